@@ -1,0 +1,116 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// Settings every Swift target of the package is built with; language mode 6 comes with the tools version.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "Roost",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Roost", targets: ["Roost"]),
+        .library(name: "RoostCore", targets: ["RoostCore"]),
+        .library(name: "RoostFiles", targets: ["RoostFiles"]),
+        .library(name: "RoostKeyValue", targets: ["RoostKeyValue"]),
+        .library(name: "RoostSQL", targets: ["RoostSQL"]),
+        .library(name: "RoostConformance", targets: ["RoostConformance"]),
+        .executable(name: "roost", targets: ["RoostCommand"]),
+    ],
+    traits: [
+        .trait(name: "SQLite", description: "The SQLite backend and the Core Data reader; needs libsqlite3."),
+        .trait(name: "LMDB", description: "The LMDB backend; needs liblmdb."),
+        .default(enabledTraits: ["SQLite", "LMDB"]),
+    ],
+    targets: [
+        // MARK: System libraries: module maps, nothing else
+
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
+        .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+        .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        // System calls that Swift's C library modules do not show (renameat2, ioctl and statfs constants).
+        .target(name: "CRoostSystem"),
+
+        // MARK: The house, from the ground up
+
+        .target(name: "RoostCore", dependencies: ["CXXHash"], swiftSettings: strict),
+        .target(name: "RoostFiles", dependencies: ["RoostCore", "CRoostSystem"], swiftSettings: strict),
+        .target(name: "RoostKeyValue", dependencies: ["RoostCore"], swiftSettings: strict),
+        .target(name: "RoostSQL", dependencies: ["RoostCore"], swiftSettings: strict),
+        .target(name: "RoostMemory", dependencies: ["RoostCore", "RoostKeyValue"], swiftSettings: strict),
+        .target(
+            name: "RoostLMDB",
+            dependencies: [
+                "RoostCore", "RoostFiles", "RoostKeyValue",
+                .target(name: "CLMDB", condition: .when(traits: ["LMDB"])),
+            ],
+            exclude: ["FORMAT.md"],
+            swiftSettings: strict),
+        .target(
+            name: "RoostSQLite",
+            dependencies: [
+                "RoostCore", "RoostFiles", "RoostSQL",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+            ],
+            exclude: ["FORMAT.md"],
+            swiftSettings: strict),
+        .target(
+            name: "RoostCoreData",
+            dependencies: [
+                "RoostCore", "RoostFiles", "CZlib",
+                .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+            ],
+            swiftSettings: strict),
+        .target(name: "RoostMigration", dependencies: ["RoostCore", "RoostFiles"], swiftSettings: strict),
+        .target(
+            name: "Roost",
+            dependencies: [
+                "RoostCore", "RoostFiles", "RoostKeyValue", "RoostSQL", "RoostMemory", "RoostCoreData",
+                "RoostMigration",
+                .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
+                .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
+            ],
+            swiftSettings: strict),
+        .target(name: "RoostConformance", dependencies: ["RoostCore"], path: "Conformance", swiftSettings: strict),
+        .executableTarget(
+            name: "RoostCommand", dependencies: ["Roost", "RoostCore", "RoostConformance", "RoostMigration"],
+            swiftSettings: strict),
+
+        // MARK: Tests
+
+        .testTarget(name: "RoostCoreTests", dependencies: ["RoostCore"], swiftSettings: strict),
+        .testTarget(name: "RoostFilesTests", dependencies: ["RoostFiles", "RoostCore"], swiftSettings: strict),
+        .testTarget(
+            name: "RoostKeyValueTests",
+            dependencies: [
+                "RoostKeyValue", "RoostMemory", "RoostCore", "RoostFiles",
+                .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RoostSQLTests",
+            dependencies: [
+                "RoostSQL", "RoostCore", "RoostFiles",
+                .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RoostCoreDataTests", dependencies: ["RoostCoreData", "RoostCore", "Roost"], swiftSettings: strict),
+        .testTarget(
+            name: "RoostMigrationTests", dependencies: ["RoostMigration", "Roost", "RoostCore"], swiftSettings: strict),
+        .testTarget(name: "RoostCommandTests", dependencies: ["RoostCommand", "Roost"], swiftSettings: strict),
+        .testTarget(
+            name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore"],
+            swiftSettings: strict),
+        .testTarget(name: "CrashTests", dependencies: ["Roost", "RoostCore", "RoostFiles"], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,3 @@
+internal import Roost
+
+print("roost")

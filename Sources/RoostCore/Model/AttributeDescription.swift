@@ -1,0 +1,98 @@
+/// An attribute of an entity: a named, typed value.
+public struct AttributeDescription: Hashable, Sendable {
+    /// The attribute's name, unique in its entity and all superentities.
+    public var name: String
+    /// The type of its values.
+    public var type: AttributeType
+    /// Whether the attribute may be null.
+    public var isOptional: Bool
+    /// Whether the attribute is left out of every store.
+    public var isTransient: Bool
+    /// The value of new objects, in the attribute's own type; null for none.
+    public var defaultValue: Value
+    /// What validation demands of a value. Stores do not enforce it.
+    public var validation: AttributeValidation
+    /// The elements of a composite attribute; empty for every other type.
+    public var elements: [AttributeDescription]
+    /// The expression of a derived attribute (`articles.@count`); nil for an ordinary one.
+    public var derivationExpression: String?
+    /// The codec that turns a transformable value into bytes; nil for the default one.
+    public var valueTransformerName: String?
+    /// The class of a transformable value, as a hint to people.
+    public var attributeValueClassName: String?
+    /// Whether large data may be kept outside the record. A hint; Roost's own stores keep it inside.
+    public var allowsExternalBinaryDataStorage: Bool
+    /// Whether the value is kept in the history of a deleted object.
+    public var preservesValueInHistoryOnDeletion: Bool
+    /// Whether a system-wide search index should hold the value. A hint, kept for round trips.
+    public var isIndexedBySpotlight: Bool
+    /// Whether the value may be encrypted by a cloud mirror. A hint, kept for round trips.
+    public var allowsCloudEncryption: Bool
+    /// The name the attribute is known by across model versions; nil for its own name.
+    public var renamingIdentifier: String?
+    /// Text that changes the version hash and nothing else.
+    public var versionHashModifier: String?
+    /// The user's own notes.
+    public var userInfo: [String: String]
+
+    /// Describes an attribute.
+    public init(
+        _ name: String, _ type: AttributeType, isOptional: Bool = true, isTransient: Bool = false,
+        defaultValue: Value = .null, validation: AttributeValidation = AttributeValidation(),
+        elements: [AttributeDescription] = [], derivationExpression: String? = nil,
+        valueTransformerName: String? = nil, attributeValueClassName: String? = nil,
+        allowsExternalBinaryDataStorage: Bool = false, preservesValueInHistoryOnDeletion: Bool = false,
+        isIndexedBySpotlight: Bool = false, allowsCloudEncryption: Bool = false,
+        renamingIdentifier: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+    ) {
+        self.name = name
+        self.type = type
+        self.isOptional = isOptional
+        self.isTransient = isTransient
+        self.defaultValue = defaultValue
+        self.validation = validation
+        self.elements = elements
+        self.derivationExpression = derivationExpression
+        self.valueTransformerName = valueTransformerName
+        self.attributeValueClassName = attributeValueClassName
+        self.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
+        self.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
+        self.isIndexedBySpotlight = isIndexedBySpotlight
+        self.allowsCloudEncryption = allowsCloudEncryption
+        self.renamingIdentifier = renamingIdentifier
+        self.versionHashModifier = versionHashModifier
+        self.userInfo = userInfo
+    }
+
+    /// Whether a store keeps the attribute.
+    public var isStored: Bool { !isTransient && type != .undefined }
+}
+
+/// The limits that validation checks a value against; what is nil is not limited.
+public struct AttributeValidation: Hashable, Sendable {
+    /// The least number or date, in the attribute's own type.
+    public var minimum: Value
+    /// The greatest number or date, in the attribute's own type.
+    public var maximum: Value
+    /// The least length of a string, in characters.
+    public var minimumLength: Int?
+    /// The greatest length of a string, in characters.
+    public var maximumLength: Int?
+    /// The pattern a string must match as a whole.
+    public var regularExpression: String?
+
+    /// Makes limits; without arguments, none.
+    public init(
+        minimum: Value = .null, maximum: Value = .null, minimumLength: Int? = nil, maximumLength: Int? = nil,
+        regularExpression: String? = nil
+    ) {
+        self.minimum = minimum
+        self.maximum = maximum
+        self.minimumLength = minimumLength
+        self.maximumLength = maximumLength
+        self.regularExpression = regularExpression
+    }
+
+    /// Whether nothing is limited.
+    public var isEmpty: Bool { self == AttributeValidation() }
+}

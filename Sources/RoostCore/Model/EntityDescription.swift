@@ -1,0 +1,153 @@
+/// An entity as its author declares it: its own properties, without inherited ones.
+///
+/// ``ManagedObjectModel/Entity`` is the same entity inside a built model, with everything resolved.
+public struct EntityDescription: Hashable, Sendable {
+    /// The entity's name, unique in the model.
+    public var name: String
+    /// The entity it inherits from.
+    public var superentityName: String?
+    /// Whether the entity has no objects of its own.
+    public var isAbstract: Bool
+    /// The attributes it declares itself.
+    public var attributes: [AttributeDescription]
+    /// The relationships it declares itself.
+    public var relationships: [RelationshipDescription]
+    /// The fetched properties it declares itself.
+    public var fetchedProperties: [FetchedPropertyDescription]
+    /// Groups of attributes whose values no two objects of the entity may share. A group with a null never collides.
+    public var uniquenessConstraints: [[String]]
+    /// The indexes that stores keep for fetches.
+    public var fetchIndexes: [FetchIndexDescription]
+    /// The class of the entity's objects; nil for the base class.
+    public var managedObjectClassName: String?
+    /// The display name's expression for a system-wide search index. A hint, kept for round trips.
+    public var coreSpotlightDisplayNameExpression: String?
+    /// The name the entity is known by across model versions; nil for its own name.
+    public var renamingIdentifier: String?
+    /// Text that changes the version hash and nothing else.
+    public var versionHashModifier: String?
+    /// The user's own notes.
+    public var userInfo: [String: String]
+
+    /// Describes an entity.
+    public init(
+        _ name: String, superentity: String? = nil, isAbstract: Bool = false,
+        attributes: [AttributeDescription] = [], relationships: [RelationshipDescription] = [],
+        fetchedProperties: [FetchedPropertyDescription] = [], uniquenessConstraints: [[String]] = [],
+        fetchIndexes: [FetchIndexDescription] = [], managedObjectClassName: String? = nil,
+        coreSpotlightDisplayNameExpression: String? = nil, renamingIdentifier: String? = nil,
+        versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+    ) {
+        self.name = name
+        self.superentityName = superentity
+        self.isAbstract = isAbstract
+        self.attributes = attributes
+        self.relationships = relationships
+        self.fetchedProperties = fetchedProperties
+        self.uniquenessConstraints = uniquenessConstraints
+        self.fetchIndexes = fetchIndexes
+        self.managedObjectClassName = managedObjectClassName
+        self.coreSpotlightDisplayNameExpression = coreSpotlightDisplayNameExpression
+        self.renamingIdentifier = renamingIdentifier
+        self.versionHashModifier = versionHashModifier
+        self.userInfo = userInfo
+    }
+}
+
+/// A weak, one-way relation by fetch request, evaluated by contexts (reference §1.7).
+public struct FetchedPropertyDescription: Hashable, Sendable {
+    /// The property's name.
+    public var name: String
+    /// The entity that is fetched.
+    public var entityName: String
+    /// The predicate in format syntax; it may use `$FETCH_SOURCE` and `$FETCHED_PROPERTY`.
+    public var predicateFormat: String?
+    /// Whether the property may be empty. Kept for round trips.
+    public var isOptional: Bool
+    /// The user's own notes.
+    public var userInfo: [String: String]
+
+    /// Describes a fetched property.
+    public init(
+        _ name: String, entity: String, predicateFormat: String? = nil, isOptional: Bool = true,
+        userInfo: [String: String] = [:]
+    ) {
+        self.name = name
+        self.entityName = entity
+        self.predicateFormat = predicateFormat
+        self.isOptional = isOptional
+        self.userInfo = userInfo
+    }
+}
+
+/// An index that a store keeps so that fetches find objects without reading all of them.
+public struct FetchIndexDescription: Hashable, Sendable {
+    /// One property of an index.
+    public struct Element: Hashable, Sendable {
+        /// The kinds of index.
+        public enum Collation: String, Sendable, CaseIterable, Codable {
+            /// Ordered by value.
+            case binary
+            /// Spatial; numbers only. Kept in the model, not yet by any store.
+            case rTree
+        }
+
+        /// An attribute, a to-one relationship, or an element of a composite by its dotted path.
+        public var property: String
+        /// The kind of index.
+        public var collation: Collation
+        /// Whether values ascend.
+        public var isAscending: Bool
+        /// An expression in place of a property, as text. Kept in the model, not yet by any store.
+        public var expression: String?
+
+        /// Makes an element.
+        public init(
+            _ property: String, collation: Collation = .binary, isAscending: Bool = true, expression: String? = nil
+        ) {
+            self.property = property
+            self.collation = collation
+            self.isAscending = isAscending
+            self.expression = expression
+        }
+    }
+
+    /// The index's name, unique in its entity.
+    public var name: String
+    /// What it orders by, the most significant first.
+    public var elements: [Element]
+    /// A predicate that limits the index to some objects, as text. Kept in the model; stores index every object.
+    public var partialIndexPredicateFormat: String?
+
+    /// Describes an index.
+    public init(_ name: String, elements: [Element], partialIndexPredicateFormat: String? = nil) {
+        self.name = name
+        self.elements = elements
+        self.partialIndexPredicateFormat = partialIndexPredicateFormat
+    }
+
+    /// Describes an index over properties, ascending.
+    public init(_ name: String, on properties: String...) {
+        self.init(name, elements: properties.map { Element($0) })
+    }
+}
+
+/// A fetch request that is stored in the model under a name (reference §1.7).
+public struct FetchRequestTemplate: Hashable, Sendable {
+    /// The template's name.
+    public var name: String
+    /// The entity that is fetched.
+    public var entityName: String
+    /// The predicate in format syntax, with `$VARIABLES`.
+    public var predicateFormat: String?
+    /// Everything else the model file says about it (limits, result type), as text.
+    public var options: [String: String]
+
+    /// Describes a template.
+    public init(_ name: String, entity: String, predicateFormat: String? = nil, options: [String: String] = [:]) {
+        self.name = name
+        self.entityName = entity
+        self.predicateFormat = predicateFormat
+        self.options = options
+    }
+}

@@ -1,0 +1,135 @@
+extension ManagedObjectModel {
+    /// An entity inside a built model: numbered, with everything it inherits.
+    public final class Entity: Sendable {
+        /// The entity's position in the model's entities, which are ordered by the bytes of their names.
+        public let number: Int
+        /// The entity's name.
+        public let name: EntityName
+        /// The entity as declared.
+        public let declaration: EntityDescription
+        /// The number of the entity it inherits from; nil for a root.
+        public let superentity: Int?
+        /// The number of the entity at the top of the hierarchy; its own for a root.
+        public let root: Int
+        /// The numbers of the entity itself and all that inherit from it, ascending.
+        public let selfAndSubentities: [Int]
+        /// All attributes, inherited ones included, ordered by the bytes of their names.
+        public let attributes: [AttributeDescription]
+        /// All stored relationships, inherited ones included, ordered by the bytes of their names.
+        public let relationships: [Relationship]
+        /// How the entity's records are laid out.
+        public let layout: RecordLayout
+        /// The uniqueness constraints that bind objects of this entity: its own and inherited ones.
+        public let uniquenessConstraints: [UniquenessConstraint]
+        /// The fetch indexes that hold objects of this entity: its own and inherited ones.
+        public let fetchIndexes: [FetchIndex]
+        /// The entity's version hash.
+        public let versionHash: VersionHash
+
+        init(
+            number: Int, declaration: EntityDescription, superentity: Int?, root: Int, selfAndSubentities: [Int],
+            attributes: [AttributeDescription], relationships: [Relationship], layout: RecordLayout,
+            uniquenessConstraints: [UniquenessConstraint], fetchIndexes: [FetchIndex], versionHash: VersionHash
+        ) {
+            self.number = number
+            self.name = EntityName(declaration.name)
+            self.declaration = declaration
+            self.superentity = superentity
+            self.root = root
+            self.selfAndSubentities = selfAndSubentities
+            self.attributes = attributes
+            self.relationships = relationships
+            self.layout = layout
+            self.uniquenessConstraints = uniquenessConstraints
+            self.fetchIndexes = fetchIndexes
+            self.versionHash = versionHash
+        }
+
+        /// Whether the entity has no objects of its own.
+        public var isAbstract: Bool { declaration.isAbstract }
+        /// Whether other entities inherit from it.
+        public var hasSubentities: Bool { selfAndSubentities.count > 1 }
+        /// Whether objects of the entity with number `other` are objects of this entity.
+        public func includes(_ other: Int) -> Bool { selfAndSubentities.contains(other) }
+        /// The attribute with this name, inherited or not.
+        public func attribute(_ name: String) -> AttributeDescription? { attributes.first { $0.name == name } }
+        /// The stored relationship with this name, inherited or not.
+        public func relationship(_ name: String) -> Relationship? { relationships.first { $0.name.name == name } }
+    }
+
+    /// A stored relationship inside a built model.
+    public struct Relationship: Sendable {
+        /// How a store keeps a relationship.
+        public enum Storage: Sendable, Hashable {
+            /// To-one: the destination's key in a field of the record.
+            case field
+            /// To-many whose inverse is to-one: read from the inverse, the relationship with this number.
+            case derived(inverse: Int)
+            /// To-many: links of the relationship with this number, `isFlipped` when that is the inverse.
+            ///
+            /// Many-to-many relationships that are each other's inverse share the links of the one with the lower number.
+            case links(of: Int, isFlipped: Bool)
+        }
+
+        /// The position in the model's relationships, ordered by the bytes of entity name, then relationship name.
+        public let number: Int
+        /// The declaring entity and the relationship's name.
+        public let name: RelationshipName
+        /// The relationship as declared.
+        public let declaration: RelationshipDescription
+        /// The number of the declaring entity.
+        public let source: Int
+        /// The number of the destination entity.
+        public let destination: Int
+        /// The number of the inverse; its own for a relationship that is its own inverse.
+        public let inverse: Int?
+        /// Whether the inverse is to-many and ordered.
+        public let inverseIsOrdered: Bool
+        /// How a store keeps it.
+        public let storage: Storage
+
+        /// Whether there can be more than one destination.
+        public var isToMany: Bool { declaration.isToMany }
+        /// Whether the destinations have an order.
+        public var isOrdered: Bool { declaration.isToMany && declaration.isOrdered }
+        /// Whether the relationship owns links: it is to-many, and of a pair of inverses the one with the lower number.
+        public var ownsLinks: Bool { storage == .links(of: number, isFlipped: false) }
+        /// Whether the relationship is its own inverse.
+        public var isReflexive: Bool { inverse == number }
+    }
+
+    /// A uniqueness constraint inside a built model.
+    public struct UniquenessConstraint: Sendable, Hashable {
+        /// The position among all constraints of the model: by entity number, then as declared.
+        public let number: Int
+        /// The number of the declaring entity; its subentities are bound too.
+        public let entity: Int
+        /// The attributes, as declared.
+        public let attributes: [String]
+    }
+
+    /// A fetch index inside a built model.
+    public struct FetchIndex: Sendable, Hashable {
+        /// The position among all indexes of the model: by entity number, then as declared.
+        public let number: Int
+        /// The number of the declaring entity; objects of its subentities are in it too.
+        public let entity: Int
+        /// The index as declared.
+        public let declaration: FetchIndexDescription
+    }
+
+    /// All uniqueness constraints, ordered by number.
+    public var uniquenessConstraints: [UniquenessConstraint] {
+        entities.flatMap { entity in entity.uniquenessConstraints.filter { $0.entity == entity.number } }
+    }
+
+    /// All fetch indexes, ordered by number.
+    public var fetchIndexes: [FetchIndex] {
+        entities.flatMap { entity in entity.fetchIndexes.filter { $0.entity == entity.number } }
+    }
+
+    /// The relationships that own links, ordered by number.
+    public var linkRelationships: [Relationship] { relationships.filter(\.ownsLinks) }
+    /// The numbers of the entities without a superentity, ascending.
+    public var roots: [Int] { entities.filter { $0.superentity == nil }.map(\.number) }
+}

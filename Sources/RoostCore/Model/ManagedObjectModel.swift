@@ -1,0 +1,107 @@
+/// The description of what a store holds: entities, their properties and relationships.
+///
+/// A model is immutable once built, and building it validates it; every problem is reported at once
+/// (``ModelProblem``). Entities and relationships have numbers that follow from their names alone, so two compatible
+/// models number alike and lay out records alike.
+public struct ManagedObjectModel: Sendable {
+    /// Everything that is computed once, when the model is built.
+    final class Resolved: Sendable {
+        let descriptions: [EntityDescription]
+        let configurations: [String: [String]]
+        let fetchRequestTemplates: [FetchRequestTemplate]
+        let versionIdentifiers: [String]
+        let userInfo: [String: String]
+        let entities: [Entity]
+        let relationships: [Relationship]
+        let numberByName: [EntityName: Int]
+
+        init(
+            descriptions: [EntityDescription], configurations: [String: [String]],
+            fetchRequestTemplates: [FetchRequestTemplate], versionIdentifiers: [String], userInfo: [String: String],
+            entities: [Entity], relationships: [Relationship]
+        ) {
+            self.descriptions = descriptions
+            self.configurations = configurations
+            self.fetchRequestTemplates = fetchRequestTemplates
+            self.versionIdentifiers = versionIdentifiers
+            self.userInfo = userInfo
+            self.entities = entities
+            self.relationships = relationships
+            numberByName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.number) })
+        }
+    }
+
+    let resolved: Resolved
+
+    /// Builds and validates a model.
+    ///
+    /// - Parameters:
+    ///   - entities: The entities in any order.
+    ///   - configurations: Named groups of entities.
+    ///   - fetchRequestTemplates: Stored fetch requests.
+    ///   - versionIdentifiers: Free text that names the version; never used for compatibility.
+    ///   - userInfo: The user's own notes.
+    /// - Throws: ``StoreError`` with code `invalidModel`, whose message lists every problem, one a line.
+    public init(
+        entities: [EntityDescription], configurations: [String: [String]] = [:],
+        fetchRequestTemplates: [FetchRequestTemplate] = [], versionIdentifiers: [String] = [],
+        userInfo: [String: String] = [:]
+    ) throws(StoreError) {
+        let problems = ModelValidator.problems(
+            entities: entities, configurations: configurations, fetchRequestTemplates: fetchRequestTemplates)
+        guard problems.isEmpty else { throw .invalidModel(problems) }
+        resolved = try ModelResolver.resolve(
+            entities: entities, configurations: configurations, fetchRequestTemplates: fetchRequestTemplates,
+            versionIdentifiers: versionIdentifiers, userInfo: userInfo)
+    }
+
+    /// The entities as declared, ordered by the bytes of their names.
+    public var entityDescriptions: [EntityDescription] { resolved.descriptions }
+    /// Named groups of entities.
+    public var configurations: [String: [String]] { resolved.configurations }
+    /// Stored fetch requests, ordered by name.
+    public var fetchRequestTemplates: [FetchRequestTemplate] { resolved.fetchRequestTemplates }
+    /// Free text that names the version; never used for compatibility.
+    public var versionIdentifiers: [String] { resolved.versionIdentifiers }
+    /// The user's own notes.
+    public var userInfo: [String: String] { resolved.userInfo }
+
+    /// The entities, resolved. The position of each is its number.
+    public var entities: [Entity] { resolved.entities }
+    /// The stored relationships that entities declare, resolved. The position of each is its number.
+    public var relationships: [Relationship] { resolved.relationships }
+
+    /// The entity with this name, or nil.
+    public func entity(_ name: EntityName) -> Entity? {
+        resolved.numberByName[name].map { resolved.entities[$0] }
+    }
+
+    /// The entity with this name; throws code `unknownEntity`, naming the nearest one.
+    public func requireEntity(_ name: EntityName) throws(StoreError) -> Entity {
+        guard let entity = entity(name) else {
+            let hint = nearestName(to: name.text, among: entities.map(\.name.text)).map { "; did you mean '\($0)'?" }
+            throw StoreError(.unknownEntity, "The model has no entity '\(name)'\(hint ?? "").")
+        }
+        return entity
+    }
+
+    /// The stored relationship with this name, declared by the entity or inherited by it; nil where there is none.
+    public func relationship(_ name: RelationshipName) -> Relationship? {
+        entity(name.entity)?.relationship(name.name)
+    }
+}
+
+extension ManagedObjectModel: Hashable {
+    /// Whether both models say the same in everything, whatever the order in which it was said.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.resolved === right.resolved
+            || (left.resolved.descriptions == right.resolved.descriptions
+                && left.resolved.configurations == right.resolved.configurations
+                && left.resolved.fetchRequestTemplates == right.resolved.fetchRequestTemplates
+                && left.resolved.versionIdentifiers == right.resolved.versionIdentifiers
+                && left.resolved.userInfo == right.resolved.userInfo)
+    }
+
+    /// Hashes in agreement with `==`.
+    public func hash(into hasher: inout Hasher) { hasher.combine(resolved.descriptions) }
+}

@@ -1,0 +1,165 @@
+/// Computes everything about a valid model that follows from its description: numbers, inheritance, storage, layouts, hashes.
+enum ModelResolver {
+    static func resolve(
+        entities unsorted: [EntityDescription], configurations: [String: [String]],
+        fetchRequestTemplates: [FetchRequestTemplate], versionIdentifiers: [String], userInfo: [String: String]
+    ) throws(StoreError) -> ManagedObjectModel.Resolved {
+        let entities = unsorted.map(canonical).sorted { precedes($0.name, $1.name) }
+        let numbers = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let parents = entities.map { $0.superentityName.flatMap { numbers[$0] } }
+
+        /// The entity itself, then its superentities up to the root. Validation has excluded cycles; the limit is for safety.
+        func lineage(_ number: Int) -> [Int] {
+            var line = [number]
+            while line.count <= entities.count, let parent = parents[line[line.count - 1]] { line.append(parent) }
+            return line
+        }
+        let lineages = entities.indices.map(lineage)
+        var subentities = entities.map { _ in [Int]() }
+        for (number, line) in lineages.enumerated() { for ancestor in line { subentities[ancestor].append(number) } }
+
+        let relationships = resolveRelationships(entities, numbers, lineages)
+        var constraintNumber = 0
+        var indexNumber = 0
+        var constraints = entities.map { _ in [ManagedObjectModel.UniquenessConstraint]() }
+        var indexes = entities.map { _ in [ManagedObjectModel.FetchIndex]() }
+        for (number, entity) in entities.enumerated() {
+            for attributes in entity.uniquenessConstraints {
+                constraints[number].append(.init(number: constraintNumber, entity: number, attributes: attributes))
+                constraintNumber += 1
+            }
+            for index in entity.fetchIndexes {
+                indexes[number].append(.init(number: indexNumber, entity: number, declaration: index))
+                indexNumber += 1
+            }
+        }
+        let hashes = VersionHash.hashes(of: entities, parents: parents)
+
+        var resolved: [ManagedObjectModel.Entity] = []
+        for (number, entity) in entities.enumerated() {
+            let line = lineages[number]
+            let attributes = line.flatMap { entities[$0].attributes }.sorted { precedes($0.name, $1.name) }
+            let own = relationships.filter { line.contains($0.source) }
+                .sorted { precedes($0.name.name, $1.name.name) }
+            let drafts =
+                attributes.filter(\.isStored).flatMap { fields(of: $0, prefix: "") }
+                + own.flatMap { fields(of: $0, hasSubentities: subentities[$0.destination].count > 1) }
+            guard drafts.count <= UInt16.max, entities.count <= UInt16.max else {
+                throw StoreError(.invalidModel, "Entity '\(entity.name)' has more stored properties than a record can.")
+            }
+            resolved.append(
+                ManagedObjectModel.Entity(
+                    number: number, declaration: entity, superentity: parents[number], root: line[line.count - 1],
+                    selfAndSubentities: subentities[number], attributes: attributes, relationships: own,
+                    layout: RecordLayout(entity: EntityName(entity.name), entityNumber: number, drafts: drafts),
+                    uniquenessConstraints: line.reversed().flatMap { constraints[$0] },
+                    fetchIndexes: line.reversed().flatMap { indexes[$0] }, versionHash: hashes[number]))
+        }
+        return ManagedObjectModel.Resolved(
+            descriptions: entities, configurations: configurations.mapValues { $0.sorted(by: precedes) },
+            fetchRequestTemplates: fetchRequestTemplates.sorted { precedes($0.name, $1.name) },
+            versionIdentifiers: versionIdentifiers, userInfo: userInfo, entities: resolved,
+            relationships: relationships)
+    }
+
+    /// Orders names by their bytes.
+    static func precedes(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
+
+    /// The entity with its properties in the order of their names, so that equal entities compare equal.
+    private static func canonical(_ entity: EntityDescription) -> EntityDescription {
+        var entity = entity
+        entity.attributes.sort { precedes($0.name, $1.name) }
+        entity.relationships.sort { precedes($0.name, $1.name) }
+        entity.fetchedProperties.sort { precedes($0.name, $1.name) }
+        entity.fetchIndexes.sort { precedes($0.name, $1.name) }
+        for index in entity.attributes.indices { entity.attributes[index].elements.sort { precedes($0.name, $1.name) } }
+        return entity
+    }
+
+    private static func resolveRelationships(
+        _ entities: [EntityDescription], _ numbers: [String: Int], _ lineages: [[Int]]
+    ) -> [ManagedObjectModel.Relationship] {
+        var declared: [(source: Int, declaration: RelationshipDescription)] = []
+        for (number, entity) in entities.enumerated() {
+            for relationship in entity.relationships
+            where !relationship.isTransient && numbers[relationship.destinationEntityName] != nil {
+                declared.append((number, relationship))
+            }
+        }
+        /// The number of the inverse: declared by the destination or what it inherits from.
+        func inverse(of declaration: RelationshipDescription) -> Int? {
+            guard let name = declaration.inverseName, let destination = numbers[declaration.destinationEntityName] else {
+                return nil
+            }
+            let line = lineages[destination]
+            return declared.firstIndex { $0.declaration.name == name && line.contains($0.source) }
+        }
+        return declared.enumerated().map { number, relationship in
+            let inverse = inverse(of: relationship.declaration)
+            let storage: ManagedObjectModel.Relationship.Storage
+            if !relationship.declaration.isToMany {
+                storage = .field
+            } else if let inverse, !declared[inverse].declaration.isToMany {
+                storage = .derived(inverse: inverse)
+            } else if let inverse, inverse < number {
+                storage = .links(of: inverse, isFlipped: true)
+            } else {
+                storage = .links(of: number, isFlipped: false)
+            }
+            return ManagedObjectModel.Relationship(
+                number: number,
+                name: RelationshipName(EntityName(entities[relationship.source].name), relationship.declaration.name),
+                declaration: relationship.declaration, source: relationship.source,
+                destination: numbers[relationship.declaration.destinationEntityName] ?? relationship.source,
+                inverse: inverse,
+                inverseIsOrdered: inverse.map {
+                    declared[$0].declaration.isToMany && declared[$0].declaration.isOrdered
+                } ?? false,
+                storage: storage)
+        }
+    }
+
+    /// The record fields of an attribute: one, or for a composite a marker and those of its elements.
+    private static func fields(of attribute: AttributeDescription, prefix: String) -> [RecordLayout.Draft] {
+        let name = prefix + attribute.name
+        let kind: RecordLayout.Field.Kind
+        switch attribute.type {
+        case .undefined: return []
+        case .integer16: kind = .integer16
+        case .integer32: kind = .integer32
+        case .integer64: kind = .integer64
+        case .decimal: kind = .decimal
+        case .double: kind = .double
+        case .float: kind = .float
+        case .string: kind = .string
+        case .boolean: kind = .boolean
+        case .date: kind = .date
+        case .binaryData: kind = .data
+        case .uuid: kind = .uuid
+        case .uri: kind = .uri
+        case .transformable: kind = .transformable
+        case .objectID: kind = .objectID
+        case .composite:
+            return [RecordLayout.Draft(name: name, kind: .composite)]
+                + attribute.elements.flatMap { fields(of: $0, prefix: name + ".") }
+        }
+        return [RecordLayout.Draft(name: name, kind: kind)]
+    }
+
+    /// The record fields of a relationship: none for to-many; a reference for to-one, and an order where the inverse is ordered.
+    private static func fields(
+        of relationship: ManagedObjectModel.Relationship, hasSubentities: Bool
+    ) -> [RecordLayout.Draft] {
+        guard relationship.storage == .field else { return [] }
+        let name = relationship.name.name
+        let reference = RecordLayout.Draft(
+            name: name, kind: hasSubentities ? .polymorphicReference : .reference,
+            destination: relationship.destination, relationship: relationship.number)
+        guard relationship.inverseIsOrdered else { return [reference] }
+        return [
+            reference,
+            RecordLayout.Draft(
+                name: RecordLayout.orderFieldName(of: name), kind: .order, relationship: relationship.number),
+        ]
+    }
+}

@@ -1,0 +1,86 @@
+/// What happens to the destination when an object is deleted. Applied by contexts, not by stores.
+public enum DeleteRule: String, Sendable, CaseIterable, Codable {
+    /// Nothing; the other side is left with a reference to nothing.
+    case noAction
+    /// The other side forgets the object.
+    case nullify
+    /// The destinations are deleted too.
+    case cascade
+    /// The delete is refused while there are destinations.
+    case deny
+}
+
+/// A relationship of an entity.
+public struct RelationshipDescription: Hashable, Sendable {
+    /// The relationship's name, unique in its entity and all superentities.
+    public var name: String
+    /// The entity of the destination objects; they may be of its subentities.
+    public var destinationEntityName: String
+    /// The name of the relationship back, declared by the destination entity or a superentity of it.
+    public var inverseName: String?
+    /// The least number of destinations of a relationship that is not empty.
+    public var minCount: Int
+    /// The greatest number of destinations; nil for no limit. A relationship is to-one exactly when this is 1.
+    public var maxCount: Int?
+    /// Whether the destinations of a to-many relationship have an order.
+    public var isOrdered: Bool
+    /// Whether the relationship may be empty.
+    public var isOptional: Bool
+    /// Whether the relationship is left out of every store.
+    public var isTransient: Bool
+    /// What happens to the destination on delete.
+    public var deleteRule: DeleteRule
+    /// Whether a system-wide search index should hold the relationship. A hint, kept for round trips.
+    public var isIndexedBySpotlight: Bool
+    /// The name the relationship is known by across model versions; nil for its own name.
+    public var renamingIdentifier: String?
+    /// Text that changes the version hash and nothing else.
+    public var versionHashModifier: String?
+    /// The user's own notes.
+    public var userInfo: [String: String]
+
+    /// Describes a relationship; ``toOne(_:_:inverse:isOptional:deleteRule:)`` and ``toMany(_:_:inverse:isOrdered:deleteRule:)`` are shorter.
+    public init(
+        _ name: String, destination: String, inverse: String?, minCount: Int = 0, maxCount: Int?,
+        isOrdered: Bool = false, isOptional: Bool = true, isTransient: Bool = false,
+        deleteRule: DeleteRule = .nullify, isIndexedBySpotlight: Bool = false, renamingIdentifier: String? = nil,
+        versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+    ) {
+        self.name = name
+        self.destinationEntityName = destination
+        self.inverseName = inverse
+        self.minCount = minCount
+        self.maxCount = maxCount
+        self.isOrdered = isOrdered
+        self.isOptional = isOptional
+        self.isTransient = isTransient
+        self.deleteRule = deleteRule
+        self.isIndexedBySpotlight = isIndexedBySpotlight
+        self.renamingIdentifier = renamingIdentifier
+        self.versionHashModifier = versionHashModifier
+        self.userInfo = userInfo
+    }
+
+    /// A relationship to at most one object.
+    public static func toOne(
+        _ name: String, _ destination: String, inverse: String? = nil, isOptional: Bool = true,
+        deleteRule: DeleteRule = .nullify
+    ) -> RelationshipDescription {
+        RelationshipDescription(
+            name, destination: destination, inverse: inverse, minCount: isOptional ? 0 : 1, maxCount: 1,
+            isOptional: isOptional, deleteRule: deleteRule)
+    }
+
+    /// A relationship to any number of objects.
+    public static func toMany(
+        _ name: String, _ destination: String, inverse: String? = nil, isOrdered: Bool = false,
+        deleteRule: DeleteRule = .nullify
+    ) -> RelationshipDescription {
+        RelationshipDescription(
+            name, destination: destination, inverse: inverse, maxCount: nil, isOrdered: isOrdered,
+            deleteRule: deleteRule)
+    }
+
+    /// Whether there can be more than one destination.
+    public var isToMany: Bool { maxCount != 1 }
+}

@@ -1,0 +1,29 @@
+/// Loads many records and links into a store; nothing shows before ``finish()``.
+///
+/// Use it from one thread. After an error, call ``abandon()``, which leaves no trace; so does letting go of the loader.
+public protocol BulkLoader: AnyObject {
+    /// Adds records, with the versions they carry. Ascending keys within a hierarchy, one hierarchy after the other, load fastest.
+    ///
+    /// - Throws: `duplicateObject`, `constraintViolation` (here or in ``finish()``), `noSpace`.
+    func append(_ records: RecordBatch) throws(StoreError)
+
+    /// Adds links. That both ends exist is not checked; ``checkStore(_:)`` reports those that lead nowhere.
+    func append(_ links: LinkBatch) throws(StoreError)
+
+    /// Builds indexes, makes everything durable and then visible at once.
+    ///
+    /// - Returns: The tally of the whole store, computed from what was written.
+    func finish() throws(StoreError) -> StoreTally
+
+    /// Gives up. Nothing of the load remains.
+    func abandon()
+}
+
+/// How to load.
+public struct BulkLoadOptions: Sendable {
+    /// The keys that count as used, by root entity, beyond those of the loaded objects: a copied store never reuses a deleted object's key.
+    public var lastKeys: [EntityName: Int64]
+
+    /// Makes options.
+    public init(lastKeys: [EntityName: Int64] = [:]) { self.lastKeys = lastKeys }
+}

@@ -1,0 +1,127 @@
+/// What one commit writes: objects inserted, updated and deleted, links added and removed, metadata set.
+///
+/// Updates and deletes carry the version they were based on; if it is no longer current, the commit fails with code `conflict`.
+/// A version in a change set is the one that was *read*: an insert carries 0 or 1 and is stored as 1, an update is stored one higher.
+///
+/// Links are sets: adding one that is there replaces its places, removing one that is not there does nothing. Removals come before
+/// additions. Deleting an object removes its links; to-one references to it stay, and lead nowhere.
+public struct ChangeSet: Sendable {
+    /// An object at a version.
+    public struct Reference: Hashable, Sendable {
+        /// The object.
+        public var id: ObjectID
+        /// The version it was read at.
+        public var version: UInt32
+
+        /// Makes a reference.
+        public init(_ id: ObjectID, version: UInt32) {
+            self.id = id
+            self.version = version
+        }
+    }
+
+    /// New objects.
+    public var inserts: RecordBatch
+    /// Whole new contents of existing objects, each with the version it was read at.
+    public var updates: RecordBatch
+    /// Objects that go.
+    public var deletes: [Reference] = []
+    /// Objects that must still be at this version, though they do not change.
+    public var unchanged: [Reference] = []
+    /// Links that are added; places of existing ones are replaced.
+    public var addedLinks: [LinkBatch] = []
+    /// Links that are removed; only their keys count.
+    public var removedLinks: [LinkBatch] = []
+    /// The user's metadata that are set, or removed where the value is nil.
+    public var userMetadata: [String: MetadataValue?] = [:]
+
+    /// An empty change set for stores of `model`.
+    public init(model: ManagedObjectModel) {
+        inserts = RecordBatch(model: model)
+        updates = RecordBatch(model: model)
+    }
+
+    /// The model the records follow.
+    public var model: ManagedObjectModel { inserts.model }
+
+    /// Whether a commit would change nothing.
+    public var isEmpty: Bool {
+        inserts.isEmpty && updates.isEmpty && deletes.isEmpty && userMetadata.isEmpty
+            && addedLinks.allSatisfy(\.isEmpty) && removedLinks.allSatisfy(\.isEmpty)
+    }
+
+    /// Adds a new object; see ``RecordBatch/append(_:version:values:)``.
+    public mutating func insert(_ id: ObjectID, values: [String: Value]) throws(StoreError) {
+        try inserts.append(id, version: 1, values: values)
+    }
+
+    /// Replaces all values of an object that was read at `version`.
+    public mutating func update(_ id: ObjectID, version: UInt32, values: [String: Value]) throws(StoreError) {
+        try updates.append(id, version: version, values: values)
+    }
+
+    /// Deletes an object that was read at `version`.
+    public mutating func delete(_ id: ObjectID, version: UInt32) { deletes.append(Reference(id, version: version)) }
+
+    /// Adds a link, or replaces its places.
+    public mutating func add(_ link: Link, to relationship: RelationshipName) throws(StoreError) {
+        let (number, link) = try resolve(relationship, link)
+        Self.append(link, number, to: &addedLinks)
+    }
+
+    /// Removes a link.
+    public mutating func remove(_ link: Link, from relationship: RelationshipName) throws(StoreError) {
+        let (number, link) = try resolve(relationship, link)
+        Self.append(link, number, to: &removedLinks)
+    }
+
+    private func resolve(_ name: RelationshipName, _ link: Link) throws(StoreError) -> (Int, Link) {
+        let relationship = try model.requireLinkRelationship(name)
+        return (relationship.owner, model.relationships[relationship.owner].normalised(relationship.isFlipped ? link.flipped : link))
+    }
+
+    private static func append(_ link: Link, _ relationship: Int, to batches: inout [LinkBatch]) {
+        if let index = batches.firstIndex(where: { $0.relationship == relationship }) {
+            batches[index].links.append(link)
+        } else {
+            batches.append(LinkBatch(relationship: relationship, links: [link]))
+        }
+    }
+}
+
+extension ManagedObjectModel {
+    /// The relationship that owns the links of the to-many relationship `name`, and whether `name` is its inverse.
+    ///
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship that is kept in a record field.
+    public func requireLinkRelationship(_ name: RelationshipName) throws(StoreError) -> (owner: Int, isFlipped: Bool) {
+        let relationship = try requireRelationship(name)
+        guard case .links(let owner, let isFlipped) = relationship.storage else {
+            throw StoreError(
+                .invalidRequest,
+                "Relationship '\(name)' has no links of its own: it follows from a to-one relationship, which is in the records.")
+        }
+        return (owner, isFlipped)
+    }
+
+    /// The stored relationship `name`, declared or inherited; throws `unknownEntity` or `unknownProperty`.
+    public func requireRelationship(_ name: RelationshipName) throws(StoreError) -> Relationship {
+        let entity = try requireEntity(name.entity)
+        guard let relationship = entity.relationship(name.name) else {
+            let hint = nearestName(to: name.name, among: entity.relationships.map(\.name.name))
+                .map { "; did you mean '\($0)'?" }
+            throw StoreError(
+                .unknownProperty, "Entity '\(name.entity)' has no stored relationship '\(name.name)'\(hint ?? ".")")
+        }
+        return relationship
+    }
+}
+
+extension ManagedObjectModel.Relationship {
+    /// The link as it is stored: of a relationship that is its own inverse, the lower key is the source; places that have no meaning are 0.
+    public func normalised(_ link: Link) -> Link {
+        var link = isReflexive && link.source > link.target ? link.flipped : link
+        if !isOrdered { link.order = 0 }
+        if !inverseIsOrdered { link.inverseOrder = 0 }
+        return link
+    }
+}

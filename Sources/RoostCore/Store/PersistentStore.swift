@@ -1,0 +1,88 @@
+/// A store of records and links: the contract between everything above and every backend below.
+///
+/// All calls block; call them from threads of your own, never from the cooperative pool. A store may be used from any number
+/// of threads at once: snapshots read side by side and never wait for a writer; writers queue. After ``close()`` every call
+/// throws code `closed`. Opening and every failed call leave the stored data as it was.
+///
+/// A backend promises exactly what the checks of `RoostConformance` check.
+public protocol PersistentStore: AnyObject, Sendable {
+    /// The type the store is registered under.
+    var type: any PersistentStoreType { get }
+    /// Where the store is.
+    var url: StoreURL { get }
+    /// The model the store was created with. Compatible models number and lay out alike; see ``ManagedObjectModel``.
+    var model: ManagedObjectModel { get }
+    /// Whether every change throws code `readOnly`.
+    var isReadOnly: Bool { get }
+
+    /// The store's metadata, as the latest commit left it.
+    func metadata() throws(StoreError) -> StoreMetadata
+
+    /// A consistent view of the store as it is now. Never waits for a writer.
+    func snapshot() throws(StoreError) -> any StoreSnapshot
+
+    /// Sets keys aside for new objects of the hierarchy that `entity` belongs to; no other caller, in any process, gets them again.
+    ///
+    /// Keys that are never used leave gaps.
+    /// - Throws: `unknownEntity`; `invalidRequest` when `count` is below 1; `limitExceeded` when the keys run out.
+    func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64>
+
+    /// Writes a change set, all or nothing. On return it is durable, as far as the store's type is persistent.
+    ///
+    /// - Throws: `conflict` with every object whose version is stale; `constraintViolation` with every pair that would collide;
+    ///   `duplicateObject` for an insert whose key is taken in its hierarchy; `objectNotFound` for a link whose end does not
+    ///   exist after the change; `busy` when another writer holds on longer than the timeout. Nothing is written in any of these cases.
+    func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt
+
+    /// Starts to load many objects, none of which shows before ``BulkLoader/finish()``.
+    ///
+    /// Holds the writer's place until then: commits of others wait, snapshots do not.
+    func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader
+
+    /// Examines what only the backend knows: its file structure, its indexes against its records, its stored checksums.
+    ///
+    /// ``checkStore(_:)`` calls this and adds everything that can be seen through the contract.
+    func integrityFindings() throws(StoreError) -> [StoreFinding]
+
+    /// The bytes the store takes on disk, or in memory for a store that is kept there.
+    func byteCount() throws(StoreError) -> Int
+
+    /// Finishes what is under way, releases locks and files. Calling it again does nothing.
+    ///
+    /// Open snapshots keep the file until they are closed too.
+    func close() throws(StoreError)
+}
+
+/// What a commit did.
+public struct CommitReceipt: Sendable, Hashable {
+    /// The store's generation after the commit; each commit that changes anything adds one.
+    public let generation: UInt64
+
+    /// Makes a receipt.
+    public init(generation: UInt64) { self.generation = generation }
+}
+
+/// Something a check found.
+public struct StoreFinding: Sendable, Hashable, CustomStringConvertible {
+    /// How bad it is.
+    public enum Severity: String, Sendable {
+        /// The store is sound, but its data may surprise: a reference to an object that does not exist.
+        case warning
+        /// Data were damaged or changed behind the store's back.
+        case damage
+    }
+
+    /// How bad it is.
+    public let severity: Severity
+    /// What was found and where, one line, without stored values.
+    public let message: String
+
+    /// Makes a finding.
+    public init(_ severity: Severity, _ message: String) {
+        self.severity = severity
+        self.message = message
+    }
+
+    /// The severity and the message.
+    public var description: String { "\(severity.rawValue): \(message)" }
+}

@@ -1,0 +1,82 @@
+/// A type of store: what makes, finds, opens and removes stores of one backend.
+///
+/// Third parties register theirs with ``StoreRegistry/register(_:)``.
+public protocol PersistentStoreType: Sendable {
+    /// The name that stands before the colon of a store URL: lower-case ASCII letters, digits and hyphens.
+    var name: String { get }
+    /// What stores of this type can do.
+    var capabilities: StoreCapabilities { get }
+
+    /// Whether the file at `path` looks like a store of this type, by its first bytes.
+    ///
+    /// Never throws and never blocks: whatever is not a readable regular file is not recognised. Changes nothing.
+    func recognises(fileAt path: String) -> Bool
+
+    /// Reads the metadata of a closed or open store without opening it for longer. Changes nothing.
+    func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata
+
+    /// Opens an existing store.
+    ///
+    /// Changes nothing unless the store is sound and matches; a store that was left behind by a crash is recovered.
+    /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `modelMismatch` (when ``StoreOptions/model`` is given and not
+    ///   compatible), `corrupted`, `busy`, `permissionDenied`, `readOnly`.
+    func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore
+
+    /// Creates an empty store and opens it. A crash leaves the whole empty store or nothing under its name.
+    ///
+    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`.
+    func create(
+        _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore
+
+    /// Removes a store and everything beside it that belongs to it. A store that does not exist is no error.
+    ///
+    /// - Throws: `busy` when the store is open anywhere; `notAStore` when the file is something else; `permissionDenied`.
+    func destroy(_ url: StoreURL) throws(StoreError)
+
+    /// Puts the closed store at `source` in the place of `destination`, atomically: at any instant the old one or the new one is there.
+    ///
+    /// Both must be in the same directory. `source` must be synced already; on return the new name is durable.
+    /// - Parameters:
+    ///   - destination: The name the store gets.
+    ///   - source: The store that moves; it is gone under this name afterwards.
+    ///   - overwriting: Whether an existing store may be replaced; if not and there is one, throws `alreadyExists`.
+    /// - Throws: `busy` when either store is open anywhere; `notAStore` when the file to be replaced is something else.
+    func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError)
+}
+
+/// How to open or create a store.
+public struct StoreOptions: Sendable {
+    /// Whether changes are refused.
+    public var isReadOnly: Bool
+    /// The model the caller expects; nil takes whatever the store embeds.
+    public var model: ManagedObjectModel?
+    /// How long a writer waits for another process or thread before code `busy`, in seconds.
+    public var timeoutSeconds: Double
+    /// The identity of a new store; nil for a random one.
+    public var storeUUID: StoreUUID?
+    /// The user's metadata of a new store.
+    public var userMetadata: [String: MetadataValue]
+    /// Whether the new store's name is known to nobody, so that a crash before the bulk loader finished may leave it damaged.
+    ///
+    /// Makes bulk loading about twice as fast. The caller publishes the store with
+    /// ``PersistentStoreType/replace(_:with:overwriting:)`` or destroys it.
+    public var isUnpublished: Bool
+    /// Options of the store's type, by name; unknown ones are refused with code `invalidRequest`.
+    public var typeOptions: [String: String]
+
+    /// Makes options.
+    public init(
+        isReadOnly: Bool = false, model: ManagedObjectModel? = nil, timeoutSeconds: Double = 10,
+        storeUUID: StoreUUID? = nil, userMetadata: [String: MetadataValue] = [:], isUnpublished: Bool = false,
+        typeOptions: [String: String] = [:]
+    ) {
+        self.isReadOnly = isReadOnly
+        self.model = model
+        self.timeoutSeconds = timeoutSeconds
+        self.storeUUID = storeUUID
+        self.userMetadata = userMetadata
+        self.isUnpublished = isUnpublished
+        self.typeOptions = typeOptions
+    }
+}

@@ -1,0 +1,161 @@
+/// A failure of a persistent store, of a model, or of a conversion.
+///
+/// ``code`` is for programs, ``message`` for people: it names what failed (entity, property, object, file) and, where
+/// there is one, the remedy. A message never contains a stored value, so that logs do not leak data.
+public struct StoreError: Error, Sendable {
+    /// What went wrong, for programs. An open set: minor releases may add codes.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The stable name of the code, as JSON outputs and tests show it.
+        public let description: String
+
+        /// Makes a code of its own for a third party's store; built-in codes are the static members.
+        public init(_ name: String) { description = name }
+    }
+
+    /// What went wrong, for programs.
+    public let code: Code
+    /// What went wrong, where, and what can be done about it, for people; one line, without stored values.
+    public let message: String
+    /// The objects that were changed by somebody else since they were read; only with code ``Code/conflict``.
+    public let conflicts: [ObjectConflict]
+    /// The pairs of objects that claim the same unique values; only with code ``Code/constraintViolation``.
+    public let violations: [ConstraintViolation]
+    /// The one object whose record is damaged; only with code ``Code/corrupted``, and nil when more than one record is affected.
+    public let damagedObject: ObjectID?
+    /// The backend's own error, for example an SQLite extended result code.
+    public let underlying: (any Error)?
+
+    /// Makes an error.
+    public init(
+        _ code: Code, _ message: String, conflicts: [ObjectConflict] = [], violations: [ConstraintViolation] = [],
+        damagedObject: ObjectID? = nil, underlying: (any Error)? = nil
+    ) {
+        self.damagedObject = damagedObject
+        self.code = code
+        self.message = message
+        self.conflicts = conflicts
+        self.violations = violations
+        self.underlying = underlying
+    }
+
+    /// Whether the same call, unchanged, can succeed later without anybody changing the data or the model.
+    public var isRetryable: Bool { code == .busy || code == .timedOut }
+}
+
+extension StoreError: CustomStringConvertible {
+    /// The code and the message, and the backend's own error if there is one.
+    public var description: String {
+        guard let underlying else { return "\(code): \(message)" }
+        return "\(code): \(message) (\(underlying))"
+    }
+}
+
+extension StoreError.Code {
+    // MARK: Finding and opening
+
+    /// There is no file, or no store of that name, where one was expected.
+    public static let notFound = Self("notFound")
+    /// Something exists where the store would be created.
+    public static let alreadyExists = Self("alreadyExists")
+    /// The directory that should hold the store does not exist.
+    public static let missingDirectory = Self("missingDirectory")
+    /// The file is not a store of this type: another format, an empty file, a directory, a device.
+    public static let notAStore = Self("notAStore")
+    /// The store was written by a newer version of the format. Use a newer program.
+    public static let unsupportedVersion = Self("unsupportedVersion")
+    /// The version hashes in the store's metadata are not those of the model. Migrate first.
+    public static let modelMismatch = Self("modelMismatch")
+    /// No store type of that name is registered.
+    public static let unknownStoreType = Self("unknownStoreType")
+    /// The store or its directory may not be read or written by this user.
+    public static let permissionDenied = Self("permissionDenied")
+    /// The store was opened read-only, or its type cannot write.
+    public static let readOnly = Self("readOnly")
+
+    // MARK: While open
+
+    /// Another process or thread holds a lock that is needed. The same call can succeed later.
+    public static let busy = Self("busy")
+    /// The store, snapshot, cursor or loader was closed before.
+    public static let closed = Self("closed")
+    /// Another file stands under the store's name since it was opened. Close it and open the new one.
+    public static let storeReplaced = Self("storeReplaced")
+    /// The bytes on disk break the store's own format, or a checksum does not match.
+    public static let corrupted = Self("corrupted")
+    /// The disk, or a quota, is full. Nothing of the change was written.
+    public static let noSpace = Self("noSpace")
+    /// The system reported an input or output error.
+    public static let ioFailure = Self("ioFailure")
+    /// The system or a library is out of memory or handles.
+    public static let outOfResources = Self("outOfResources")
+    /// A deadline passed.
+    public static let timedOut = Self("timedOut")
+    /// The operation was cancelled by the caller.
+    public static let cancelled = Self("cancelled")
+
+    // MARK: Data and requests
+
+    /// Objects were changed by somebody else since they were read; ``StoreError/conflicts`` lists them. Nothing was written.
+    public static let conflict = Self("conflict")
+    /// Two objects claim the same unique values; ``StoreError/violations`` lists them. Nothing was written.
+    public static let constraintViolation = Self("constraintViolation")
+    /// An object with that ID exists already.
+    public static let duplicateObject = Self("duplicateObject")
+    /// No object with that ID exists.
+    public static let objectNotFound = Self("objectNotFound")
+    /// The model has no entity of that name.
+    public static let unknownEntity = Self("unknownEntity")
+    /// The entity has no property of that name, or none that can be used this way.
+    public static let unknownProperty = Self("unknownProperty")
+    /// A value has the wrong type or lies outside what its attribute can hold.
+    public static let invalidValue = Self("invalidValue")
+    /// The request makes no sense: an abstract entity, records out of order, a negative limit.
+    public static let invalidRequest = Self("invalidRequest")
+    /// A limit of the format or of the configuration would be exceeded: record size, key length, map size.
+    public static let limitExceeded = Self("limitExceeded")
+    /// A model document has errors; the message lists them.
+    public static let invalidModel = Self("invalidModel")
+    /// The store's type lacks the capability. Nothing happened.
+    public static let unsupported = Self("unsupported")
+    /// The finished destination does not hold what was read from the source. It was discarded.
+    public static let verificationFailed = Self("verificationFailed")
+    /// Something that Roost or a backend guarantees did not hold. Please report it.
+    public static let internalInconsistency = Self("internalInconsistency")
+}
+
+/// An object that a change set wanted to update or delete at a version that is no longer current.
+public struct ObjectConflict: Sendable {
+    /// The object in conflict.
+    public let id: ObjectID
+    /// The version the change set was based on.
+    public let expectedVersion: UInt32
+    /// The record as it is in the store now; nil when the object was deleted.
+    public let current: Record?
+
+    /// Makes a conflict.
+    public init(id: ObjectID, expectedVersion: UInt32, current: Record?) {
+        self.id = id
+        self.expectedVersion = expectedVersion
+        self.current = current
+    }
+}
+
+/// Two objects that claim the same values of a uniqueness constraint.
+public struct ConstraintViolation: Sendable, Hashable {
+    /// The entity that declares the constraint.
+    public let entity: EntityName
+    /// The attributes of the constraint, in the model's order.
+    public let attributes: [String]
+    /// The object that was to be written.
+    public let rejected: ObjectID
+    /// The object that holds the values, in the store or earlier in the same change set.
+    public let existing: ObjectID
+
+    /// Makes a violation.
+    public init(entity: EntityName, attributes: [String], rejected: ObjectID, existing: ObjectID) {
+        self.entity = entity
+        self.attributes = attributes
+        self.rejected = rejected
+        self.existing = existing
+    }
+}

@@ -1,0 +1,60 @@
+public import Foundation
+
+/// What a store says about itself.
+public struct StoreMetadata: Sendable, Hashable {
+    /// The name of the store's type.
+    public var type: String
+    /// The version of the format it is written in; 1 is the first.
+    public var formatVersion: Int
+    /// The store's identity.
+    public var storeUUID: StoreUUID
+    /// The model the store was created with, embedded in it.
+    public var model: ManagedObjectModel
+    /// The user's own keys and values; conversions carry them over.
+    public var userMetadata: [String: MetadataValue]
+
+    /// Makes metadata.
+    public init(
+        type: String, formatVersion: Int, storeUUID: StoreUUID, model: ManagedObjectModel,
+        userMetadata: [String: MetadataValue] = [:]
+    ) {
+        self.type = type
+        self.formatVersion = formatVersion
+        self.storeUUID = storeUUID
+        self.model = model
+        self.userMetadata = userMetadata
+    }
+
+    /// The version hash of each entity of the embedded model.
+    public var versionHashes: [EntityName: VersionHash] {
+        Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, $0.versionHash) })
+    }
+}
+
+extension ManagedObjectModel {
+    /// Whether a store with this metadata can be used with this model: the same entities with the same version hashes.
+    public func isCompatible(with metadata: StoreMetadata) -> Bool {
+        entities.count == metadata.model.entities.count
+            && zip(entities, metadata.model.entities).allSatisfy { $0.name == $1.name && $0.versionHash == $1.versionHash }
+    }
+}
+
+/// A value of the user's metadata: what a property list can hold.
+public indirect enum MetadataValue: Sendable, Hashable {
+    /// Text.
+    case string(String)
+    /// A whole number.
+    case int(Int64)
+    /// A floating-point number.
+    case double(Double)
+    /// True or false.
+    case bool(Bool)
+    /// A point in time.
+    case date(Date)
+    /// Bytes.
+    case data(Data)
+    /// A list.
+    case array([MetadataValue])
+    /// Named values.
+    case dictionary([String: MetadataValue])
+}

@@ -1,0 +1,30 @@
+/// The candidate that a mistyped name most likely meant; nil when none is near.
+///
+/// Near means an edit distance of at most a third of the name's length, or equality without regard to case.
+public func nearestName(to name: String, among candidates: [String]) -> String? {
+    let wanted = Array(name.lowercased().unicodeScalars)
+    // A hostile name of a megabyte must not cost a megabyte squared.
+    guard wanted.count <= 100 else { return nil }
+    var best: (name: String, distance: Int)?
+    for candidate in candidates where candidate.unicodeScalars.count <= 100 {
+        let distance = editDistance(wanted, Array(candidate.lowercased().unicodeScalars))
+        guard distance <= max(1, wanted.count / 3) else { continue }
+        if best.map({ distance < $0.distance }) ?? true { best = (candidate, distance) }
+    }
+    return best?.name
+}
+
+/// The number of insertions, deletions and replacements that turn `left` into `right`.
+private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+    var row = Array(0...right.count)
+    for (i, a) in left.enumerated() {
+        var diagonal = row[0]
+        row[0] = i + 1
+        for (j, b) in right.enumerated() {
+            let replaced = diagonal + (a == b ? 0 : 1)
+            diagonal = row[j + 1]
+            row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+        }
+    }
+    return row[right.count]
+}

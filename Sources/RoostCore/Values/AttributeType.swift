@@ -1,0 +1,44 @@
+/// The type of an attribute, with Core Data's raw values (reference §1.2).
+public enum AttributeType: Int, Sendable, CaseIterable, Codable {
+    /// No type; only a transient attribute may have it.
+    case undefined = 0
+    /// A whole number from −32 768 to 32 767.
+    case integer16 = 100
+    /// A whole number of 32 bits.
+    case integer32 = 200
+    /// A whole number of 64 bits.
+    case integer64 = 300
+    /// A decimal number of at most 38 digits.
+    case decimal = 400
+    /// A floating-point number of 64 bits.
+    case double = 500
+    /// A floating-point number of 32 bits.
+    case float = 600
+    /// Text, UTF-8.
+    case string = 700
+    /// True or false.
+    case boolean = 800
+    /// A point in time, seconds since 2001-01-01 00:00:00 UTC as a 64-bit floating-point number.
+    case date = 900
+    /// Bytes.
+    case binaryData = 1000
+    /// A UUID, sixteen bytes.
+    case uuid = 1100
+    /// A URI, kept as its text.
+    case uri = 1200
+    /// A value that a registered codec turns into bytes; the store sees the bytes.
+    case transformable = 1800
+    /// The ID of an object, without the meaning of a relationship.
+    case objectID = 2000
+    /// A named tuple of attributes; its elements are stored as fields of their own.
+    case composite = 2100
+
+    /// The name used in model documents: `integer16`, `string`, …
+    public var name: String { "\(self)" }
+
+    /// The type with this name in model documents.
+    public init?(name: String) {
+        guard let type = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = type
+    }
+}

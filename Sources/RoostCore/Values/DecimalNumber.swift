@@ -1,0 +1,197 @@
+public import Foundation
+
+/// A decimal number in its canonical stored form: sign × mantissa × 10^exponent.
+///
+/// Canonical means that the mantissa has no trailing zero, zero has exponent 0 and no sign, and NaN is one value, so equal
+/// numbers have equal fields and equal text. The mantissa has at most 38 digits and the exponent lies in −128 … 127, the range
+/// of Foundation's `Decimal`; anything outside is refused, never rounded.
+public struct DecimalNumber: Hashable, Sendable {
+    /// The digits as a whole number, at most 10^38 − 1.
+    public let mantissa: UInt128
+    /// The power of ten, −128 … 127.
+    public let exponent: Int16
+    /// Whether the number is below zero.
+    public let isNegative: Bool
+    /// Whether this is the value "not a number".
+    public let isNaN: Bool
+
+    /// Not a number.
+    public static let nan = DecimalNumber(mantissa: 0, exponent: 0, isNegative: false, isNaN: true)
+    /// Zero.
+    public static let zero = DecimalNumber(mantissa: 0, exponent: 0, isNegative: false, isNaN: false)
+
+    /// The first whole number with 39 digits.
+    public static let mantissaLimit: UInt128 = 100_000_000_000_000_000_000_000_000_000_000_000_000
+
+    private init(mantissa: UInt128, exponent: Int16, isNegative: Bool, isNaN: Bool) {
+        self.mantissa = mantissa
+        self.exponent = exponent
+        self.isNegative = isNegative
+        self.isNaN = isNaN
+    }
+
+    /// The canonical form of sign × mantissa × 10^exponent; nil when it is outside the range.
+    public init?(isNegative: Bool, mantissa: UInt128, exponent: Int) {
+        guard mantissa != 0 else {
+            self = .zero
+            return
+        }
+        var (mantissa, exponent) = (mantissa, exponent)
+        while mantissa % 10 == 0 {
+            mantissa /= 10
+            exponent += 1
+        }
+        // 5 × 10^130 has an exponent out of range but is 5000 × 10^127.
+        while exponent > 127, mantissa < Self.mantissaLimit / 10, exponent - 127 <= 38 {
+            mantissa *= 10
+            exponent -= 1
+        }
+        guard mantissa < Self.mantissaLimit, (-128...127).contains(exponent) else { return nil }
+        self.init(mantissa: mantissa, exponent: Int16(exponent), isNegative: isNegative, isNaN: false)
+    }
+
+    /// Whether the fields are those of a canonical number; false for damaged bytes.
+    public static func isCanonical(mantissa: UInt128, exponent: Int16, isNegative: Bool) -> Bool {
+        guard let number = DecimalNumber(isNegative: isNegative, mantissa: mantissa, exponent: Int(exponent)) else {
+            return false
+        }
+        return number.mantissa == mantissa && number.exponent == exponent && number.isNegative == isNegative
+    }
+}
+
+extension DecimalNumber {
+    /// Reads `-12.340e5` and the like, digits in ASCII; `NaN` is not a number. Nil for anything else or out of range.
+    public init?(utf8 text: some Sequence<UInt8>) {
+        var mantissa: UInt128 = 0
+        var (digits, exponent, written) = (0, 0, 0)
+        var (negative, sawPoint, sawDigit, inExponent, sawExponentDigit) = (false, false, false, false, false)
+        var exponentNegative = false
+        var position = 0
+        var previous: UInt8 = 0
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "-"), UInt8(ascii: "+"):
+                if position == 0 {
+                    negative = byte == UInt8(ascii: "-")
+                } else if inExponent, previous == UInt8(ascii: "e") || previous == UInt8(ascii: "E") {
+                    exponentNegative = byte == UInt8(ascii: "-")
+                } else {
+                    return nil
+                }
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                let digit = byte - UInt8(ascii: "0")
+                if inExponent {
+                    sawExponentDigit = true
+                    written = written * 10 + Int(digit)
+                    guard written < 10_000 else { return nil }
+                } else {
+                    sawDigit = true
+                    if digits < 38 {
+                        mantissa = mantissa * 10 + UInt128(digit)
+                        if mantissa != 0 { digits += 1 }
+                        if sawPoint { exponent -= 1 }
+                    } else if digit == 0 {
+                        if !sawPoint { exponent += 1 }
+                    } else {
+                        return nil
+                    }
+                    guard abs(exponent) < 10_000 else { return nil }
+                }
+            case UInt8(ascii: "."):
+                guard !sawPoint, !inExponent else { return nil }
+                sawPoint = true
+            case UInt8(ascii: "e"), UInt8(ascii: "E"):
+                guard sawDigit, !inExponent else { return nil }
+                inExponent = true
+            case UInt8(ascii: "N"):
+                guard position == 0 else { return nil }
+                var iterator = text.makeIterator()
+                for expected in "NaN".utf8 where iterator.next() != expected { return nil }
+                guard iterator.next() == nil else { return nil }
+                self = .nan
+                return
+            default:
+                return nil
+            }
+            previous = byte
+            position += 1
+        }
+        guard sawDigit, !inExponent || sawExponentDigit else { return nil }
+        self.init(
+            isNegative: negative, mantissa: mantissa, exponent: exponent + (exponentNegative ? -written : written))
+    }
+
+    /// Takes Foundation's number over, exactly.
+    public init?(_ decimal: Decimal) {
+        guard !decimal.isNaN else {
+            self = .nan
+            return
+        }
+        self.init(utf8: decimal.description.utf8)
+    }
+
+    /// Foundation's number with the same value.
+    public var decimal: Decimal {
+        guard !isNaN else { return .nan }
+        let high = Decimal(UInt64(truncatingIfNeeded: mantissa >> 64))
+        let low = Decimal(UInt64(truncatingIfNeeded: mantissa))
+        // Times 2^64 in two steps; everything stays below 10^38, which Decimal holds exactly.
+        let whole = (high * 4_294_967_296) * 4_294_967_296 + low
+        return Decimal(sign: isNegative ? .minus : .plus, exponent: Int(exponent), significand: whole)
+    }
+}
+
+extension DecimalNumber: CustomStringConvertible {
+    /// Plain digits where they are at most 60 characters (`-12.34`), else `1234e-99`.
+    public var description: String {
+        guard !isNaN else { return "NaN" }
+        let digits = String(mantissa)
+        let sign = isNegative ? "-" : ""
+        let exponent = Int(exponent)
+        if exponent >= 0 {
+            guard digits.count + exponent <= 60 else { return "\(sign)\(digits)e\(exponent)" }
+            return sign + digits + String(repeating: "0", count: exponent)
+        }
+        let point = digits.count + exponent
+        if point > 0 { return "\(sign)\(digits.prefix(point)).\(digits.suffix(-exponent))" }
+        guard -exponent <= 58 else { return "\(sign)\(digits)e\(exponent)" }
+        return "\(sign)0.\(String(repeating: "0", count: -point))\(digits)"
+    }
+}
+
+extension DecimalNumber: Comparable {
+    /// Orders by value; NaN comes after every number.
+    public static func < (left: Self, right: Self) -> Bool {
+        if left.isNaN || right.isNaN { return !left.isNaN && right.isNaN }
+        if left.isNegative != right.isNegative {
+            return left.isNegative ? (left.mantissa != 0 || right.mantissa != 0) : false
+        }
+        let ascending = magnitudeOrder(left, right)
+        return left.isNegative ? ascending > 0 : ascending < 0
+    }
+
+    /// −1, 0 or 1 as the magnitude of `left` is less than, equal to or greater than that of `right`.
+    private static func magnitudeOrder(_ left: Self, _ right: Self) -> Int {
+        if left.mantissa == 0 || right.mantissa == 0 {
+            return left.mantissa == right.mantissa ? 0 : (left.mantissa == 0 ? -1 : 1)
+        }
+        // The position of the leading digit decides first; then both mantissas are brought to 38 digits.
+        let (leftLead, leftDigits) = left.normalised
+        let (rightLead, rightDigits) = right.normalised
+        if leftLead != rightLead { return leftLead < rightLead ? -1 : 1 }
+        return leftDigits == rightDigits ? 0 : (leftDigits < rightDigits ? -1 : 1)
+    }
+
+    /// The decimal position of the leading digit, and the digits shifted so that there are 38 of them.
+    ///
+    /// Together they order magnitudes, which index keys rely on.
+    public var normalised: (lead: Int, digits: UInt128) {
+        guard mantissa != 0 else { return (Int.min, 0) }
+        var (digits, shift) = (mantissa, 0)
+        while digits < Self.mantissaLimit / 10 {
+            digits *= 10
+            shift += 1
+        }
+        return (Int(exponent) + 38 - shift, digits)
+    }
+}

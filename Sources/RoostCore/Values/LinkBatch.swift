@@ -1,0 +1,54 @@
+/// One pair of a many-to-many relationship, or of a to-many relationship without a to-one inverse.
+///
+/// The keys name objects of the hierarchies of the relationship's source and destination entity.
+public struct Link: Hashable, Sendable {
+    /// The key of the object that has the relationship.
+    public var source: Int64
+    /// The key of the object it leads to.
+    public var target: Int64
+    /// The place of the target among the source's targets; 0 when the relationship is not ordered.
+    ///
+    /// Places need not be consecutive. Targets are ordered by place, then by key.
+    public var order: Int64
+    /// The place of the source among the target's sources; 0 when the inverse is not ordered.
+    public var inverseOrder: Int64
+
+    /// Makes a link.
+    @inlinable
+    public init(_ source: Int64, _ target: Int64, order: Int64 = 0, inverseOrder: Int64 = 0) {
+        self.source = source
+        self.target = target
+        self.order = order
+        self.inverseOrder = inverseOrder
+    }
+
+    /// The same link, seen from the other end.
+    public var flipped: Link { Link(target, source, order: inverseOrder, inverseOrder: order) }
+}
+
+/// Many links of one relationship, in one contiguous piece of memory.
+public struct LinkBatch: Sendable {
+    /// The links after which a cursor stops filling a batch.
+    public static let capacityCount = 4096
+
+    /// The number of the relationship the links belong to.
+    public var relationship: Int
+    /// The links.
+    public var links: [Link]
+
+    /// Makes a batch for the relationship with this number.
+    public init(relationship: Int, links: [Link] = []) {
+        self.relationship = relationship
+        self.links = links
+    }
+
+    /// How many links there are.
+    public var count: Int { links.count }
+    /// Whether there is none.
+    public var isEmpty: Bool { links.isEmpty }
+    /// Whether a cursor should stop filling the batch.
+    public var isFull: Bool { links.count >= Self.capacityCount }
+
+    /// Takes all links out and keeps the memory.
+    public mutating func removeAll() { links.removeAll(keepingCapacity: true) }
+}

@@ -1,0 +1,37 @@
+/// The permanent identity of one object in one store: its concrete entity and its key. Sixteen bytes.
+///
+/// Keys are positive, unique in an entity hierarchy, and never used again after a delete.
+public struct ObjectID: Hashable, Sendable {
+    /// The object's own entity, never one of its superentities.
+    public let entity: EntityName
+    /// The number that is unique in the entity's hierarchy; greater than zero.
+    public let key: Int64
+
+    /// Makes an ID. It does not say that such an object exists.
+    @inlinable
+    public init(_ entity: EntityName, _ key: Int64) {
+        self.entity = entity
+        self.key = key
+    }
+
+    /// The form that may be stored and shared: `x-roost://<store UUID>/<Entity>/p<key>`.
+    public func uriRepresentation(storeUUID: StoreUUID) -> String {
+        "x-roost://\(storeUUID)/\(entity)/p\(key)"
+    }
+
+    /// Reads a URI made by ``uriRepresentation(storeUUID:)``; nil for anything else.
+    public static func parse(uri: String) -> (storeUUID: StoreUUID, id: ObjectID)? {
+        let scheme = "x-roost://"
+        guard uri.hasPrefix(scheme) else { return nil }
+        let parts = uri.dropFirst(scheme.count).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, let uuid = StoreUUID(String(parts[0])), !parts[1].isEmpty, parts[2].first == "p",
+            let key = Int64(parts[2].dropFirst()), key > 0
+        else { return nil }
+        return (uuid, ObjectID(EntityName(String(parts[1])), key))
+    }
+}
+
+extension ObjectID: CustomStringConvertible {
+    /// `Entity/p<key>`.
+    public var description: String { "\(entity)/p\(key)" }
+}

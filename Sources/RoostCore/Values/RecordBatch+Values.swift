@@ -1,0 +1,79 @@
+internal import Foundation
+
+extension RecordBatch {
+    /// Appends a record made of decoded values; properties that are not named are null.
+    ///
+    /// Names are those of attributes and to-one relationships; an element of a composite may be named by its dotted path, and the
+    /// place in an ordered inverse by ``RecordLayout/orderFieldName(of:)``. Not for hot paths: see ``beginRecord(_:key:version:)``.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidValue`, `invalidRequest` (abstract entity, key below 1),
+    ///   `limitExceeded`. The batch is unchanged after an error.
+    public mutating func append(
+        _ id: ObjectID, version: UInt32 = 1, values: [String: Value]
+    ) throws(StoreError) {
+        let entity = try model.requireEntity(id.entity)
+        guard !entity.isAbstract else {
+            throw StoreError(.invalidRequest, "Entity '\(id.entity)' is abstract and has no objects of its own.")
+        }
+        guard id.key > 0 else {
+            throw StoreError(.invalidRequest, "The key of \(id) is not positive; reserve keys from the store.")
+        }
+        var flat: [(field: RecordLayout.Field, value: Value)] = []
+        for (name, value) in values { try flatten(name, value, entity.layout, into: &flat) }
+        flat.sort { $0.field.index < $1.field.index }
+        beginRecord(entity.layout, key: id.key, version: version)
+        do throws(StoreError) {
+            for (field, value) in flat { try set(value, field) }
+        } catch {
+            abandonRecord()
+            throw error
+        }
+        endRecord()
+    }
+
+    /// Splits a composite into its elements; anything else is one field.
+    private func flatten(
+        _ name: String, _ value: Value, _ layout: RecordLayout, into flat: inout [(field: RecordLayout.Field, value: Value)]
+    ) throws(StoreError) {
+        let field = try layout.requireField(name)
+        flat.append((field, value))
+        if case .composite(let elements) = value {
+            for (element, value) in elements { try flatten("\(name).\(element)", value, layout, into: &flat) }
+        }
+    }
+
+    /// Sets a field of the record being built to a decoded value; see ``beginRecord(_:key:version:)``.
+    ///
+    /// - Throws: Code `invalidValue` when the value's type or range is not the field's. An integer is taken for a
+    ///   floating-point or decimal field when that loses nothing.
+    public mutating func set(_ value: Value, _ field: RecordLayout.Field) throws(StoreError) {
+        switch (value, field.kind) {
+        case (.null, _): return
+        case (.int(let number), .integer64), (.int(let number), .integer32), (.int(let number), .integer16),
+            (.int(let number), .order):
+            try setInteger(number, field)
+        case (.bool(let flag), .boolean): try setInteger(flag ? 1 : 0, field)
+        case (.double(let number), .double), (.double(let number), .float): try setDouble(number, field)
+        case (.int(let number), .double), (.int(let number), .float):
+            guard let exact = Double(exactly: number), field.kind == .double || Float(exactly: number) != nil else {
+                throw outOfRange(field)
+            }
+            try setDouble(exact, field)
+        case (.date(let date), .date): try setDouble(date.timeIntervalSinceReferenceDate, field)
+        case (.decimal(let decimal), .decimal):
+            guard let number = DecimalNumber(decimal) else { throw outOfRange(field) }
+            setDecimal(number, field)
+        case (.int(let number), .decimal):
+            guard let number = DecimalNumber(
+                isNegative: number < 0, mantissa: UInt128(number.magnitude), exponent: 0) else { throw outOfRange(field) }
+            setDecimal(number, field)
+        case (.uuid(let uuid), .uuid): try setUUID(uuid, field)
+        case (.string(let text), .string), (.uri(let text), .uri): try setText(text, field)
+        case (.data(let data), .data), (.data(let data), .transformable): try setData(data, field)
+        case (.objectID(let id), .reference), (.objectID(let id), .polymorphicReference), (.objectID(let id), .objectID):
+            guard let entity = model.entity(id.entity) else { throw wrongType(field, "the ID of an unknown entity") }
+            try setReference(entity: entity.number, key: id.key, field)
+        case (.composite, .composite): setComposite(field)
+        default: throw wrongType(field, value.kindDescription)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+/// Many records in one contiguous piece of memory. The unit of every stream.
+///
+/// Cursors fill a batch, loaders take one, so dynamic dispatch and allocation are paid per batch. A batch is reused: clear it with
+/// ``removeAll()``, which keeps its memory. Records in a batch have a sound structure; where they come from a file their checksums
+/// were compared too.
+public struct RecordBatch: Sendable {
+    /// The bytes after which a cursor stops filling a batch; one record more may overshoot it.
+    public static let capacityBytes = 256 * 1024
+    /// The records after which a cursor stops filling a batch.
+    public static let capacityCount = 1024
+
+    @usableFromInline
+    struct Entry: Sendable {
+        @usableFromInline var offset: Int
+        @usableFromInline var count: Int
+        @usableFromInline var key: Int64
+        @usableFromInline var entity: Int32
+    }
+
+    /// The model whose layouts the records follow.
+    public let model: ManagedObjectModel
+    @usableFromInline var arena: [UInt8] = []
+    @usableFromInline var entries: [Entry] = []
+    /// The layout of the record that is being built, if any; it starts at `buildOffset`.
+    var buildLayout: RecordLayout?
+    @usableFromInline var buildOffset = 0
+    var buildKey: Int64 = 0
+    var buildVersion: UInt32 = 0
+    /// The first tail field that may still be set, and where its bytes would start in the arena.
+    var buildNextVariable = 0
+
+    /// An empty batch for records of `model`.
+    public init(model: ManagedObjectModel) { self.model = model }
+
+    /// How many records there are.
+    public var count: Int { entries.count }
+    /// Whether there is none.
+    public var isEmpty: Bool { entries.isEmpty }
+    /// How many bytes the records have together.
+    public var byteCount: Int { arena.count }
+    /// Whether a cursor should stop filling the batch.
+    public var isFull: Bool { entries.count >= Self.capacityCount || arena.count >= Self.capacityBytes }
+
+    /// Takes all records out and keeps the memory.
+    public mutating func removeAll() {
+        entries.removeAll(keepingCapacity: true)
+        arena.removeAll(keepingCapacity: true)
+        buildLayout = nil
+    }
+
+    /// The identity of the record at `index`.
+    public func id(at index: Int) -> ObjectID {
+        ObjectID(model.entities[Int(entries[index].entity)].name, entries[index].key)
+    }
+
+    /// The key of the record at `index`.
+    @inlinable public func key(at index: Int) -> Int64 { entries[index].key }
+
+    /// The number of the entity of the record at `index`.
+    @inlinable public func entityNumber(at index: Int) -> Int { Int(entries[index].entity) }
+
+    /// The version of the record at `index`.
+    public func version(at index: Int) -> UInt32 { withRecord(at: index) { $0.version } }
+
+    /// The value of a property of the record at `index`; throws code `unknownProperty`.
+    public func value(_ name: String, at index: Int) throws(StoreError) -> Value {
+        try withRecord(at: index) { (record) throws(StoreError) in try record.value(name) }
+    }
+
+    /// Every property that is not null of the record at `index`.
+    public func values(at index: Int) -> [String: Value] { withRecord(at: index) { $0.values() } }
+
+    /// A copy of the record at `index` that outlives the batch.
+    public func record(at index: Int) -> Record {
+        withRecord(at: index) { Record(bytes: Array($0.bytes), key: $0.key, layout: $0.layout, model: model) }
+    }
+}
+
+/// One record that owns its bytes.
+public struct Record: Sendable, Hashable {
+    /// The record's bytes.
+    public let bytes: [UInt8]
+    let key: Int64
+    let layout: RecordLayout
+    let model: ManagedObjectModel
+
+    /// The object's identity.
+    public var id: ObjectID { ObjectID(layout.entity, key) }
+    /// How often the object was written.
+    public var version: UInt32 { withReader { $0.version } }
+
+    /// Runs `body` with a reader of the record, valid only inside it.
+    public func withReader<Result, Failure: Error>(
+        _ body: (RecordReader) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try withBytes { (bytes) throws(Failure) in
+            try body(RecordReader(unchecked: bytes, key: key, layout: layout, model: model))
+        }
+    }
+
+    /// The value of a property; throws code `unknownProperty`.
+    public func value(_ name: String) throws(StoreError) -> Value {
+        try withReader { (reader) throws(StoreError) in try reader.value(name) }
+    }
+
+    /// Every property that is not null.
+    public func values() -> [String: Value] { withReader { $0.values() } }
+
+    /// Whether both are the same object with the same bytes, version included.
+    public static func == (left: Record, right: Record) -> Bool { left.key == right.key && left.bytes == right.bytes }
+
+    /// Hashes in agreement with `==`.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+        hasher.combine(bytes)
+    }
+}

@@ -1,0 +1,35 @@
+internal import CXXHash
+
+/// The hashes that checksums and digests are made of: XXH3, 64 bits.
+public enum RecordHash {
+    /// The content hash of a record: XXH3-64 over everything after the version counter, seeded by the key.
+    ///
+    /// The version counter does not enter, so stores with the same content and different histories have equal digests.
+    public static func content(of record: UnsafeRawBufferPointer, key: Int64) -> UInt64 {
+        guard record.count > RecordLayout.Header.entity, let base = record.baseAddress else { return 0 }
+        let seed = UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15
+        return XXH3_64bits_withSeed(
+            base + RecordLayout.Header.entity, record.count - RecordLayout.Header.entity, seed)
+    }
+
+    /// What the version counter adds to a content hash to make the checksum, by exclusive or.
+    public static func versionMask(_ version: UInt32) -> UInt64 { UInt64(version) &* 0xD6E8_FEB8_6659_FD93 }
+
+    /// The hash of a link: XXH3-64 over relationship number, keys and orders, little-endian.
+    public static func link(relationship: Int, _ link: Link) -> UInt64 {
+        let words = (
+            UInt64(relationship).littleEndian, link.source.littleEndian, link.target.littleEndian,
+            link.order.littleEndian, link.inverseOrder.littleEndian
+        )
+        return withUnsafeBytes(of: words) { XXH3_64bits($0.baseAddress, $0.count) }
+    }
+
+    /// XXH3-64 of any bytes.
+    public static func bytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH3_64bits(bytes.baseAddress, bytes.count) }
+
+    /// XXH3-128 of any bytes, high half first.
+    public static func wide(_ bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) {
+        let hash = XXH3_128bits(bytes.baseAddress, bytes.count)
+        return (hash.high64, hash.low64)
+    }
+}

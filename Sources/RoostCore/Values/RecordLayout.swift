@@ -1,0 +1,164 @@
+/// Where the values of one entity's records lie. Computed once per entity of a model; see RECORD-FORMAT.md.
+///
+/// A record is a header, a bitmap of nulls, one slot of natural width per field, and a tail with the bytes of strings and
+/// data. Reading one field is O(1) and touches nothing else. The layout follows from the entity's stored properties alone,
+/// so compatible models lay out alike.
+public final class RecordLayout: Sendable {
+    /// One stored value of a record.
+    public struct Field: Sendable, Hashable {
+        /// How a field's slot is to be read.
+        public enum Kind: UInt8, Sendable, CaseIterable {
+            /// A decimal, 20 bytes: mantissa (16), exponent (2), sign (1: 1 for negative, 2 for NaN), zero (1).
+            case decimal
+            /// A UUID, 16 bytes in the order of its text.
+            case uuid
+            /// An object-ID attribute, 12 bytes: key (8), entity number (4).
+            case objectID
+            /// A to-one relationship to an entity with subentities, 12 bytes as ``objectID``.
+            case polymorphicReference
+            /// A to-one relationship, 8 bytes: the key.
+            case reference
+            /// The position of the object in the ordered relationship back, 8 bytes; goes with the reference of that name.
+            case order
+            /// 8 bytes.
+            case integer64
+            /// 8 bytes.
+            case double
+            /// Seconds since 2001-01-01 as a double, 8 bytes.
+            case date
+            /// 4 bytes.
+            case integer32
+            /// 4 bytes.
+            case float
+            /// 2 bytes.
+            case integer16
+            /// 1 byte, 0 or 1.
+            case boolean
+            /// No bytes: not null when the composite attribute itself is not null.
+            case composite
+            /// UTF-8 in the tail; the slot holds the end, 4 bytes, counted from the start of the tail.
+            case string
+            /// A URI's text in the tail.
+            case uri
+            /// Bytes in the tail.
+            case data
+            /// The stored form of a transformable value in the tail.
+            case transformable
+
+            /// The bytes of the slot.
+            public var width: Int {
+                switch self {
+                case .decimal: 20
+                case .uuid: 16
+                case .objectID, .polymorphicReference: 12
+                case .reference, .order, .integer64, .double, .date: 8
+                case .integer32, .float, .string, .uri, .data, .transformable: 4
+                case .integer16: 2
+                case .boolean: 1
+                case .composite: 0
+                }
+            }
+
+            /// Whether the value's bytes are in the tail.
+            public var isVariable: Bool { rawValue >= Kind.string.rawValue }
+        }
+
+        /// The property's name; the dotted path of a composite's element; `name#order` for an order.
+        public let name: String
+        /// How the slot is to be read.
+        public let kind: Kind
+        /// The field's position in ``RecordLayout/fields``, which is also its bit in the bitmap.
+        public let index: Int
+        /// Where the slot starts, counted from the start of the record.
+        public let byteOffset: Int
+        /// The number of the destination entity, for references; else nil.
+        public let destination: Int?
+        /// The number of the relationship, for references and orders; else nil.
+        public let relationship: Int?
+    }
+
+    /// A field before its place is known.
+    struct Draft {
+        var name: String
+        var kind: Field.Kind
+        var destination: Int?
+        var relationship: Int?
+    }
+
+    /// Byte offsets of the header's parts.
+    public enum Header {
+        /// The checksum, 8 bytes.
+        public static let checksum = 0
+        /// The version counter, 4 bytes. Everything after it enters the content hash.
+        public static let version = 8
+        /// The entity number, 2 bytes.
+        public static let entity = 12
+        /// The number of fields, 2 bytes.
+        public static let fieldCount = 14
+        /// The bitmap: bit *i* of byte *i* / 8 is set when field *i* is null.
+        public static let bitmap = 16
+    }
+
+    /// The most bytes a record may have.
+    public static let maximumByteCount = 1 << 30
+
+    /// The entity's name.
+    public let entity: EntityName
+    /// The entity's number in its model.
+    public let entityNumber: Int
+    /// The fields in the order of their slots: by kind, then by the bytes of their names.
+    public let fields: [Field]
+    /// The bytes before the tail.
+    public let fixedByteCount: Int
+    /// The position of the first field whose bytes are in the tail; the count of fields if there is none.
+    public let firstVariableField: Int
+    /// A record without values, to start from: every field null.
+    @usableFromInline let template: [UInt8]
+    private let indexByName: [String: Int]
+
+    init(entity: EntityName, entityNumber: Int, drafts: [Draft]) {
+        let sorted = drafts.sorted { left, right in
+            if left.kind != right.kind { return left.kind.rawValue < right.kind.rawValue }
+            return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+        }
+        let bitmapByteCount = (sorted.count + 7) / 8
+        var offset = Header.bitmap + bitmapByteCount
+        var fields: [Field] = []
+        for (index, draft) in sorted.enumerated() {
+            fields.append(
+                Field(
+                    name: draft.name, kind: draft.kind, index: index, byteOffset: offset,
+                    destination: draft.destination, relationship: draft.relationship))
+            offset += draft.kind.width
+        }
+        self.entity = entity
+        self.entityNumber = entityNumber
+        self.fields = fields
+        fixedByteCount = offset
+        firstVariableField = fields.firstIndex { $0.kind.isVariable } ?? fields.count
+        indexByName = Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.index) })
+
+        var template = [UInt8](repeating: 0, count: offset)
+        template[Header.entity] = UInt8(truncatingIfNeeded: entityNumber)
+        template[Header.entity + 1] = UInt8(truncatingIfNeeded: entityNumber >> 8)
+        template[Header.fieldCount] = UInt8(truncatingIfNeeded: fields.count)
+        template[Header.fieldCount + 1] = UInt8(truncatingIfNeeded: fields.count >> 8)
+        for index in fields.indices { template[Header.bitmap + index / 8] |= 1 << UInt8(index % 8) }
+        self.template = template
+    }
+
+    /// The field with this name, or nil.
+    public func field(_ name: String) -> Field? { indexByName[name].map { fields[$0] } }
+
+    /// The field with this name; throws code `unknownProperty`, naming the nearest one.
+    public func requireField(_ name: String) throws(StoreError) -> Field {
+        guard let field = field(name) else {
+            let hint = nearestName(to: name, among: fields.map(\.name)).map { "; did you mean '\($0)'?" } ?? "."
+            throw StoreError(.unknownProperty, "Entity '\(entity)' has no stored property '\(name)'\(hint)")
+        }
+        return field
+    }
+
+    /// The name of the order that goes with the to-one relationship `relationship`.
+    public static func orderFieldName(of relationship: String) -> String { relationship + "#order" }
+}

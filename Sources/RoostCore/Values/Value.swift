@@ -1,0 +1,117 @@
+public import Foundation
+
+/// One property's value, decoded. A closed set: what no case can hold, no store can hold.
+///
+/// Two values are equal exactly when their stored bytes are: NaN equals NaN of the same bits, 0.0 differs from −0.0, and
+/// the decimals 1.0 and 1.00 are equal. Predicates compare numerically instead; see ``FetchRequest/Predicate``.
+public enum Value: Sendable {
+    /// No value.
+    case null
+    /// A boolean.
+    case bool(Bool)
+    /// An integer attribute of any width.
+    case int(Int64)
+    /// A double or float attribute.
+    case double(Double)
+    /// A decimal of at most 38 digits.
+    case decimal(Decimal)
+    /// Text. It may contain U+0000.
+    case string(String)
+    /// Bytes: binary data, or the stored form of a transformable value.
+    case data(Data)
+    /// Seconds since 2001-01-01 00:00:00 UTC, every bit kept.
+    case date(Date)
+    /// A UUID.
+    case uuid(UUID)
+    /// A URI, kept as its text, whether or not Foundation would accept it as a URL.
+    case uri(String)
+    /// The destination of a to-one relationship, or an object-ID attribute.
+    case objectID(ObjectID)
+    /// The elements of a composite attribute by name; a missing element is null.
+    case composite([String: Value])
+
+    /// Whether the value is ``null``.
+    public var isNull: Bool {
+        if case .null = self { return true }
+        return false
+    }
+}
+
+extension Value: Hashable {
+    /// Compares the stored form; see the type's description.
+    public static func == (left: Value, right: Value) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let a), .bool(let b)): a == b
+        case (.int(let a), .int(let b)): a == b
+        case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
+        case (.decimal(let a), .decimal(let b)): a == b || (a.isNaN && b.isNaN)
+        // Code points, not canonical equivalence: "é" in one and in two scalars are different stored values.
+        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.data(let a), .data(let b)): a == b
+        case (.date(let a), .date(let b)):
+            a.timeIntervalSinceReferenceDate.bitPattern == b.timeIntervalSinceReferenceDate.bitPattern
+        case (.uuid(let a), .uuid(let b)): a == b
+        case (.uri(let a), .uri(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.objectID(let a), .objectID(let b)): a == b
+        case (.composite(let a), .composite(let b)):
+            a.filter { !$0.value.isNull } == b.filter { !$0.value.isNull }
+        default: false
+        }
+    }
+
+    /// Hashes in agreement with `==`.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .int(let value): hasher.combine(value)
+        case .double(let value): hasher.combine(value.bitPattern)
+        case .decimal(let value): hasher.combine(value.isNaN ? Decimal.nan.description : value.description)
+        case .string(let value), .uri(let value):
+            for byte in value.utf8 { hasher.combine(byte) }
+        case .data(let value): hasher.combine(value)
+        case .date(let value): hasher.combine(value.timeIntervalSinceReferenceDate.bitPattern)
+        case .uuid(let value): hasher.combine(value)
+        case .objectID(let value): hasher.combine(value)
+        case .composite(let elements):
+            // Nulls are absent elements; dictionaries hash without regard to order.
+            hasher.combine(elements.filter { !$0.value.isNull })
+        }
+    }
+}
+
+extension Value: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByStringLiteral, ExpressibleByNilLiteral
+{
+    /// A boolean value.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// An integer value.
+    public init(integerLiteral value: Int64) { self = .int(value) }
+    /// A floating-point value.
+    public init(floatLiteral value: Double) { self = .double(value) }
+    /// A text value.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// The null value.
+    public init(nilLiteral: ()) { self = .null }
+}
+
+extension Value {
+    /// What kind of value this is, for messages: never the value itself.
+    public var kindDescription: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .int: "an integer"
+        case .double: "a floating-point number"
+        case .decimal: "a decimal"
+        case .string: "a string"
+        case .data: "data"
+        case .date: "a date"
+        case .uuid: "a UUID"
+        case .uri: "a URI"
+        case .objectID: "an object ID"
+        case .composite: "a composite"
+        }
+    }
+}

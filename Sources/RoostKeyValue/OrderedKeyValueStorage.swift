@@ -1,0 +1,102 @@
+public import RoostCore
+
+/// What the key-value engine needs from a storage: named spaces of ordered keys, snapshots, one writer.
+///
+/// Keys are ordered by their bytes, a shorter one before a longer one that begins with it. Implement this to get a whole
+/// ``PersistentStore`` out of ``KeyValueStore``.
+public protocol OrderedKeyValueStorage: AnyObject, Sendable {
+    /// The longest key the storage takes, in bytes; at least 64. Keys are never empty.
+    var maximumKeyByteCount: Int { get }
+
+    /// A consistent view of all spaces as the latest commit left them. Never waits for a writer.
+    func read() throws(StoreError) -> any KeyValueReader
+
+    /// Runs `body` in a write transaction: all of it is committed and durable on return, or nothing when `body` throws.
+    ///
+    /// Transactions queue; waiting longer than `timeoutSeconds` throws code `busy`. `body` may be run again from the start, on
+    /// another thread, when the storage had to make room; it must depend on nothing that its first run changed.
+    func write(
+        timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Void
+    ) throws(StoreError)
+
+    /// Starts a write transaction that lasts over several calls, for loads that are too large for one.
+    func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite
+
+    /// Makes every committed transaction durable, for a storage that was opened without durable commits.
+    func sync() throws(StoreError)
+
+    /// The bytes the storage takes on disk or in memory.
+    func byteCount() throws(StoreError) -> Int
+
+    /// What is wrong with the storage's own structure; empty if nothing is.
+    func integrityFindings() throws(StoreError) -> [StoreFinding]
+
+    /// Releases everything. Readers that are open keep what they need until they are closed.
+    func close() throws(StoreError)
+}
+
+/// The spaces of the key-value engine. Each is an ordered map of its own.
+public enum KeySpace: String, CaseIterable, Sendable {
+    /// Metadata, tallies, key sequences.
+    case meta
+    /// Records by hierarchy and key.
+    case records
+    /// Links by relationship, source and place.
+    case links
+    /// Links by relationship, target and place.
+    case inverseLinks
+    /// To-one references by relationship, destination and place: what derived to-many relationships are read from.
+    case references
+    /// Unique values and the key of the object that has them.
+    case unique
+    /// Fetch indexes.
+    case indexes
+}
+
+/// A consistent view of a storage. Use it from one thread at a time.
+public protocol KeyValueReader: AnyObject {
+    /// Calls `body` with the value of `key`, or with nil where there is none. The bytes are valid only inside `body`.
+    func withValue(
+        of key: UnsafeRawBufferPointer, in space: KeySpace,
+        _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+    ) throws(StoreError)
+
+    /// A cursor that stands before the first key of a space.
+    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor
+
+    /// Ends the view, and its cursors. Calling it again does nothing.
+    func close()
+}
+
+/// A position in a space. Bytes it shows are valid until it moves or its view ends or, in a write transaction, until the next write.
+public protocol KeyValueCursor: AnyObject {
+    /// Moves to the first key that is not before `key`. Returns false, at the end, if there is none.
+    func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool
+    /// Moves to the next key, or from before the first to the first. Returns false at the end and ever after.
+    func next() throws(StoreError) -> Bool
+    /// The key at the position; empty at the end.
+    var key: UnsafeRawBufferPointer { get }
+    /// The value at the position; empty at the end.
+    var value: UnsafeRawBufferPointer { get }
+}
+
+/// A write transaction. It reads what it wrote. Use it only inside the closure it was passed to.
+public protocol KeyValueWriter: KeyValueReader {
+    /// Sets the value of a key, in the place of the one it has.
+    func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError)
+    /// Sets the value of a key that comes after all keys of the space. Throws code `invalidRequest` if it does not.
+    func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError)
+    /// Removes a key. Returns whether it was there.
+    @discardableResult
+    func delete(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> Bool
+}
+
+/// A write transaction that lasts over several calls. Letting go of it aborts it.
+public protocol KeyValueLongWrite: AnyObject {
+    /// Runs `body` once, in the transaction, on the thread the storage writes on. After an error the transaction can only be aborted.
+    func perform(_ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Void) throws(StoreError)
+    /// Makes everything visible and durable.
+    func commit() throws(StoreError)
+    /// Gives everything up. Calling it again, or after a commit, does nothing.
+    func abort()
+}
