@@ -15,9 +15,9 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     ///
     /// Transactions queue; waiting longer than `timeoutSeconds` throws code `busy`. `body` may be run again from the start, on
     /// another thread, when the storage had to make room; it must depend on nothing that its first run changed.
-    func write(
-        timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Void
-    ) throws(StoreError)
+    func write<Result: Sendable>(
+        timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result
 
     /// Starts a write transaction that lasts over several calls, for loads that are too large for one.
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite
@@ -94,7 +94,9 @@ public protocol KeyValueWriter: KeyValueReader {
 /// A write transaction that lasts over several calls. Letting go of it aborts it.
 public protocol KeyValueLongWrite: AnyObject {
     /// Runs `body` once, in the transaction, on the thread the storage writes on. After an error the transaction can only be aborted.
-    func perform(_ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Void) throws(StoreError)
+    func perform<Result: Sendable>(
+        _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result
     /// Makes everything visible and durable.
     func commit() throws(StoreError)
     /// Gives everything up. Calling it again, or after a commit, does nothing.
