@@ -268,3 +268,17 @@ extension RecordBatch {
 
     private var buildName: String { "\(buildLayout?.entity.text ?? "object")/p\(buildKey)" }
 }
+
+extension RecordBatch {
+    /// Runs `body` with a function that gives a reader of the record at any index; neither may leave `body`.
+    func withReaders<Result>(_ body: ((Int) -> RecordReader) -> Result) -> Result {
+        arena.span.bytes.withUnsafeBytes { arena in
+            body { index in
+                let entry = entries[index]
+                return RecordReader(
+                    unchecked: UnsafeRawBufferPointer(rebasing: arena[entry.offset..<entry.offset + entry.count]),
+                    key: entry.key, layout: model.entities[Int(entry.entity)].layout, model: model)
+            }
+        }
+    }
+}
