@@ -40,7 +40,8 @@ let package = Package(
 
         // MARK: The house, from the ground up
 
-        .target(name: "RoostCore", dependencies: ["CXXHash"], swiftSettings: strict),
+        .target(
+            name: "RoostCore", dependencies: ["CXXHash"], exclude: ["Values/RECORD-FORMAT.md"], swiftSettings: strict),
         .target(name: "RoostFiles", dependencies: ["RoostCore", "CRoostSystem"], swiftSettings: strict),
         .target(name: "RoostKeyValue", dependencies: ["RoostCore"], swiftSettings: strict),
         .target(name: "RoostSQL", dependencies: ["RoostCore"], swiftSettings: strict),

@@ -41,11 +41,6 @@ public struct DecimalNumber: Hashable, Sendable {
             mantissa /= 10
             exponent += 1
         }
-        // 5 × 10^130 has an exponent out of range but is 5000 × 10^127.
-        while exponent > 127, mantissa < Self.mantissaLimit / 10, exponent - 127 <= 38 {
-            mantissa *= 10
-            exponent -= 1
-        }
         guard mantissa < Self.mantissaLimit, (-128...127).contains(exponent) else { return nil }
         self.init(mantissa: mantissa, exponent: Int16(exponent), isNegative: isNegative, isNaN: false)
     }

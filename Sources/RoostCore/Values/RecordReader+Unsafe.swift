@@ -199,10 +199,12 @@ extension RecordReader {
     /// The value of the property with this name; throws code `unknownProperty`.
     public func value(_ name: String) throws(StoreError) -> Value { value(try layout.requireField(name)) }
 
-    /// Every property that is not null, by name: attributes and to-one relationships, composites as a whole.
+    /// Every field that is not null, by name: attributes, to-one relationships and their places; composites as a whole.
+    ///
+    /// What ``RecordBatch/append(_:version:values:)`` makes of them is the same record.
     public func values() -> [String: Value] {
         var values: [String: Value] = [:]
-        for field in layout.fields where !field.name.contains(".") && field.kind != .order && !isNull(field) {
+        for field in layout.fields where !field.name.contains(".") && !isNull(field) {
             values[field.name] = value(field)
         }
         return values

@@ -115,3 +115,35 @@ extension Value {
         }
     }
 }
+
+extension Value: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The value for people and debuggers: never for storage, and never in an error's message.
+    ///
+    /// Dates are printed as seconds: Foundation's own description of a `Date` traps on NaN and infinities.
+    public var description: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .int(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .decimal(let value): "\(value) (decimal)"
+        case .string(let value): value.debugDescription
+        case .data(let value): "\(value.count) bytes"
+        case .date(let value): "date \(value.timeIntervalSinceReferenceDate)"
+        case .uuid(let value): value.uuidString
+        case .uri(let value): "<\(value)>"
+        case .objectID(let value): "\(value)"
+        case .composite(let value):
+            "{"
+                + value.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "}"
+        }
+    }
+
+    /// As ``description``.
+    public var debugDescription: String { description }
+}
+
+extension Value: CustomReflectable {
+    /// A leaf, so that nothing looks into a date that Foundation cannot describe.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import RoostCore
+import Testing
+
+@Suite("Records")
+struct RecordTests {
+    @Test("every value at its type's limits survives a record", arguments: AttributeType.allCases)
+    func limitsRoundTrip(_ type: AttributeType) throws {
+        let model = try everyTypeModel()
+        var batch = RecordBatch(model: model)
+        for value in limits(of: type) {
+            batch.removeAll()
+            try batch.append(ObjectID("Thing", 5), version: 3, values: [type.name: value])
+            #expect(try batch.value(type.name, at: 0) == value)
+            #expect(batch.values(at: 0) == [type.name: value])
+            try batch.withRecord(at: 0) { (record) throws(StoreError) in try record.validate() }
+        }
+    }
+
+    @Test("random objects survive a record, and equal values give equal bytes in whatever order they are set")
+    func randomRoundTrip() throws {
+        let model = try everyTypeModel()
+        var generator = SeededGenerator(seed: 20_01)
+        var batch = RecordBatch(model: model)
+        for key in 1...500 {
+            let values = randomThing(using: &generator)
+            batch.removeAll()
+            try batch.append(ObjectID("Thing", Int64(key)), version: 7, values: values)
+            try batch.append(
+                ObjectID("Thing", Int64(key)), version: 7,
+                values: Dictionary(uniqueKeysWithValues: values.shuffled(using: &generator)))
+            #expect(batch.values(at: 0) == values)
+            #expect(batch.record(at: 0) == batch.record(at: 1))
+            try batch.withRecord(at: 0) { (record) throws(StoreError) in try record.validate() }
+        }
+    }
+
+    @Test("a decimal has one stored form however many zeros it was written with")
+    func canonicalDecimals() throws {
+        let model = try everyTypeModel()
+        var batch = RecordBatch(model: model)
+        for text in ["1.5", "1.50", "1.5000000000", "15e-1"] {
+            let number = try #require(DecimalNumber(utf8: text.utf8))
+            try batch.append(ObjectID("Thing", 1), values: ["decimal": .decimal(number.decimal)])
+        }
+        #expect((1..<4).allSatisfy { batch.record(at: $0) == batch.record(at: 0) })
+    }
+
+    @Test("the bytes are those that RECORD-FORMAT.md draws")
+    func documentedExample() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Album", attributes: [.init("title", .string), .init("year", .integer16)],
+                relationships: [.toOne("artist", "Artist", inverse: "albums")]),
+            EntityDescription("Artist", relationships: [.toMany("albums", "Album", inverse: "artist")]),
+        ])
+        var batch = RecordBatch(model: model)
+        try batch.append(ObjectID("Album", 7), values: ["title": "Blue", "year": 1971])
+        let bytes = batch.record(at: 0).bytes
+        #expect(bytes[8...] == [
+            1, 0, 0, 0, 0, 0, 3, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0xB3, 7, 4, 0, 0, 0, 0x42, 0x6C, 0x75, 0x65,
+        ][...])
+    }
+
+    @Test("changing any byte, or the length, of a record is noticed")
+    func damageIsRefused() throws {
+        let model = try everyTypeModel()
+        var generator = SeededGenerator(seed: 77)
+        var source = RecordBatch(model: model)
+        var target = RecordBatch(model: model)
+        for key in 1...20 {
+            source.removeAll()
+            var values = randomThing(using: &generator)
+            for name in ["string", "binaryData", "transformable"] where values[name] != nil { values[name] = nil }
+            values["string"] = "some text"
+            try source.append(ObjectID("Thing", Int64(key)), values: values)
+            let good = source.record(at: 0).bytes
+            for index in good.indices {
+                var bad = good
+                bad[index] ^= UInt8.random(in: 1...255, using: &generator)
+                expectRefused(bad, key: Int64(key), &target)
+                expectRefused(Array(good[..<index]), key: Int64(key), &target)
+            }
+            expectRefused(good + [0], key: Int64(key), &target)
+            expectRefused(good, key: Int64(key) + 1, &target)
+        }
+    }
+
+    @Test("records of random bytes, also with a matching checksum, are refused or read without harm")
+    func hostileRecords() throws {
+        let model = try everyTypeModel()
+        var generator = SeededGenerator(seed: 4711)
+        for _ in 0..<20_000 {
+            var bytes = (0..<Int.random(in: 0...400, using: &generator)).map { _ in
+                Bool.random(using: &generator) ? UInt8.random(in: 0...255, using: &generator) : 0
+            }
+            if bytes.count > 15, Bool.random(using: &generator) {
+                let layout = try #require(model.entity("Thing")).layout
+                bytes[12] = UInt8(layout.entityNumber)
+                bytes[13] = 0
+                bytes[14] = UInt8(layout.fields.count)
+                bytes[15] = 0
+            }
+            bytes.withUnsafeBytes { buffer in
+                do throws(StoreError) {
+                    let reader = try RecordReader(checking: buffer, key: 1, model: model)
+                    for field in reader.layout.fields { _ = reader.value(field) }
+                    try reader.validate()
+                    Issue.record("random bytes passed the validation")
+                } catch {
+                    #expect(error.code == .corrupted)
+                }
+            }
+        }
+    }
+
+    @Test("a record that is structurally sound but not canonical does not validate")
+    func nonCanonicalRecords() throws {
+        let model = try everyTypeModel()
+        let layout = try #require(model.entity("Thing")).layout
+        let boolean = try layout.requireField("boolean")
+        var batch = RecordBatch(model: model)
+        batch.beginRecord(layout, key: 1, version: 1)
+        batch.setInteger64(7, try layout.requireField("integer64"))
+        try [UInt8(0xC3), 0x28].withUnsafeBytes { bytes in
+            try batch.setBytes(bytes, try layout.requireField("string"))
+        }
+        batch.endRecord()
+        let failure = #expect(throws: StoreError.self) {
+            try batch.withRecord(at: 0) { (record) throws(StoreError) in try record.validate() }
+        }
+        #expect(failure?.code == .corrupted)
+        #expect(failure?.message.contains("'string'") == true)
+        #expect(boolean.kind == .boolean)
+    }
+
+    @Test("values of the wrong type or out of range are refused by name, and leave the batch as it was")
+    func wrongValues() throws {
+        let model = try everyTypeModel()
+        var batch = RecordBatch(model: model)
+        try batch.append(ObjectID("Thing", 1), values: ["string": "x"])
+        let cases: [(String, Value, StoreError.Code)] = [
+            ("integer16", 32768, .invalidValue), ("integer32", .int(.max), .invalidValue),
+            ("string", 3, .invalidValue), ("boolean", 1, .invalidValue), ("float", 1e300, .invalidValue),
+            ("double", .int(1 << 53 + 1), .invalidValue), ("uuid", .data(Data(count: 15)), .invalidValue),
+            ("owner", .objectID(ObjectID("Thing", 1)), .invalidValue),
+            ("owner", .objectID(ObjectID("Person", 0)), .invalidValue),
+            ("owner", .objectID(ObjectID("Nobody", 1)), .invalidValue), ("strin", "x", .unknownProperty),
+            ("scratch", "x", .unknownProperty), ("tags", .null, .unknownProperty),
+        ]
+        for (name, value, code) in cases {
+            let failure = #expect(throws: StoreError.self) {
+                try batch.append(ObjectID("Thing", 2), values: ["integer64": 1, name: value])
+            }
+            #expect(failure?.code == code, "\(name)")
+            #expect(failure?.message.contains(name) == true)
+        }
+        #expect(throws: StoreError.self) { try batch.append(ObjectID("Party", 2), values: [:]) }
+        #expect(throws: StoreError.self) { try batch.append(ObjectID("Thing", 0), values: [:]) }
+        #expect(batch.count == 1)
+        #expect(batch.values(at: 0) == ["string": "x"])
+    }
+
+    @Test("the content hash depends on key and values, not on the version")
+    func contentHash() throws {
+        let model = try everyTypeModel()
+        var batch = RecordBatch(model: model)
+        try batch.append(ObjectID("Thing", 1), version: 1, values: ["integer64": 4])
+        try batch.append(ObjectID("Thing", 1), version: 9, values: ["integer64": 4])
+        try batch.append(ObjectID("Thing", 2), version: 1, values: ["integer64": 4])
+        let hashes = (0..<3).map { batch.withRecord(at: $0) { $0.storedContentHash } }
+        #expect(hashes[0] == hashes[1])
+        #expect(hashes[0] != hashes[2])
+        batch.setVersionOfLast(77)
+        #expect(batch.version(at: 2) == 77)
+        try batch.withRecord(at: 2) { (record) throws(StoreError) in try record.validate() }
+    }
+
+    private func expectRefused(
+        _ bytes: [UInt8], key: Int64, _ target: inout RecordBatch, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        do {
+            try bytes.withUnsafeBytes { try target.append(checking: $0, key: key) }
+            Issue.record("a damaged record was accepted", sourceLocation: sourceLocation)
+        } catch {
+            #expect((error as? StoreError)?.code == .corrupted, sourceLocation: sourceLocation)
+        }
+        #expect(target.isEmpty, sourceLocation: sourceLocation)
+    }
+}
