@@ -5,10 +5,14 @@ public import RoostCore
 /// Keys are ordered by their bytes, a shorter one before a longer one that begins with it. Implement this to get a whole
 /// ``PersistentStore`` out of ``KeyValueStore``.
 public protocol OrderedKeyValueStorage: AnyObject, Sendable {
-    /// The longest key the storage takes, in bytes; at least 64. Keys are never empty.
+    /// The longest key the storage takes, in bytes; at least 64.
+    ///
+    /// Keys are never empty.
     var maximumKeyByteCount: Int { get }
 
-    /// A consistent view of all spaces as the latest commit left them. Never waits for a writer.
+    /// A consistent view of all spaces as the latest commit left them.
+    ///
+    /// Never waits for a writer.
     func read() throws(StoreError) -> any KeyValueReader
 
     /// Runs `body` in a write transaction: all of it is committed and durable on return, or nothing when `body` throws.
@@ -31,11 +35,15 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// What is wrong with the storage's own structure; empty if nothing is.
     func integrityFindings() throws(StoreError) -> [StoreFinding]
 
-    /// Releases everything. Readers that are open keep what they need until they are closed.
+    /// Releases everything.
+    ///
+    /// Readers that are open keep what they need until they are closed.
     func close() throws(StoreError)
 }
 
-/// The spaces of the key-value engine. Each is an ordered map of its own.
+/// The spaces of the key-value engine.
+///
+/// Each is an ordered map of its own.
 public enum KeySpace: String, CaseIterable, Sendable {
     /// Metadata, tallies, key sequences.
     case meta
@@ -53,9 +61,13 @@ public enum KeySpace: String, CaseIterable, Sendable {
     case indexes
 }
 
-/// A consistent view of a storage. Use it from one thread at a time.
+/// A consistent view of a storage.
+///
+/// Use it from one thread at a time.
 public protocol KeyValueReader: AnyObject {
-    /// Calls `body` with the value of `key`, or with nil where there is none. The bytes are valid only inside `body`.
+    /// Calls `body` with the value of `key`, or with nil where there is none.
+    ///
+    /// The bytes are valid only inside `body`.
     func withValue(
         of key: UnsafeRawBufferPointer, in space: KeySpace,
         _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
@@ -64,15 +76,23 @@ public protocol KeyValueReader: AnyObject {
     /// A cursor that stands before the first key of a space.
     func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor
 
-    /// Ends the view, and its cursors. Calling it again does nothing.
+    /// Ends the view, and its cursors.
+    ///
+    /// Calling it again does nothing.
     func close()
 }
 
-/// A position in a space. Bytes it shows are valid until it moves or its view ends or, in a write transaction, until the next write.
+/// A position in a space.
+///
+/// Bytes it shows are valid until it moves or its view ends or, in a write transaction, until the next write.
 public protocol KeyValueCursor: AnyObject {
-    /// Moves to the first key that is not before `key`. Returns false, at the end, if there is none.
+    /// Moves to the first key that is not before `key`.
+    ///
+    /// Returns false, at the end, if there is none.
     func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool
-    /// Moves to the next key, or from before the first to the first. Returns false at the end and ever after.
+    /// Moves to the next key, or from before the first to the first.
+    ///
+    /// Returns false at the end and ever after.
     func next() throws(StoreError) -> Bool
     /// The key at the position; empty at the end.
     var key: UnsafeRawBufferPointer { get }
@@ -80,25 +100,37 @@ public protocol KeyValueCursor: AnyObject {
     var value: UnsafeRawBufferPointer { get }
 }
 
-/// A write transaction. It reads what it wrote. Use it only inside the closure it was passed to.
+/// A write transaction.
+///
+/// It reads what it wrote. Use it only inside the closure it was passed to.
 public protocol KeyValueWriter: KeyValueReader {
     /// Sets the value of a key, in the place of the one it has.
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError)
-    /// Sets the value of a key that comes after all keys of the space. Throws code `invalidRequest` if it does not.
+    /// Sets the value of a key that comes after all keys of the space.
+    ///
+    /// Throws code `invalidRequest` if it does not.
     func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError)
-    /// Removes a key. Returns whether it was there.
+    /// Removes a key.
+    ///
+    /// Returns whether it was there.
     @discardableResult
     func delete(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> Bool
 }
 
-/// A write transaction that lasts over several calls. Letting go of it aborts it.
+/// A write transaction that lasts over several calls.
+///
+/// Letting go of it aborts it.
 public protocol KeyValueLongWrite: AnyObject {
-    /// Runs `body` once, in the transaction, on the thread the storage writes on. After an error the transaction can only be aborted.
+    /// Runs `body` once, in the transaction, on the thread the storage writes on.
+    ///
+    /// After an error the transaction can only be aborted.
     func perform<Result: Sendable>(
         _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
     /// Makes everything visible and durable.
     func commit() throws(StoreError)
-    /// Gives everything up. Calling it again, or after a commit, does nothing.
+    /// Gives everything up.
+    ///
+    /// Calling it again, or after a commit, does nothing.
     func abort()
 }

@@ -4,12 +4,15 @@ import Testing
 
 @Suite("Decimal numbers")
 struct DecimalNumberTests {
-    @Test("text, number and Foundation's Decimal mean the same", arguments: [
-        ("0", "0"), ("-0", "0"), ("+1", "1"), ("00012.3400", "12.34"), ("-0.001", "-0.001"), ("1e3", "1000"),
-        ("1.5E-3", "0.0015"), ("99999999999999999999999999999999999999", "99999999999999999999999999999999999999"),
-        ("100000000000000000000000000000000000000000", "100000000000000000000000000000000000000000"), ("NaN", "NaN"),
-        ("5e127", "5e127"), ("500e125", "5e127"), ("1e-128", "1e-128"),
-    ])
+    @Test(
+        "text, number and Foundation's Decimal mean the same",
+        arguments: [
+            ("0", "0"), ("-0", "0"), ("+1", "1"), ("00012.3400", "12.34"), ("-0.001", "-0.001"), ("1e3", "1000"),
+            ("1.5E-3", "0.0015"), ("99999999999999999999999999999999999999", "99999999999999999999999999999999999999"),
+            ("100000000000000000000000000000000000000000", "100000000000000000000000000000000000000000"),
+            ("NaN", "NaN"),
+            ("5e127", "5e127"), ("500e125", "5e127"), ("1e-128", "1e-128"),
+        ])
     func text(_ written: String, _ canonical: String) throws {
         let number = try #require(DecimalNumber(utf8: written.utf8))
         #expect(number.description == canonical)
@@ -17,10 +20,13 @@ struct DecimalNumberTests {
         #expect(DecimalNumber(number.decimal) == number)
     }
 
-    @Test("text that is no decimal, or none that fits, is refused", arguments: [
-        "", "-", ".", "1e", "1e+", "1..2", "1.2.3", "0x10", "Nan", "NaNN", "1 ", "１",
-        "123456789012345678901234567890123456789", "1e200", "1e128", "1e-129", "1e99999999999999999999", "--1", "1e5.0",
-    ])
+    @Test(
+        "text that is no decimal, or none that fits, is refused",
+        arguments: [
+            "", "-", ".", "1e", "1e+", "1..2", "1.2.3", "0x10", "Nan", "NaNN", "1 ", "１",
+            "123456789012345678901234567890123456789", "1e200", "1e128", "1e-129", "1e99999999999999999999", "--1",
+            "1e5.0",
+        ])
     func badText(_ text: String) { #expect(DecimalNumber(utf8: text.utf8) == nil) }
 
     @Test("the order is that of the values, NaN last")

@@ -53,36 +53,43 @@ struct RecordFilterTests {
         return keys
     }
 
-    @Test("predicates choose by two-valued logic", arguments: [
-        (FetchRequest.Predicate.equal("string", "Rob"), [1]),
-        (.notEqual("string", "Rob"), [2, 3, 4, 5]), (!(.equal("string", "Rob")), [2, 3, 4, 5]),
-        (.isNull("string"), [3]), (.isNotNull("string"), [1, 2, 4, 5]),
-        (.beginsWith("string", "Rob"), [1, 2]), (.beginsWith("string", ""), [1, 2, 4, 5]),
-        (.less("string", "rob"), [1, 2]), (.greater("string", "rob"), [5]),
-        (.less("integer64", 3), [1, 2]), (!(.less("integer64", 3)), [3, 4, 5]),
-        (.greaterOrEqual("integer64", 2.5), [3, 5]), (.equal("integer64", .decimal(2)), [2]),
-        (.less("integer64", .double(0x1p63)), [1, 2, 3, 5]),
-        (.equal("double", 0.0), [3, 4]), (.equal("double", .double(.nan)), []),
-        (.notEqual("double", .double(.nan)), [1, 2, 3, 4, 5]), (.greater("double", 0.0), [2, 5]),
-        (.equal("decimal", 2), [2]), (.equal("boolean", true), [1]), (.notEqual("boolean", true), [2, 3, 4, 5]),
-        (.isIn("string", ["rob", "é", .null]), [3, 4, 5]), (.isIn("integer64", []), []),
-        (.equal("owner", .objectID(ObjectID("Company", 4))), [3]), (.isNull("owner"), [1, 2, 4, 5]),
-        (.comparison(.init(.evaluatedObject, .isIn, .aggregate([.constant(.objectID(ObjectID("Thing", 2)))]))), [2]),
-        (.equal("composite.depth", 1.5), [4]), (.isNotNull("composite"), [4]),
-        (.and([]), [1, 2, 3, 4, 5]), (.or([]), []), (.constant(false), []),
-        (.less("integer64", 3) && .beginsWith("string", "Robe"), [2]),
-        (.equal("integer64", 1) || .equal("integer64", 3), [1, 3]),
-    ] as [(FetchRequest.Predicate, [Int64])])
+    @Test(
+        "predicates choose by two-valued logic",
+        arguments: [
+            (FetchRequest.Predicate.equal("string", "Rob"), [1]),
+            (.notEqual("string", "Rob"), [2, 3, 4, 5]), (!(.equal("string", "Rob")), [2, 3, 4, 5]),
+            (.isNull("string"), [3]), (.isNotNull("string"), [1, 2, 4, 5]),
+            (.beginsWith("string", "Rob"), [1, 2]), (.beginsWith("string", ""), [1, 2, 4, 5]),
+            (.less("string", "rob"), [1, 2]), (.greater("string", "rob"), [5]),
+            (.less("integer64", 3), [1, 2]), (!(.less("integer64", 3)), [3, 4, 5]),
+            (.greaterOrEqual("integer64", 2.5), [3, 5]), (.equal("integer64", .decimal(2)), [2]),
+            (.less("integer64", .double(0x1p63)), [1, 2, 3, 5]),
+            (.equal("double", 0.0), [3, 4]), (.equal("double", .double(.nan)), []),
+            (.notEqual("double", .double(.nan)), [1, 2, 3, 4, 5]), (.greater("double", 0.0), [2, 5]),
+            (.equal("decimal", 2), [2]), (.equal("boolean", true), [1]), (.notEqual("boolean", true), [2, 3, 4, 5]),
+            (.isIn("string", ["rob", "é", .null]), [3, 4, 5]), (.isIn("integer64", []), []),
+            (.equal("owner", .objectID(ObjectID("Company", 4))), [3]), (.isNull("owner"), [1, 2, 4, 5]),
+            (
+                .comparison(.init(.evaluatedObject, .isIn, .aggregate([.constant(.objectID(ObjectID("Thing", 2)))]))),
+                [2]
+            ),
+            (.equal("composite.depth", 1.5), [4]), (.isNotNull("composite"), [4]),
+            (.and([]), [1, 2, 3, 4, 5]), (.or([]), []), (.constant(false), []),
+            (.less("integer64", 3) && .beginsWith("string", "Robe"), [2]),
+            (.equal("integer64", 1) || .equal("integer64", 3), [1, 3]),
+        ] as [(FetchRequest.Predicate, [Int64])])
     func predicates(_ predicate: FetchRequest.Predicate, _ expected: [Int64]) throws {
         #expect(try keys(FetchRequest("Thing", where: predicate)) == expected)
     }
 
-    @Test("orders put nulls first and NaN last, and ties by key", arguments: [
-        ([FetchRequest.SortDescriptor("double")], [3, 4, 2, 5, 1]),
-        ([.init("double", ascending: false)], [1, 5, 2, 3, 4]),
-        ([.init("string")], [3, 1, 2, 4, 5]), ([.init("integer64")], [4, 1, 2, 3, 5]),
-        ([.init("boolean"), .init("integer64", ascending: false)], [5, 3, 2, 4, 1]),
-    ] as [([FetchRequest.SortDescriptor], [Int64])])
+    @Test(
+        "orders put nulls first and NaN last, and ties by key",
+        arguments: [
+            ([FetchRequest.SortDescriptor("double")], [3, 4, 2, 5, 1]),
+            ([.init("double", ascending: false)], [1, 5, 2, 3, 4]),
+            ([.init("string")], [3, 1, 2, 4, 5]), ([.init("integer64")], [4, 1, 2, 3, 5]),
+            ([.init("boolean"), .init("integer64", ascending: false)], [5, 3, 2, 4, 1]),
+        ] as [([FetchRequest.SortDescriptor], [Int64])])
     func orders(_ order: [FetchRequest.SortDescriptor], _ expected: [Int64]) throws {
         #expect(try keys(FetchRequest("Thing", sortedBy: order)) == expected)
         for offset in 0...6 {
@@ -110,23 +117,29 @@ struct RecordFilterTests {
         #expect(try !fetch.next(into: &batch))
     }
 
-    @Test("what can never be compared, and names that do not exist, are errors", arguments: [
-        (FetchRequest.Predicate.equal("string", 1), StoreError.Code.invalidRequest),
-        (.less("owner", .objectID(ObjectID("Person", 1))), .invalidRequest), (.equal("strin", "x"), .unknownProperty),
-        (.beginsWith("integer64", "1"), .invalidRequest), (.less("composite", 1), .invalidRequest),
-        ((0..<300).reduce(FetchRequest.Predicate.constant(true)) { inner, _ in .not(inner) }, .invalidRequest),
-    ])
+    @Test(
+        "what can never be compared, and names that do not exist, are errors",
+        arguments: [
+            (FetchRequest.Predicate.equal("string", 1), StoreError.Code.invalidRequest),
+            (.less("owner", .objectID(ObjectID("Person", 1))), .invalidRequest),
+            (.equal("strin", "x"), .unknownProperty),
+            (.beginsWith("integer64", "1"), .invalidRequest), (.less("composite", 1), .invalidRequest),
+            ((0..<300).reduce(FetchRequest.Predicate.constant(true)) { inner, _ in .not(inner) }, .invalidRequest),
+        ])
     func badPredicates(_ predicate: FetchRequest.Predicate, _ code: StoreError.Code) {
         let failure = #expect(throws: StoreError.self) { try keys(FetchRequest("Thing", where: predicate)) }
         #expect(failure?.code == code)
     }
 
-    @Test("bad orders, limits and entities are errors", arguments: [
-        (FetchRequest("Nothing"), StoreError.Code.unknownEntity), (FetchRequest("Thing", limit: -1), .invalidRequest),
-        (FetchRequest("Thing", offset: -1), .invalidRequest),
-        (FetchRequest("Thing", sortedBy: [.init("owner")]), .invalidRequest),
-        (FetchRequest("Thing", sortedBy: [.init("x")]), .unknownProperty),
-    ])
+    @Test(
+        "bad orders, limits and entities are errors",
+        arguments: [
+            (FetchRequest("Nothing"), StoreError.Code.unknownEntity),
+            (FetchRequest("Thing", limit: -1), .invalidRequest),
+            (FetchRequest("Thing", offset: -1), .invalidRequest),
+            (FetchRequest("Thing", sortedBy: [.init("owner")]), .invalidRequest),
+            (FetchRequest("Thing", sortedBy: [.init("x")]), .unknownProperty),
+        ])
     func badRequests(_ request: FetchRequest, _ code: StoreError.Code) {
         let failure = #expect(throws: StoreError.self) { try keys(request) }
         #expect(failure?.code == code)

@@ -57,9 +57,11 @@ struct RecordTests {
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Album", 7), values: ["title": "Blue", "year": 1971])
         let bytes = batch.record(at: 0).bytes
-        #expect(bytes[8...] == [
-            1, 0, 0, 0, 0, 0, 3, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0xB3, 7, 4, 0, 0, 0, 0x42, 0x6C, 0x75, 0x65,
-        ][...])
+        #expect(
+            bytes[8...]
+                == [
+                    1, 0, 0, 0, 0, 0, 3, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0xB3, 7, 4, 0, 0, 0, 0x42, 0x6C, 0x75, 0x65,
+                ][...])
     }
 
     @Test("changing any byte, or the length, of a record is noticed")

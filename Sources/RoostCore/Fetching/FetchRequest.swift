@@ -4,7 +4,9 @@ public struct FetchRequest: Hashable, Sendable {
     public var entity: EntityName
     /// What an object must meet; nil for everything.
     public var predicate: Predicate?
-    /// The order, most significant first. Ties, and an empty list, go by ascending key, so that paging is stable everywhere.
+    /// The order, most significant first.
+    ///
+    /// Ties, and an empty list, go by ascending key, so that paging is stable everywhere.
     public var sortDescriptors: [SortDescriptor]
     /// The most objects to give; nil for no limit.
     public var fetchLimit: Int?
@@ -30,7 +32,9 @@ public struct FetchRequest: Hashable, Sendable {
     public struct SortDescriptor: Hashable, Sendable {
         /// The attribute, or the dotted path of a composite's element.
         public var key: String
-        /// Whether small values come first. Nulls count as smaller than everything, NaN as greater than every number.
+        /// Whether small values come first.
+        ///
+        /// Nulls count as smaller than everything, NaN as greater than every number.
         public var isAscending: Bool
 
         /// Makes one level of an order.

@@ -100,7 +100,9 @@ public final class ScanningFetch: RecordCursor {
         }
     }
 
-    /// Reads everything that matches, keeps what offset and limit can reach, and sorts it. Goes on where an error interrupted it.
+    /// Reads everything that matches, keeps what offset and limit can reach, and sorts it.
+    ///
+    /// Goes on where an error interrupted it.
     private func readAndSort() throws(StoreError) {
         let needed = limit.flatMap { limit in
             let sum = offset.addingReportingOverflow(limit)

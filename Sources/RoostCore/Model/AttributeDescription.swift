@@ -10,7 +10,9 @@ public struct AttributeDescription: Hashable, Sendable {
     public var isTransient: Bool
     /// The value of new objects, in the attribute's own type; null for none.
     public var defaultValue: Value
-    /// What validation demands of a value. Stores do not enforce it.
+    /// What validation demands of a value.
+    ///
+    /// Stores do not enforce it.
     public var validation: AttributeValidation
     /// The elements of a composite attribute; empty for every other type.
     public var elements: [AttributeDescription]
@@ -20,13 +22,19 @@ public struct AttributeDescription: Hashable, Sendable {
     public var valueTransformerName: String?
     /// The class of a transformable value, as a hint to people.
     public var attributeValueClassName: String?
-    /// Whether large data may be kept outside the record. A hint; Roost's own stores keep it inside.
+    /// Whether large data may be kept outside the record.
+    ///
+    /// A hint; Roost's own stores keep it inside.
     public var allowsExternalBinaryDataStorage: Bool
     /// Whether the value is kept in the history of a deleted object.
     public var preservesValueInHistoryOnDeletion: Bool
-    /// Whether a system-wide search index should hold the value. A hint, kept for round trips.
+    /// Whether a system-wide search index should hold the value.
+    ///
+    /// A hint, kept for round trips.
     public var isIndexedBySpotlight: Bool
-    /// Whether the value may be encrypted by a cloud mirror. A hint, kept for round trips.
+    /// Whether the value may be encrypted by a cloud mirror.
+    ///
+    /// A hint, kept for round trips.
     public var allowsCloudEncryption: Bool
     /// The name the attribute is known by across model versions; nil for its own name.
     public var renamingIdentifier: String?

@@ -14,13 +14,17 @@ public struct EntityDescription: Hashable, Sendable {
     public var relationships: [RelationshipDescription]
     /// The fetched properties it declares itself.
     public var fetchedProperties: [FetchedPropertyDescription]
-    /// Groups of attributes whose values no two objects of the entity may share. A group with a null never collides.
+    /// Groups of attributes whose values no two objects of the entity may share.
+    ///
+    /// A group with a null never collides.
     public var uniquenessConstraints: [[String]]
     /// The indexes that stores keep for fetches.
     public var fetchIndexes: [FetchIndexDescription]
     /// The class of the entity's objects; nil for the base class.
     public var managedObjectClassName: String?
-    /// The display name's expression for a system-wide search index. A hint, kept for round trips.
+    /// The display name's expression for a system-wide search index.
+    ///
+    /// A hint, kept for round trips.
     public var coreSpotlightDisplayNameExpression: String?
     /// The name the entity is known by across model versions; nil for its own name.
     public var renamingIdentifier: String?
@@ -62,7 +66,9 @@ public struct FetchedPropertyDescription: Hashable, Sendable {
     public var entityName: String
     /// The predicate in format syntax; it may use `$FETCH_SOURCE` and `$FETCHED_PROPERTY`.
     public var predicateFormat: String?
-    /// Whether the property may be empty. Kept for round trips.
+    /// Whether the property may be empty.
+    ///
+    /// Kept for round trips.
     public var isOptional: Bool
     /// The user's own notes.
     public var userInfo: [String: String]
@@ -88,7 +94,9 @@ public struct FetchIndexDescription: Hashable, Sendable {
         public enum Collation: String, Sendable, CaseIterable, Codable {
             /// Ordered by value.
             case binary
-            /// Spatial; numbers only. Kept in the model, not yet by any store.
+            /// Spatial; numbers only.
+            ///
+            /// Kept in the model, not yet by any store.
             case rTree
         }
 
@@ -98,7 +106,9 @@ public struct FetchIndexDescription: Hashable, Sendable {
         public var collation: Collation
         /// Whether values ascend.
         public var isAscending: Bool
-        /// An expression in place of a property, as text. Kept in the model, not yet by any store.
+        /// An expression in place of a property, as text.
+        ///
+        /// Kept in the model, not yet by any store.
         public var expression: String?
 
         /// Makes an element.
@@ -116,7 +126,9 @@ public struct FetchIndexDescription: Hashable, Sendable {
     public var name: String
     /// What it orders by, the most significant first.
     public var elements: [Element]
-    /// A predicate that limits the index to some objects, as text. Kept in the model; stores index every object.
+    /// A predicate that limits the index to some objects, as text.
+    ///
+    /// Kept in the model; stores index every object.
     public var partialIndexPredicateFormat: String?
 
     /// Describes an index.

@@ -66,9 +66,13 @@ public struct ManagedObjectModel: Sendable {
     /// The user's own notes.
     public var userInfo: [String: String] { resolved.userInfo }
 
-    /// The entities, resolved. The position of each is its number.
+    /// The entities, resolved.
+    ///
+    /// The position of each is its number.
     public var entities: [Entity] { resolved.entities }
-    /// The stored relationships that entities declare, resolved. The position of each is its number.
+    /// The stored relationships that entities declare, resolved.
+    ///
+    /// The position of each is its number.
     public var relationships: [Relationship] { resolved.relationships }
 
     /// The entity with this name, or nil.

@@ -14,7 +14,7 @@ public struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// `Entity.property: message`
+    /// The place and the message: `Entity.property: message`.
     public var description: String {
         let place = [entity, property].compactMap { $0 }.joined(separator: ".")
         return place.isEmpty ? message : "\(place): \(message)"

@@ -8,7 +8,9 @@ enum ModelResolver {
         let numbers = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         let parents = entities.map { $0.superentityName.flatMap { numbers[$0] } }
 
-        /// The entity itself, then its superentities up to the root. Validation has excluded cycles; the limit is for safety.
+        /// The entity itself, then its superentities up to the root.
+        ///
+        /// Validation has excluded cycles; the limit is for safety.
         func lineage(_ number: Int) -> [Int] {
             var line = [number]
             while line.count <= entities.count, let parent = parents[line[line.count - 1]] { line.append(parent) }
@@ -88,7 +90,8 @@ enum ModelResolver {
         }
         /// The number of the inverse: declared by the destination or what it inherits from.
         func inverse(of declaration: RelationshipDescription) -> Int? {
-            guard let name = declaration.inverseName, let destination = numbers[declaration.destinationEntityName] else {
+            guard let name = declaration.inverseName, let destination = numbers[declaration.destinationEntityName]
+            else {
                 return nil
             }
             let line = lineages[destination]

@@ -1,4 +1,6 @@
-/// What happens to the destination when an object is deleted. Applied by contexts, not by stores.
+/// What happens to the destination when an object is deleted.
+///
+/// Applied by contexts, not by stores.
 public enum DeleteRule: String, Sendable, CaseIterable, Codable {
     /// Nothing; the other side is left with a reference to nothing.
     case noAction
@@ -20,7 +22,9 @@ public struct RelationshipDescription: Hashable, Sendable {
     public var inverseName: String?
     /// The least number of destinations of a relationship that is not empty.
     public var minCount: Int
-    /// The greatest number of destinations; nil for no limit. A relationship is to-one exactly when this is 1.
+    /// The greatest number of destinations; nil for no limit.
+    ///
+    /// A relationship is to-one exactly when this is 1.
     public var maxCount: Int?
     /// Whether the destinations of a to-many relationship have an order.
     public var isOrdered: Bool
@@ -30,7 +34,9 @@ public struct RelationshipDescription: Hashable, Sendable {
     public var isTransient: Bool
     /// What happens to the destination on delete.
     public var deleteRule: DeleteRule
-    /// Whether a system-wide search index should hold the relationship. A hint, kept for round trips.
+    /// Whether a system-wide search index should hold the relationship.
+    ///
+    /// A hint, kept for round trips.
     public var isIndexedBySpotlight: Bool
     /// The name the relationship is known by across model versions; nil for its own name.
     public var renamingIdentifier: String?

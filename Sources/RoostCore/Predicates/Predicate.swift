@@ -1,5 +1,7 @@
 extension FetchRequest {
-    /// A condition on an object, as a tree. It is true or false for every object; there is no third value.
+    /// A condition on an object, as a tree.
+    ///
+    /// It is true or false for every object; there is no third value.
     ///
     /// A comparison with null is false, except that `!=` is true when exactly one side is null (the "in memory" rules
     /// of Core Data, in every store). Numbers compare by value across their types; NaN equals nothing. Strings compare by code point.
@@ -24,13 +26,13 @@ extension FetchRequest {
             case equal
             /// `!=`, the opposite of ``equal`` except for NaN, which differs from everything.
             case notEqual
-            /// `<`
+            /// The left value `<` the right one.
             case lessThan
-            /// `<=`
+            /// The left value `<=` the right one.
             case lessThanOrEqual
-            /// `>`
+            /// The left value `>` the right one.
             case greaterThan
-            /// `>=`
+            /// The left value `>=` the right one.
             case greaterThanOrEqual
             /// The left value is one of the right side's elements.
             case isIn
@@ -71,23 +73,27 @@ extension FetchRequest.Predicate {
     public static func equal(_ key: String, _ value: Value) -> Self { compare(key, .equal, value) }
     /// `key != value`; a null value tests for not null.
     public static func notEqual(_ key: String, _ value: Value) -> Self { compare(key, .notEqual, value) }
-    /// `key < value`
+    /// `key < value`.
     public static func less(_ key: String, _ value: Value) -> Self { compare(key, .lessThan, value) }
-    /// `key <= value`
+    /// `key <= value`.
     public static func lessOrEqual(_ key: String, _ value: Value) -> Self { compare(key, .lessThanOrEqual, value) }
-    /// `key > value`
+    /// `key > value`.
     public static func greater(_ key: String, _ value: Value) -> Self { compare(key, .greaterThan, value) }
-    /// `key >= value`
-    public static func greaterOrEqual(_ key: String, _ value: Value) -> Self { compare(key, .greaterThanOrEqual, value) }
-    /// `key IN values`
+    /// `key >= value`.
+    public static func greaterOrEqual(_ key: String, _ value: Value) -> Self {
+        compare(key, .greaterThanOrEqual, value)
+    }
+    /// `key IN values`.
     public static func isIn(_ key: String, _ values: [Value]) -> Self {
         .comparison(.init(path(key), .isIn, .aggregate(values.map { .constant($0) })))
     }
-    /// `key BEGINSWITH prefix`
-    public static func beginsWith(_ key: String, _ prefix: String) -> Self { compare(key, .beginsWith, .string(prefix)) }
-    /// `key == nil`
+    /// `key BEGINSWITH prefix`.
+    public static func beginsWith(_ key: String, _ prefix: String) -> Self {
+        compare(key, .beginsWith, .string(prefix))
+    }
+    /// `key == nil`.
     public static func isNull(_ key: String) -> Self { compare(key, .equal, .null) }
-    /// `key != nil`
+    /// `key != nil`.
     public static func isNotNull(_ key: String) -> Self { compare(key, .notEqual, .null) }
 
     /// Any comparison of a property with a value.

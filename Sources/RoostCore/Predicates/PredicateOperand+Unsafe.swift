@@ -12,7 +12,9 @@ enum PredicateOperand {
     /// A composite that is present.
     case present
 
-    /// What a field of a record holds. The bytes are those of the record.
+    /// What a field of a record holds.
+    ///
+    /// The bytes are those of the record.
     init(_ record: RecordReader, _ field: RecordLayout.Field) {
         guard !record.isNull(field) else {
             self = .null

@@ -12,7 +12,8 @@ public struct RecordFilter: Sendable {
     public init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
         guard request.fetchLimit ?? 0 >= 0, request.fetchOffset >= 0 else {
-            throw StoreError(.invalidRequest, "The limit and the offset of a fetch of '\(request.entity)' must not be negative.")
+            throw StoreError(
+                .invalidRequest, "The limit and the offset of a fetch of '\(request.entity)' must not be negative.")
         }
         var nodes = [Node?](repeating: nil, count: model.entities.count)
         // The key paths must be those of the requested entity, even where only a subentity would have them.
@@ -207,7 +208,8 @@ struct PredicateScope {
         guard allowed else {
             throw StoreError(
                 .invalidRequest,
-                "In a predicate on '\(entity.name)', \(describe(left)) cannot be compared with \(describe(right)) by \(comparison.rawValue).")
+                "In a predicate on '\(entity.name)', \(describe(left)) cannot be compared with \(describe(right)) by \(comparison.rawValue)."
+            )
         }
     }
 

@@ -2,12 +2,16 @@
 ///
 /// Use it from one thread. After an error, call ``abandon()``, which leaves no trace; so does letting go of the loader.
 public protocol BulkLoader: AnyObject {
-    /// Adds records, with the versions they carry. Ascending keys within a hierarchy, one hierarchy after the other, load fastest.
+    /// Adds records, with the versions they carry.
+    ///
+    /// Ascending keys within a hierarchy, one hierarchy after the other, load fastest.
     ///
     /// - Throws: `duplicateObject`, `constraintViolation` (here or in ``finish()``), `noSpace`.
     func append(_ records: RecordBatch) throws(StoreError)
 
-    /// Adds links. That both ends exist is not checked; ``checkStore(_:)`` reports those that lead nowhere.
+    /// Adds links.
+    ///
+    /// That both ends exist is not checked; ``checkStore(_:)`` reports those that lead nowhere.
     func append(_ links: LinkBatch) throws(StoreError)
 
     /// Builds indexes, makes everything durable and then visible at once.
@@ -15,7 +19,9 @@ public protocol BulkLoader: AnyObject {
     /// - Returns: The tally of the whole store, computed from what was written.
     func finish() throws(StoreError) -> StoreTally
 
-    /// Gives up. Nothing of the load remains.
+    /// Gives up.
+    ///
+    /// Nothing of the load remains.
     func abandon()
 }
 

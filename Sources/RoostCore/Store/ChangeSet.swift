@@ -77,7 +77,10 @@ public struct ChangeSet: Sendable {
 
     private func resolve(_ name: RelationshipName, _ link: Link) throws(StoreError) -> (Int, Link) {
         let relationship = try model.requireLinkRelationship(name)
-        return (relationship.owner, model.relationships[relationship.owner].normalised(relationship.isFlipped ? link.flipped : link))
+        return (
+            relationship.owner,
+            model.relationships[relationship.owner].normalised(relationship.isFlipped ? link.flipped : link)
+        )
     }
 
     private static func append(_ link: Link, _ relationship: Int, to batches: inout [LinkBatch]) {
@@ -98,7 +101,8 @@ extension ManagedObjectModel {
         guard case .links(let owner, let isFlipped) = relationship.storage else {
             throw StoreError(
                 .invalidRequest,
-                "Relationship '\(name)' has no links of its own: it follows from a to-one relationship, which is in the records.")
+                "Relationship '\(name)' has no links of its own: it follows from a to-one relationship, which is in the records."
+            )
         }
         return (owner, isFlipped)
     }

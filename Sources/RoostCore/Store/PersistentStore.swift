@@ -10,7 +10,9 @@ public protocol PersistentStore: AnyObject, Sendable {
     var type: any PersistentStoreType { get }
     /// Where the store is.
     var url: StoreURL { get }
-    /// The model the store was created with. Compatible models number and lay out alike; see ``ManagedObjectModel``.
+    /// The model the store was created with.
+    ///
+    /// Compatible models number and lay out alike; see ``ManagedObjectModel``.
     var model: ManagedObjectModel { get }
     /// Whether every change throws code `readOnly`.
     var isReadOnly: Bool { get }
@@ -18,7 +20,9 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// The store's metadata, as the latest commit left it.
     func metadata() throws(StoreError) -> StoreMetadata
 
-    /// A consistent view of the store as it is now. Never waits for a writer.
+    /// A consistent view of the store as it is now.
+    ///
+    /// Never waits for a writer.
     func snapshot() throws(StoreError) -> any StoreSnapshot
 
     /// Sets keys aside for new objects of the hierarchy that `entity` belongs to; no other caller, in any process, gets them again.
@@ -27,7 +31,9 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// - Throws: `unknownEntity`; `invalidRequest` when `count` is below 1; `limitExceeded` when the keys run out.
     func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64>
 
-    /// Writes a change set, all or nothing. On return it is durable, as far as the store's type is persistent.
+    /// Writes a change set, all or nothing.
+    ///
+    /// On return it is durable, as far as the store's type is persistent.
     ///
     /// - Throws: `conflict` with every object whose version is stale; `constraintViolation` with every pair that would collide;
     ///   `duplicateObject` for an insert whose key is taken in its hierarchy; `objectNotFound` for a link whose end does not
@@ -47,7 +53,9 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// The bytes the store takes on disk, or in memory for a store that is kept there.
     func byteCount() throws(StoreError) -> Int
 
-    /// Finishes what is under way, releases locks and files. Calling it again does nothing.
+    /// Finishes what is under way, releases locks and files.
+    ///
+    /// Calling it again does nothing.
     ///
     /// Open snapshots keep the file until they are closed too.
     func close() throws(StoreError)

@@ -12,7 +12,9 @@ public protocol PersistentStoreType: Sendable {
     /// Never throws and never blocks: whatever is not a readable regular file is not recognised. Changes nothing.
     func recognises(fileAt path: String) -> Bool
 
-    /// Reads the metadata of a closed or open store without opening it for longer. Changes nothing.
+    /// Reads the metadata of a closed or open store without opening it for longer.
+    ///
+    /// Changes nothing.
     func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata
 
     /// Opens an existing store.
@@ -22,14 +24,18 @@ public protocol PersistentStoreType: Sendable {
     ///   compatible), `corrupted`, `busy`, `permissionDenied`, `readOnly`.
     func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore
 
-    /// Creates an empty store and opens it. A crash leaves the whole empty store or nothing under its name.
+    /// Creates an empty store and opens it.
+    ///
+    /// A crash leaves the whole empty store or nothing under its name.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`.
     func create(
         _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore
 
-    /// Removes a store and everything beside it that belongs to it. A store that does not exist is no error.
+    /// Removes a store and everything beside it that belongs to it.
+    ///
+    /// A store that does not exist is no error.
     ///
     /// - Throws: `busy` when the store is open anywhere; `notAStore` when the file is something else; `permissionDenied`.
     func destroy(_ url: StoreURL) throws(StoreError)

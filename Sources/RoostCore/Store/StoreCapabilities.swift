@@ -1,4 +1,6 @@
-/// Something a type of store can do. An open set.
+/// Something a type of store can do.
+///
+/// An open set.
 public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
     /// The stable name, as `roost info` and the conformance suite show it.
     public let description: String
@@ -6,7 +8,9 @@ public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
     /// Makes a capability of a third party's own.
     public init(_ name: String) { description = name }
 
-    /// Stores can be created, changed, destroyed and replaced. Without it, every such call throws `unsupported`.
+    /// Stores can be created, changed, destroyed and replaced.
+    ///
+    /// Without it, every such call throws `unsupported`.
     public static let writing = Self("writing")
     /// Contents outlive the process, and a commit is durable on return.
     public static let persistence = Self("persistence")

@@ -3,7 +3,9 @@
 /// ``code`` is for programs, ``message`` for people: it names what failed (entity, property, object, file) and, where
 /// there is one, the remedy. A message never contains a stored value, so that logs do not leak data.
 public struct StoreError: Error, Sendable {
-    /// What went wrong, for programs. An open set: minor releases may add codes.
+    /// What went wrong, for programs.
+    ///
+    /// An open set: minor releases may add codes.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The stable name of the code, as JSON outputs and tests show it.
         public let description: String
@@ -61,9 +63,13 @@ extension StoreError.Code {
     public static let missingDirectory = Self("missingDirectory")
     /// The file is not a store of this type: another format, an empty file, a directory, a device.
     public static let notAStore = Self("notAStore")
-    /// The store was written by a newer version of the format. Use a newer program.
+    /// The store was written by a newer version of the format.
+    ///
+    /// Use a newer program.
     public static let unsupportedVersion = Self("unsupportedVersion")
-    /// The version hashes in the store's metadata are not those of the model. Migrate first.
+    /// The version hashes in the store's metadata are not those of the model.
+    ///
+    /// Migrate first.
     public static let modelMismatch = Self("modelMismatch")
     /// No store type of that name is registered.
     public static let unknownStoreType = Self("unknownStoreType")
@@ -74,15 +80,21 @@ extension StoreError.Code {
 
     // MARK: While open
 
-    /// Another process or thread holds a lock that is needed. The same call can succeed later.
+    /// Another process or thread holds a lock that is needed.
+    ///
+    /// The same call can succeed later.
     public static let busy = Self("busy")
     /// The store, snapshot, cursor or loader was closed before.
     public static let closed = Self("closed")
-    /// Another file stands under the store's name since it was opened. Close it and open the new one.
+    /// Another file stands under the store's name since it was opened.
+    ///
+    /// Close it and open the new one.
     public static let storeReplaced = Self("storeReplaced")
     /// The bytes on disk break the store's own format, or a checksum does not match.
     public static let corrupted = Self("corrupted")
-    /// The disk, or a quota, is full. Nothing of the change was written.
+    /// The disk, or a quota, is full.
+    ///
+    /// Nothing of the change was written.
     public static let noSpace = Self("noSpace")
     /// The system reported an input or output error.
     public static let ioFailure = Self("ioFailure")
@@ -95,9 +107,13 @@ extension StoreError.Code {
 
     // MARK: Data and requests
 
-    /// Objects were changed by somebody else since they were read; ``StoreError/conflicts`` lists them. Nothing was written.
+    /// Objects were changed by somebody else since they were read; ``StoreError/conflicts`` lists them.
+    ///
+    /// Nothing was written.
     public static let conflict = Self("conflict")
-    /// Two objects claim the same unique values; ``StoreError/violations`` lists them. Nothing was written.
+    /// Two objects claim the same unique values; ``StoreError/violations`` lists them.
+    ///
+    /// Nothing was written.
     public static let constraintViolation = Self("constraintViolation")
     /// An object with that ID exists already.
     public static let duplicateObject = Self("duplicateObject")
@@ -115,11 +131,17 @@ extension StoreError.Code {
     public static let limitExceeded = Self("limitExceeded")
     /// A model document has errors; the message lists them.
     public static let invalidModel = Self("invalidModel")
-    /// The store's type lacks the capability. Nothing happened.
+    /// The store's type lacks the capability.
+    ///
+    /// Nothing happened.
     public static let unsupported = Self("unsupported")
-    /// The finished destination does not hold what was read from the source. It was discarded.
+    /// The finished destination does not hold what was read from the source.
+    ///
+    /// It was discarded.
     public static let verificationFailed = Self("verificationFailed")
-    /// Something that Roost or a backend guarantees did not hold. Please report it.
+    /// Something that Roost or a backend guarantees did not hold.
+    ///
+    /// Please report it.
     public static let internalInconsistency = Self("internalInconsistency")
 }
 

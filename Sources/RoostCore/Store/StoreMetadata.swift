@@ -35,7 +35,9 @@ extension ManagedObjectModel {
     /// Whether a store with this metadata can be used with this model: the same entities with the same version hashes.
     public func isCompatible(with metadata: StoreMetadata) -> Bool {
         entities.count == metadata.model.entities.count
-            && zip(entities, metadata.model.entities).allSatisfy { $0.name == $1.name && $0.versionHash == $1.versionHash }
+            && zip(entities, metadata.model.entities).allSatisfy {
+                $0.name == $1.name && $0.versionHash == $1.versionHash
+            }
     }
 }
 

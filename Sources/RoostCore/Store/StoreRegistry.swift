@@ -26,7 +26,8 @@ public final class StoreRegistry: Sendable {
         let known = all
         if let type = known.first(where: { $0.name == name }) { return type }
         let names = known.map(\.name)
-        let hint = nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
+        let hint =
+            nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
             ?? "known types: \(names.joined(separator: ", "))"
         throw StoreError(.unknownStoreType, "There is no store type '\(name)'; \(hint)")
     }
@@ -38,15 +39,19 @@ public final class StoreRegistry: Sendable {
     public func resolve(_ text: String) throws(StoreError) -> StoreURL {
         let known = all
         if let url = StoreURL(text), known.contains(where: { $0.name == url.type }) { return url }
-        if let type = known.first(where: { $0.recognises(fileAt: text) }) { return StoreURL(type: type.name, path: text) }
+        if let type = known.first(where: { $0.recognises(fileAt: text) }) {
+            return StoreURL(type: type.name, path: text)
+        }
         if let url = StoreURL(text) { _ = try type(named: url.type) }
         throw StoreError(
             .notAStore,
-            "'\(text)' is not the path of a store that any registered type recognises; write type:path to name the type (\(known.map(\.name).joined(separator: ", "))).")
+            "'\(text)' is not the path of a store that any registered type recognises; write type:path to name the type (\(known.map(\.name).joined(separator: ", ")))."
+        )
     }
 
     /// Opens the store at `url`; see ``PersistentStoreType/open(_:options:)``.
-    public func open(_ url: StoreURL, options: StoreOptions = StoreOptions()) throws(StoreError) -> any PersistentStore {
+    public func open(_ url: StoreURL, options: StoreOptions = StoreOptions()) throws(StoreError) -> any PersistentStore
+    {
         try type(named: url.type).open(url, options: options)
     }
 

@@ -20,7 +20,9 @@ public protocol StoreSnapshot: AnyObject {
     /// An entity that the model lacks throws `unknownEntity`; an entity without objects gives an empty cursor.
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor
 
-    /// Reads the records with these IDs, in this order. IDs of objects that do not exist are left out.
+    /// Reads the records with these IDs, in this order.
+    ///
+    /// IDs of objects that do not exist are left out.
     ///
     /// An ID matches by key and hierarchy: the record found may be of a subentity of the ID's entity, never of another one.
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor
@@ -46,21 +48,31 @@ public protocol StoreSnapshot: AnyObject {
     /// How many records ``fetch(_:)`` would give, limit and offset included.
     func count(_ request: FetchRequest) throws(StoreError) -> Int
 
-    /// Ends the view. Calling it again does nothing; so does the end of the object's life.
+    /// Ends the view.
+    ///
+    /// Calling it again does nothing; so does the end of the object's life.
     func close()
 }
 
-/// A single pass over records. One call fills one batch, so that its dynamic dispatch costs nothing per record.
+/// A single pass over records.
+///
+/// One call fills one batch, so that its dynamic dispatch costs nothing per record.
 public protocol RecordCursor: AnyObject {
-    /// Replaces the contents of `batch` by the next records. Returns false, with an empty batch, at the end and ever after.
+    /// Replaces the contents of `batch` by the next records.
+    ///
+    /// Returns false, with an empty batch, at the end and ever after.
     ///
     /// - Throws: `corrupted`. If the error names an object (``StoreError/damagedObject``), only that record is lost: all records
     ///   before it were delivered, and the next call goes on behind it. After any other error the cursor is at its end.
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool
 }
 
-/// A single pass over links. One call fills one batch.
+/// A single pass over links.
+///
+/// One call fills one batch.
 public protocol LinkCursor: AnyObject {
-    /// Replaces the links of `batch` by the next ones. Returns false, with an empty batch, at the end and ever after.
+    /// Replaces the links of `batch` by the next ones.
+    ///
+    /// Returns false, with an empty batch, at the end and ever after.
     func next(into batch: inout LinkBatch) throws(StoreError) -> Bool
 }

@@ -1,4 +1,6 @@
-/// Where a store is: its type and what the type needs to find it, mostly a path. Written `type:path`.
+/// Where a store is: its type and what the type needs to find it, mostly a path.
+///
+/// Written `type:path`.
 public struct StoreURL: Hashable, Sendable, CustomStringConvertible {
     /// The name of the store's type.
     public let type: String
@@ -11,15 +13,19 @@ public struct StoreURL: Hashable, Sendable, CustomStringConvertible {
         self.path = path
     }
 
-    /// Reads `type:path`, or `type:///path` for an absolute path. Nil when there is no type, as in a bare path.
+    /// Reads `type:path`, or `type:///path` for an absolute path.
+    ///
+    /// Nil when there is no type, as in a bare path.
     ///
     /// A type starts with a lower-case ASCII letter and has at least two characters, so that `C:\x` is a path.
     public init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let type = text[..<colon]
-        guard type.utf8.count >= 2, let first = type.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first),
+        guard type.utf8.count >= 2, let first = type.utf8.first,
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first),
             type.utf8.allSatisfy({ byte in
-                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                     || byte == UInt8(ascii: "-")
             })
         else { return nil }

@@ -33,7 +33,7 @@ public enum AttributeType: Int, Sendable, CaseIterable, Codable {
     /// A named tuple of attributes; its elements are stored as fields of their own.
     case composite = 2100
 
-    /// The name used in model documents: `integer16`, `string`, …
+    /// The name used in model documents, for example `integer16`.
     public var name: String { "\(self)" }
 
     /// The type with this name in model documents.

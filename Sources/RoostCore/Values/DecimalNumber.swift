@@ -55,7 +55,9 @@ public struct DecimalNumber: Hashable, Sendable {
 }
 
 extension DecimalNumber {
-    /// Reads `-12.340e5` and the like, digits in ASCII; `NaN` is not a number. Nil for anything else or out of range.
+    /// Reads `-12.340e5` and the like, digits in ASCII; `NaN` is not a number.
+    ///
+    /// Nil for anything else or out of range.
     public init?(utf8 text: some Sequence<UInt8>) {
         var mantissa: UInt128 = 0
         var (digits, exponent, written) = (0, 0, 0)

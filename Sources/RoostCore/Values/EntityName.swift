@@ -3,7 +3,9 @@
 /// Two names with the same text are equal wherever they come from, so that an ``ObjectID`` needs neither a model nor a
 /// string. Names live as long as the process; a model's limits bound how many a hostile file can add.
 public struct EntityName: Hashable, Sendable {
-    /// The position in the table of interned names. It has no meaning outside this process.
+    /// The position in the table of interned names.
+    ///
+    /// It has no meaning outside this process.
     @usableFromInline let symbol: UInt32
 
     private struct Table {

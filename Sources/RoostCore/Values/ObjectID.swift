@@ -1,4 +1,6 @@
-/// The permanent identity of one object in one store: its concrete entity and its key. Sixteen bytes.
+/// The permanent identity of one object in one store: its concrete entity and its key.
+///
+/// Sixteen bytes.
 ///
 /// Keys are positive, unique in an entity hierarchy, and never used again after a delete.
 public struct ObjectID: Hashable, Sendable {
@@ -7,7 +9,9 @@ public struct ObjectID: Hashable, Sendable {
     /// The number that is unique in the entity's hierarchy; greater than zero.
     public let key: Int64
 
-    /// Makes an ID. It does not say that such an object exists.
+    /// Makes an ID.
+    ///
+    /// It does not say that such an object exists.
     @inlinable
     public init(_ entity: EntityName, _ key: Int64) {
         self.entity = entity

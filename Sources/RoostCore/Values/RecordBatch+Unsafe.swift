@@ -1,4 +1,3 @@
-
 extension Record {
     /// Runs `body` with the record's bytes.
     func withBytes<Result, Failure: Error>(
@@ -89,7 +88,9 @@ extension RecordBatch {
 // MARK: Building records field by field
 
 extension RecordBatch {
-    /// Starts a record with every field null. Set fields, then call ``endRecord()``.
+    /// Starts a record with every field null.
+    ///
+    /// Set fields, then call ``endRecord()``.
     ///
     /// Fields in the tail must be set in the layout's order; the others in any order.
     public mutating func beginRecord(_ layout: RecordLayout, key: Int64, version: UInt32) {
@@ -214,7 +215,9 @@ extension RecordBatch {
     /// Marks a composite as present.
     public mutating func setComposite(_ field: RecordLayout.Field) { clearNull(field) }
 
-    /// Sets a field in the tail. Text must be valid UTF-8; it is not checked here.
+    /// Sets a field in the tail.
+    ///
+    /// Text must be valid UTF-8; it is not checked here.
     ///
     /// - Throws: Code `limitExceeded` when the record would become larger than ``RecordLayout/maximumByteCount``.
     public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, _ field: RecordLayout.Field) throws(StoreError) {
@@ -223,7 +226,8 @@ extension RecordBatch {
         guard arena.count - buildOffset + bytes.count <= RecordLayout.maximumByteCount else {
             throw StoreError(
                 .limitExceeded,
-                "The record of \(layout.entity)/p\(buildKey) would be larger than \(RecordLayout.maximumByteCount) bytes.")
+                "The record of \(layout.entity)/p\(buildKey) would be larger than \(RecordLayout.maximumByteCount) bytes."
+            )
         }
         fillEnds(upTo: field.index, layout)
         arena.append(contentsOf: bytes)
@@ -263,7 +267,8 @@ extension RecordBatch {
 
     @inline(never)
     func wrongType(_ field: RecordLayout.Field, _ what: String) -> StoreError {
-        StoreError(.invalidValue, "Property '\(field.name)' of \(buildName) has type \(field.kind) and cannot hold \(what).")
+        StoreError(
+            .invalidValue, "Property '\(field.name)' of \(buildName) has type \(field.kind) and cannot hold \(what).")
     }
 
     private var buildName: String { "\(buildLayout?.entity.text ?? "object")/p\(buildKey)" }

@@ -32,7 +32,8 @@ extension RecordBatch {
 
     /// Splits a composite into its elements; anything else is one field.
     private func flatten(
-        _ name: String, _ value: Value, _ layout: RecordLayout, into flat: inout [(field: RecordLayout.Field, value: Value)]
+        _ name: String, _ value: Value, _ layout: RecordLayout,
+        into flat: inout [(field: RecordLayout.Field, value: Value)]
     ) throws(StoreError) {
         let field = try layout.requireField(name)
         flat.append((field, value))
@@ -63,13 +64,16 @@ extension RecordBatch {
             guard let number = DecimalNumber(decimal) else { throw outOfRange(field) }
             setDecimal(number, field)
         case (.int(let number), .decimal):
-            guard let number = DecimalNumber(
-                isNegative: number < 0, mantissa: UInt128(number.magnitude), exponent: 0) else { throw outOfRange(field) }
+            guard
+                let number = DecimalNumber(
+                    isNegative: number < 0, mantissa: UInt128(number.magnitude), exponent: 0)
+            else { throw outOfRange(field) }
             setDecimal(number, field)
         case (.uuid(let uuid), .uuid): try setUUID(uuid, field)
         case (.string(let text), .string), (.uri(let text), .uri): try setText(text, field)
         case (.data(let data), .data), (.data(let data), .transformable): try setData(data, field)
-        case (.objectID(let id), .reference), (.objectID(let id), .polymorphicReference), (.objectID(let id), .objectID):
+        case (.objectID(let id), .reference), (.objectID(let id), .polymorphicReference),
+            (.objectID(let id), .objectID):
             guard let entity = model.entity(id.entity) else { throw wrongType(field, "the ID of an unknown entity") }
             try setReference(entity: entity.number, key: id.key, field)
         case (.composite, .composite): setComposite(field)

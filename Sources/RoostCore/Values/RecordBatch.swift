@@ -1,4 +1,6 @@
-/// Many records in one contiguous piece of memory. The unit of every stream.
+/// Many records in one contiguous piece of memory.
+///
+/// The unit of every stream.
 ///
 /// Cursors fill a batch, loaders take one, so dynamic dispatch and allocation are paid per batch. A batch is reused: clear it with
 /// ``removeAll()``, which keeps its memory. Records in a batch have a sound structure; where they come from a file their checksums

@@ -1,4 +1,6 @@
-/// Where the values of one entity's records lie. Computed once per entity of a model; see RECORD-FORMAT.md.
+/// Where the values of one entity's records lie.
+///
+/// Computed once per entity of a model; see RECORD-FORMAT.md.
 ///
 /// A record is a header, a bitmap of nulls, one slot of natural width per field, and a tail with the bytes of strings and
 /// data. Reading one field is O(1) and touches nothing else. The layout follows from the entity's stored properties alone,
@@ -89,7 +91,9 @@ public final class RecordLayout: Sendable {
     public enum Header {
         /// The checksum, 8 bytes.
         public static let checksum = 0
-        /// The version counter, 4 bytes. Everything after it enters the content hash.
+        /// The version counter, 4 bytes.
+        ///
+        /// Everything after it enters the content hash.
         public static let version = 8
         /// The entity number, 2 bytes.
         public static let entity = 12

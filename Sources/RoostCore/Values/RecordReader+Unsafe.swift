@@ -139,7 +139,9 @@ extension RecordReader {
         guard zero == 0, sign <= 2 else { return nil }
         if sign == 2 { return low == 0 && high == 0 && exponent == 0 ? .nan : nil }
         let mantissa = UInt128(high) << 64 | UInt128(low)
-        guard DecimalNumber.isCanonical(mantissa: mantissa, exponent: exponent, isNegative: sign == 1) else { return nil }
+        guard DecimalNumber.isCanonical(mantissa: mantissa, exponent: exponent, isNegative: sign == 1) else {
+            return nil
+        }
         return DecimalNumber(isNegative: sign == 1, mantissa: mantissa, exponent: Int(exponent))
     }
 
@@ -169,7 +171,9 @@ extension RecordReader {
         }
     }
 
-    /// The field's value, decoded. A composite's marker decodes to the whole composite.
+    /// The field's value, decoded.
+    ///
+    /// A composite's marker decodes to the whole composite.
     public func value(_ field: RecordLayout.Field) -> Value {
         guard !isNull(field) else { return .null }
         switch field.kind {

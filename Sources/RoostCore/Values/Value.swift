@@ -1,6 +1,8 @@
 public import Foundation
 
-/// One property's value, decoded. A closed set: what no case can hold, no store can hold.
+/// One property's value, decoded.
+///
+/// A closed set: what no case can hold, no store can hold.
 ///
 /// Two values are equal exactly when their stored bytes are: NaN equals NaN of the same bits, 0.0 differs from −0.0, and
 /// the decimals 1.0 and 1.00 are equal. Predicates compare numerically instead; see ``FetchRequest/Predicate``.
@@ -15,7 +17,9 @@ public enum Value: Sendable {
     case double(Double)
     /// A decimal of at most 38 digits.
     case decimal(Decimal)
-    /// Text. It may contain U+0000.
+    /// Text.
+    ///
+    /// It may contain U+0000.
     case string(String)
     /// Bytes: binary data, or the stored form of a transformable value.
     case data(Data)
