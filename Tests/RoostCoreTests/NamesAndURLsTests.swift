@@ -1,0 +1,141 @@
+import RoostCore
+import Testing
+
+/// A type of store that does nothing but be found.
+private struct NamedType: PersistentStoreType {
+    let name: String
+    var recognised: Set<String> = []
+    var capabilities: StoreCapabilities { StoreCapabilities() }
+
+    func recognises(fileAt path: String) -> Bool { recognised.contains(path) }
+    func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata { throw refusal }
+    func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore { throw refusal }
+    func create(
+        _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore { throw refusal }
+    func destroy(_ url: StoreURL) throws(StoreError) { throw refusal }
+    func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
+        throw refusal
+    }
+    private var refusal: StoreError { StoreError(.unsupported, "This type only has a name.") }
+}
+
+@Suite("Names and URLs")
+struct NamesAndURLsTests {
+    @Test("entity names with the same text are equal wherever they come from, also from many threads")
+    func interning() async {
+        let names = await withTaskGroup(of: [EntityName].self) { group in
+            for _ in 0..<8 { group.addTask { (0..<200).map { EntityName("interned-\($0)") } } }
+            var all: [[EntityName]] = []
+            for await part in group { all.append(part) }
+            return all
+        }
+        #expect(names.allSatisfy { $0 == names[0] })
+        #expect(names[0].map(\.text) == (0..<200).map { "interned-\($0)" })
+        #expect(MemoryLayout<ObjectID>.size == 16)
+    }
+
+    @Test("an object ID survives its URI")
+    func objectURI() throws {
+        let uuid = StoreUUID()
+        let id = ObjectID("Track", 42)
+        let uri = id.uriRepresentation(storeUUID: uuid)
+        #expect(uri == "x-roost://\(uuid)/Track/p42")
+        let parsed = try #require(ObjectID.parse(uri: uri))
+        #expect(parsed.id == id)
+        #expect(parsed.storeUUID == uuid)
+    }
+
+    @Test(
+        "what is no object URI is not taken for one",
+        arguments: [
+            "", "x-roost://", "x-coredata://A/B/p1", "x-roost://nouuid/Track/p1",
+            "x-roost://00000000-0000-0000-0000-000000000000/Track/42",
+            "x-roost://00000000-0000-0000-0000-000000000000/Track/p0",
+            "x-roost://00000000-0000-0000-0000-000000000000/Track/p-1",
+            "x-roost://00000000-0000-0000-0000-000000000000//p1",
+            "x-roost://00000000-0000-0000-0000-000000000000/Track/p1/x",
+        ])
+    func badObjectURI(_ text: String) { #expect(ObjectID.parse(uri: text) == nil) }
+
+    @Test(
+        "store URLs have a type and a path",
+        arguments: [
+            ("sqlite:a/b.sqlite", "sqlite", "a/b.sqlite"), ("lmdb:/x:y", "lmdb", "/x:y"), ("memory:", "memory", ""),
+            ("sqlite:///var/x", "sqlite", "/var/x"), ("sqlite:a b?c#d", "sqlite", "a b?c#d"),
+        ])
+    func storeURLs(_ text: String, _ type: String, _ path: String) throws {
+        let url = try #require(StoreURL(text))
+        #expect(url.type == type)
+        #expect(url.path == path)
+    }
+
+    @Test("bare paths are no store URLs", arguments: ["", "music.sqlite", "C:\\x", "a/b:c", "SQLite:x", ":x", "1a:x"])
+    func barePaths(_ text: String) { #expect(StoreURL(text) == nil) }
+
+    @Test("a registry finds types by name, recognises bare paths, and suggests what was meant")
+    func registry() throws {
+        let registry = StoreRegistry([NamedType(name: "sqlite", recognised: ["odd:name", "music"])])
+        registry.register(NamedType(name: "lmdb"))
+        registry.register(NamedType(name: "lmdb", recognised: ["replaced"]))
+        #expect(registry.all.map(\.name) == ["sqlite", "lmdb"])
+        #expect(try registry.resolve("lmdb:x") == StoreURL(type: "lmdb", path: "x"))
+        #expect(try registry.resolve("music") == StoreURL(type: "sqlite", path: "music"))
+        #expect(try registry.resolve("odd:name") == StoreURL(type: "sqlite", path: "odd:name"))
+        #expect(try registry.resolve("replaced") == StoreURL(type: "lmdb", path: "replaced"))
+        let unknown = #expect(throws: StoreError.self) { try registry.resolve("sqlit:x") }
+        #expect(unknown?.code == .unknownStoreType)
+        #expect(unknown?.message.contains("'sqlite'") == true)
+        let nothing = #expect(throws: StoreError.self) { try registry.resolve("nothing") }
+        #expect(nothing?.code == .notAStore)
+    }
+
+    @Test(
+        "the nearest name is a small mistake away",
+        arguments: [
+            ("tittle", "title"), ("TITLE", "title"), ("albm", "album"), ("xyz", nil), ("", nil),
+            (String(repeating: "title", count: 1000), nil),
+        ] as [(String, String?)])
+    func nearest(_ written: String, _ meant: String?) {
+        #expect(nearestName(to: written, among: ["title", "album", "artist"]) == meant)
+    }
+}
+
+@Suite("Tallies and change sets")
+struct TallyTests {
+    @Test("a tally does not depend on the order, and taking out undoes putting in")
+    func tally() throws {
+        let model = try everyTypeModel()
+        var batch = RecordBatch(model: model)
+        for key in 1...50 { try batch.append(ObjectID("Thing", Int64(key)), values: ["integer64": .int(Int64(key))]) }
+        var reversed = RecordBatch(model: model)
+        for index in (0..<50).reversed() { reversed.append(batch, at: index) }
+        var (a, b) = (StoreTally(model: model), StoreTally(model: model))
+        a.add(batch)
+        b.add(reversed)
+        #expect(a == b)
+        #expect(a.digest.objectCount == 50)
+        batch.forEachRecord { a.entities[$0.entityNumber].remove($0.computedContentHash) }
+        #expect(a == StoreTally(model: model))
+        #expect(StoreDigest(objectCount: 3, linkCount: 4, sum: 255).description == "00000000000000ff-3-4")
+    }
+
+    @Test("links are stored under the relationship that owns them, in its direction")
+    func links() throws {
+        let model = try everyTypeModel()
+        var changes = ChangeSet(model: model)
+        #expect(changes.isEmpty)
+        try changes.add(Link(1, 2, order: 9), to: RelationshipName("Thing", "tags"))
+        try changes.add(Link(4, 3), to: RelationshipName("Tag", "things"))
+        let owner = try model.requireLinkRelationship(RelationshipName("Thing", "tags"))
+        let inverse = try model.requireLinkRelationship(RelationshipName("Tag", "things"))
+        #expect(owner.owner == inverse.owner)
+        #expect(owner.isFlipped != inverse.isFlipped)
+        // Tag.things sorts before Thing.tags and owns the links; neither side is ordered, so places are dropped.
+        #expect(changes.addedLinks.map(\.links) == [[Link(2, 1), Link(4, 3)]])
+        let failure = #expect(throws: StoreError.self) {
+            try changes.add(Link(1, 2), to: RelationshipName("Thing", "owner"))
+        }
+        #expect(failure?.code == .invalidRequest)
+    }
+}
