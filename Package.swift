@@ -42,7 +42,8 @@ let package = Package(
         // MARK: The house, from the ground up
 
         .target(
-            name: "RoostCore", dependencies: ["CXXHash"], exclude: ["Values/RECORD-FORMAT.md"], swiftSettings: strict),
+            name: "RoostCore", dependencies: ["CXXHash"],
+            exclude: ["Model/MODEL-FORMAT.md", "Values/RECORD-FORMAT.md"], swiftSettings: strict),
         .target(name: "RoostFiles", dependencies: ["RoostCore", "CRoostSystem"], swiftSettings: strict),
         .target(name: "RoostKeyValue", dependencies: ["RoostCore"], swiftSettings: strict),
         .target(name: "RoostSQL", dependencies: ["RoostCore"], swiftSettings: strict),

@@ -16,6 +16,9 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
+/// The name of the sample attribute of a type: the type's own, but for the one that every object uses itself.
+func sampleName(of type: AttributeType) -> String { type == .objectID ? "anyObjectID" : type.name }
+
 /// A model with every type of attribute and every kind of field.
 func everyTypeModel() throws -> ManagedObjectModel {
     let elements: [AttributeDescription] = [
@@ -26,7 +29,7 @@ func everyTypeModel() throws -> ManagedObjectModel {
         EntityDescription(
             "Thing",
             attributes: AttributeType.allCases.filter { $0 != .undefined && $0 != .composite }.map {
-                AttributeDescription($0.name, $0)
+                AttributeDescription(sampleName(of: $0), $0)
             } + [.init("composite", .composite, elements: elements), .init("scratch", .undefined, isTransient: true)],
             relationships: [
                 .toOne("owner", "Party", inverse: "things"),
@@ -85,7 +88,7 @@ func limits(of type: AttributeType) -> [Value] {
 func randomThing(using generator: inout SeededGenerator) -> [String: Value] {
     var values: [String: Value] = [:]
     for type in AttributeType.allCases where Bool.random(using: &generator) {
-        values[type.name] = limits(of: type).randomElement(using: &generator)
+        values[sampleName(of: type)] = limits(of: type).randomElement(using: &generator)
     }
     if Bool.random(using: &generator) {
         var composite: [String: Value] = [:]

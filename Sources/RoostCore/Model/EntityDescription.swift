@@ -14,7 +14,7 @@ public struct EntityDescription: Hashable, Sendable {
     public var relationships: [RelationshipDescription]
     /// The fetched properties it declares itself.
     public var fetchedProperties: [FetchedPropertyDescription]
-    /// Groups of attributes whose values no two objects of the entity may share.
+    /// Groups of attributes, or to-one relationships, whose values no two objects of the entity may share.
     ///
     /// A group with a null never collides.
     public var uniquenessConstraints: [[String]]

@@ -50,11 +50,21 @@ extension ManagedObjectModel {
         /// Whether other entities inherit from it.
         public var hasSubentities: Bool { selfAndSubentities.count > 1 }
         /// Whether objects of the entity with number `other` are objects of this entity.
-        public func includes(_ other: Int) -> Bool { selfAndSubentities.contains(other) }
+        public func includes(_ other: Int) -> Bool {
+            let position = selfAndSubentities.firstPosition { $0 >= other }
+            return position < selfAndSubentities.count && selfAndSubentities[position] == other
+        }
         /// The attribute with this name, inherited or not.
-        public func attribute(_ name: String) -> AttributeDescription? { attributes.first { $0.name == name } }
+        public func attribute(_ name: String) -> AttributeDescription? {
+            let position = attributes.firstPosition { !ModelResolver.precedes($0.name, name) }
+            return position < attributes.count && attributes[position].name == name ? attributes[position] : nil
+        }
         /// The stored relationship with this name, inherited or not.
-        public func relationship(_ name: String) -> Relationship? { relationships.first { $0.name.name == name } }
+        public func relationship(_ name: String) -> Relationship? {
+            let position = relationships.firstPosition { !ModelResolver.precedes($0.name.name, name) }
+            return position < relationships.count && relationships[position].name.name == name
+                ? relationships[position] : nil
+        }
     }
 
     /// A stored relationship inside a built model.
@@ -100,7 +110,7 @@ extension ManagedObjectModel {
 
     /// A uniqueness constraint inside a built model.
     public struct UniquenessConstraint: Sendable, Hashable {
-        /// The position among all constraints of the model: by entity number, then as declared.
+        /// The position among all constraints of the model: by entity number, then by the bytes of the attributes' names.
         public let number: Int
         /// The number of the declaring entity; its subentities are bound too.
         public let entity: Int
@@ -110,7 +120,10 @@ extension ManagedObjectModel {
 
     /// A fetch index inside a built model.
     public struct FetchIndex: Sendable, Hashable {
-        /// The position among all indexes of the model: by entity number, then as declared.
+        /// The position among all indexes of the model: by entity number, then by the bytes of their names.
+        ///
+        /// Indexes do not enter version hashes, so compatible models may number them differently: a store goes by the model
+        /// that is embedded in it.
         public let number: Int
         /// The number of the declaring entity; objects of its subentities are in it too.
         public let entity: Int
@@ -132,4 +145,16 @@ extension ManagedObjectModel {
     public var linkRelationships: [Relationship] { relationships.filter(\.ownsLinks) }
     /// The numbers of the entities without a superentity, ascending.
     public var roots: [Int] { entities.filter { $0.superentity == nil }.map(\.number) }
+}
+
+extension Array {
+    /// The position of the first element that meets a condition which holds for none before and all after it; the count if there is none.
+    fileprivate func firstPosition(where condition: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if condition(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
 }

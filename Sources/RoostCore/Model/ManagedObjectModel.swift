@@ -50,7 +50,7 @@ public struct ManagedObjectModel: Sendable {
         let problems = ModelValidator.problems(
             entities: entities, configurations: configurations, fetchRequestTemplates: fetchRequestTemplates)
         guard problems.isEmpty else { throw .invalidModel(problems) }
-        resolved = try ModelResolver.resolve(
+        resolved = ModelResolver.resolve(
             entities: entities, configurations: configurations, fetchRequestTemplates: fetchRequestTemplates,
             versionIdentifiers: versionIdentifiers, userInfo: userInfo)
     }
@@ -83,8 +83,8 @@ public struct ManagedObjectModel: Sendable {
     /// The entity with this name; throws code `unknownEntity`, naming the nearest one.
     public func requireEntity(_ name: EntityName) throws(StoreError) -> Entity {
         guard let entity = entity(name) else {
-            let hint = nearestName(to: name.text, among: entities.map(\.name.text)).map { "; did you mean '\($0)'?" }
-            throw StoreError(.unknownEntity, "The model has no entity '\(name)'\(hint ?? "").")
+            let hint = ModelValidator.hint(name.text, among: entities.map(\.name.text))
+            throw StoreError(.unknownEntity, "The model has no entity '\(name)'\(hint)")
         }
         return entity
     }

@@ -3,7 +3,7 @@ enum ModelResolver {
     static func resolve(
         entities unsorted: [EntityDescription], configurations: [String: [String]],
         fetchRequestTemplates: [FetchRequestTemplate], versionIdentifiers: [String], userInfo: [String: String]
-    ) throws(StoreError) -> ManagedObjectModel.Resolved {
+    ) -> ManagedObjectModel.Resolved {
         let entities = unsorted.map(canonical).sorted { precedes($0.name, $1.name) }
         let numbers = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         let parents = entities.map { $0.superentityName.flatMap { numbers[$0] } }
@@ -37,18 +37,18 @@ enum ModelResolver {
         }
         let hashes = VersionHash.hashes(of: entities, parents: parents)
 
+        var declared = entities.map { _ in [ManagedObjectModel.Relationship]() }
+        for relationship in relationships { declared[relationship.source].append(relationship) }
+
         var resolved: [ManagedObjectModel.Entity] = []
         for (number, entity) in entities.enumerated() {
             let line = lineages[number]
             let attributes = line.flatMap { entities[$0].attributes }.sorted { precedes($0.name, $1.name) }
-            let own = relationships.filter { line.contains($0.source) }
-                .sorted { precedes($0.name.name, $1.name.name) }
+            let own = line.flatMap { declared[$0] }
+                .sorted { precedes($0.declaration.name, $1.declaration.name) }
             let drafts =
                 attributes.filter(\.isStored).flatMap { fields(of: $0, prefix: "") }
                 + own.flatMap { fields(of: $0, hasSubentities: subentities[$0.destination].count > 1) }
-            guard drafts.count <= UInt16.max, entities.count <= UInt16.max else {
-                throw StoreError(.invalidModel, "Entity '\(entity.name)' has more stored properties than a record can.")
-            }
             resolved.append(
                 ManagedObjectModel.Entity(
                     number: number, declaration: entity, superentity: parents[number], root: line[line.count - 1],
@@ -74,8 +74,14 @@ enum ModelResolver {
         entity.relationships.sort { precedes($0.name, $1.name) }
         entity.fetchedProperties.sort { precedes($0.name, $1.name) }
         entity.fetchIndexes.sort { precedes($0.name, $1.name) }
-        for index in entity.attributes.indices { entity.attributes[index].elements.sort { precedes($0.name, $1.name) } }
+        entity.uniquenessConstraints.sort { $0.lexicographicallyPrecedes($1, by: precedes) }
+        for index in entity.attributes.indices { sortElements(of: &entity.attributes[index]) }
         return entity
+    }
+
+    private static func sortElements(of attribute: inout AttributeDescription) {
+        attribute.elements.sort { precedes($0.name, $1.name) }
+        for index in attribute.elements.indices { sortElements(of: &attribute.elements[index]) }
     }
 
     private static func resolveRelationships(
@@ -88,14 +94,19 @@ enum ModelResolver {
                 declared.append((number, relationship))
             }
         }
-        /// The number of the inverse: declared by the destination or what it inherits from.
+        var numberByName = entities.map { _ in [String: Int]() }
+        for (number, relationship) in declared.enumerated() {
+            numberByName[relationship.source][relationship.declaration.name] = number
+        }
+        /// The number of the inverse: declared by the destination or what it inherits from. A transient one does not count,
+        /// since no store keeps it.
         func inverse(of declaration: RelationshipDescription) -> Int? {
             guard let name = declaration.inverseName, let destination = numbers[declaration.destinationEntityName]
             else {
                 return nil
             }
-            let line = lineages[destination]
-            return declared.firstIndex { $0.declaration.name == name && line.contains($0.source) }
+            for ancestor in lineages[destination] { if let number = numberByName[ancestor][name] { return number } }
+            return nil
         }
         return declared.enumerated().map { number, relationship in
             let inverse = inverse(of: relationship.declaration)

@@ -1,7 +1,9 @@
 /// The hash of everything about an entity that matters for stored data; 128 bits.
 ///
-/// Equal hashes mean that records of one entity can be read as records of the other. It is Roost's own recipe over what
-/// reference §1.8 lists; it has nothing to do with the hashes in Apple's files.
+/// Equal hashes mean that both entities store the same properties in the same way. Where all hashes of two models are equal
+/// (``ManagedObjectModel/isCompatible(with:)``), the models number alike and records of one are records of the other, byte
+/// for byte; one equal entity is not enough for that, since records hold entity numbers. It is Roost's own recipe over what
+/// reference §1.8 lists (MODEL-FORMAT.md); it has nothing to do with the hashes in Apple's files.
 public struct VersionHash: Hashable, Sendable, CustomStringConvertible {
     /// The upper 64 bits.
     public let high: UInt64
@@ -31,12 +33,5 @@ extension UInt64 {
     package var hexadecimal: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-}
-
-extension VersionHash {
-    /// The version hashes of entities in the order of their numbers; `parents` holds the numbers of their superentities.
-    static func hashes(of entities: [EntityDescription], parents: [Int?]) -> [VersionHash] {
-        entities.map { _ in VersionHash(high: 0, low: 0) }
     }
 }

@@ -60,3 +60,25 @@ public indirect enum MetadataValue: Sendable, Hashable {
     /// Named values.
     case dictionary([String: MetadataValue])
 }
+
+extension MetadataValue: CustomStringConvertible {
+    /// The value for people who debug; a date is its seconds since 2001-01-01, as in ``Value``.
+    public var description: String {
+        switch self {
+        case .string(let value): value.debugDescription
+        case .int(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .bool(let value): "\(value)"
+        case .date(let value): "date \(value.timeIntervalSinceReferenceDate)"
+        case .data(let value): "\(value.count) bytes"
+        case .array(let values): "\(values)"
+        case .dictionary(let values):
+            "{" + values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "}"
+        }
+    }
+}
+
+extension MetadataValue: CustomReflectable {
+    /// A leaf, so that nothing looks into a date that Foundation cannot describe.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -32,4 +32,7 @@ public enum RecordHash {
         let hash = XXH3_128bits(bytes.baseAddress, bytes.count)
         return (hash.high64, hash.low64)
     }
+
+    /// XXH3-128 of any bytes, high half first.
+    public static func wide(_ bytes: [UInt8]) -> (high: UInt64, low: UInt64) { bytes.withUnsafeBytes { wide($0) } }
 }

@@ -1,0 +1,164 @@
+public import Foundation
+
+/// Short ways to describe attributes, for models written in Swift:
+///
+/// ```swift
+/// let model = try ManagedObjectModel(entities: [
+///     EntityDescription("Album",
+///         attributes: [
+///             .string("title", isOptional: false, maximumLength: 200),
+///             .date("releasedOn"),
+///             .derived("trackCount", .integer64, from: "tracks.@count"),
+///         ],
+///         relationships: [.toMany("tracks", "Track", inverse: "album", isOrdered: true, deleteRule: .cascade)],
+///         uniquenessConstraints: [["title"]]),
+///     EntityDescription("Track",
+///         attributes: [
+///             .string("title").renamed(from: "name"),
+///             .integer64("playCount", default: 0, minimum: 0),
+///             .composite("recordedAt", [.double("latitude"), .double("longitude")]),
+///         ],
+///         relationships: [.toOne("album", "Album", inverse: "tracks")],
+///         fetchIndexes: [FetchIndexDescription("byTitle", on: "title")]),
+/// ])
+/// ```
+///
+/// Everything that has no short way is a property to set, or an argument of
+/// ``init(_:_:isOptional:isTransient:defaultValue:validation:elements:derivationExpression:valueTransformerName:attributeValueClassName:allowsExternalBinaryDataStorage:preservesValueInHistoryOnDeletion:isIndexedBySpotlight:allowsCloudEncryption:renamingIdentifier:versionHashModifier:userInfo:)``.
+extension AttributeDescription {
+    /// Text; lengths are in characters.
+    public static func string(
+        _ name: String, isOptional: Bool = true, default value: String? = nil, minimumLength: Int? = nil,
+        maximumLength: Int? = nil, matching regularExpression: String? = nil
+    ) -> Self {
+        Self(
+            name, .string, isOptional: isOptional, defaultValue: value.map { .string($0) } ?? .null,
+            validation: AttributeValidation(
+                minimumLength: minimumLength, maximumLength: maximumLength, regularExpression: regularExpression))
+    }
+
+    /// A whole number of 16 bits.
+    public static func integer16(
+        _ name: String, isOptional: Bool = true, default value: Int16? = nil, minimum: Int16? = nil,
+        maximum: Int16? = nil
+    ) -> Self {
+        integer(
+            name, .integer16, isOptional, value.map { Int64($0) }, minimum.map { Int64($0) }, maximum.map { Int64($0) })
+    }
+
+    /// A whole number of 32 bits.
+    public static func integer32(
+        _ name: String, isOptional: Bool = true, default value: Int32? = nil, minimum: Int32? = nil,
+        maximum: Int32? = nil
+    ) -> Self {
+        integer(
+            name, .integer32, isOptional, value.map { Int64($0) }, minimum.map { Int64($0) }, maximum.map { Int64($0) })
+    }
+
+    /// A whole number of 64 bits.
+    public static func integer64(
+        _ name: String, isOptional: Bool = true, default value: Int64? = nil, minimum: Int64? = nil,
+        maximum: Int64? = nil
+    ) -> Self {
+        integer(name, .integer64, isOptional, value, minimum, maximum)
+    }
+
+    /// A decimal number of at most 38 digits.
+    public static func decimal(
+        _ name: String, isOptional: Bool = true, default value: Decimal? = nil, minimum: Decimal? = nil,
+        maximum: Decimal? = nil
+    ) -> Self {
+        limited(name, .decimal, isOptional, value, minimum, maximum) { .decimal($0) }
+    }
+
+    /// A floating-point number of 64 bits.
+    public static func double(
+        _ name: String, isOptional: Bool = true, default value: Double? = nil, minimum: Double? = nil,
+        maximum: Double? = nil
+    ) -> Self {
+        limited(name, .double, isOptional, value, minimum, maximum) { .double($0) }
+    }
+
+    /// A floating-point number of 32 bits.
+    public static func float(
+        _ name: String, isOptional: Bool = true, default value: Float? = nil, minimum: Float? = nil,
+        maximum: Float? = nil
+    ) -> Self {
+        limited(name, .float, isOptional, value, minimum, maximum) { .double(Double($0)) }
+    }
+
+    /// True or false.
+    public static func boolean(_ name: String, isOptional: Bool = true, default value: Bool? = nil) -> Self {
+        Self(name, .boolean, isOptional: isOptional, defaultValue: value.map { .bool($0) } ?? .null)
+    }
+
+    /// A point in time.
+    public static func date(
+        _ name: String, isOptional: Bool = true, default value: Date? = nil, minimum: Date? = nil, maximum: Date? = nil
+    ) -> Self {
+        limited(name, .date, isOptional, value, minimum, maximum) { .date($0) }
+    }
+
+    /// Bytes.
+    public static func binaryData(_ name: String, isOptional: Bool = true) -> Self {
+        Self(name, .binaryData, isOptional: isOptional)
+    }
+
+    /// A UUID.
+    public static func uuid(_ name: String, isOptional: Bool = true) -> Self {
+        Self(name, .uuid, isOptional: isOptional)
+    }
+
+    /// A URI.
+    public static func uri(_ name: String, isOptional: Bool = true) -> Self {
+        Self(name, .uri, isOptional: isOptional)
+    }
+
+    /// A value that the codec of that name turns into bytes; nil for the default codec.
+    public static func transformable(
+        _ name: String, isOptional: Bool = true, transformer: String? = nil, valueClass: String? = nil
+    ) -> Self {
+        Self(
+            name, .transformable, isOptional: isOptional, valueTransformerName: transformer,
+            attributeValueClassName: valueClass)
+    }
+
+    /// A named tuple of attributes.
+    public static func composite(_ name: String, isOptional: Bool = true, _ elements: [AttributeDescription]) -> Self {
+        Self(name, .composite, isOptional: isOptional, elements: elements)
+    }
+
+    /// A value that is computed at every save: `author.name`, `canonical:(title)`, `tracks.@count`, `now()`.
+    public static func derived(_ name: String, _ type: AttributeType, from expression: String) -> Self {
+        Self(name, type, derivationExpression: expression)
+    }
+
+    /// The same attribute, known as `oldName` in the previous version of the model.
+    public func renamed(from oldName: String) -> Self {
+        var result = self
+        result.renamingIdentifier = oldName
+        return result
+    }
+
+    /// The same attribute, left out of every store.
+    public func transient() -> Self {
+        var result = self
+        result.isTransient = true
+        return result
+    }
+
+    private static func integer(
+        _ name: String, _ type: AttributeType, _ isOptional: Bool, _ value: Int64?, _ minimum: Int64?, _ maximum: Int64?
+    ) -> Self {
+        limited(name, type, isOptional, value, minimum, maximum) { .int($0) }
+    }
+
+    private static func limited<Wrapped>(
+        _ name: String, _ type: AttributeType, _ isOptional: Bool, _ value: Wrapped?, _ minimum: Wrapped?,
+        _ maximum: Wrapped?, _ wrap: (Wrapped) -> Value
+    ) -> Self {
+        Self(
+            name, type, isOptional: isOptional, defaultValue: value.map(wrap) ?? .null,
+            validation: AttributeValidation(minimum: minimum.map(wrap) ?? .null, maximum: maximum.map(wrap) ?? .null))
+    }
+}

@@ -1,0 +1,66 @@
+/// The expression of a derived attribute, parsed (reference §1.4).
+package enum DerivationExpression: Hashable, Sendable {
+    /// The functions of a string.
+    package enum Function: String, Sendable, CaseIterable {
+        /// Without case and diacritics.
+        case canonical
+        /// In upper case.
+        case uppercase
+        /// In lower case.
+        case lowercase
+    }
+
+    /// What can be computed from the objects of a to-many relationship.
+    package enum Aggregate: String, Sendable, CaseIterable {
+        /// How many there are.
+        case count
+        /// The sum of an attribute.
+        case sum
+        /// The least value of an attribute.
+        case min
+        /// The greatest value of an attribute.
+        case max
+        /// The mean of an attribute.
+        case avg
+    }
+
+    /// `name`, `author.name`: the value at a path of to-one relationships.
+    case path([String])
+    /// `canonical:(author.name)`
+    case function(Function, [String])
+    /// `friends.@count`, `articles.wordCount.@sum`; the path holds one to-many relationship.
+    case aggregate([String], Aggregate)
+    /// `now()`: the time of the save.
+    case now
+
+    /// Parses an expression; nil when it is none of the supported forms.
+    package init?(_ text: String) {
+        let text = text.filter { !$0.isWhitespace }
+        if text == "now()" {
+            self = .now
+            return
+        }
+        for function in Function.allCases where text.hasPrefix(function.rawValue + ":(") && text.hasSuffix(")") {
+            guard let path = Self.path(text.dropFirst(function.rawValue.count + 2).dropLast()) else { return nil }
+            self = .function(function, path)
+            return
+        }
+        guard let marker = text.lastIndex(of: "@") else {
+            guard let path = Self.path(text[...]) else { return nil }
+            self = .path(path)
+            return
+        }
+        guard let aggregate = Aggregate(rawValue: String(text[text.index(after: marker)...])),
+            text[..<marker].last == ".", let path = Self.path(text[..<marker].dropLast())
+        else { return nil }
+        self = .aggregate(path, aggregate)
+    }
+
+    private static func path(_ text: Substring) -> [String]? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let isPlain = parts.allSatisfy { part in
+            !part.isEmpty && !part.contains { "@:(){}[]\"',+-*/$#".contains($0) }
+        }
+        return isPlain ? parts.map(String.init) : nil
+    }
+}

@@ -1,0 +1,30 @@
+internal import Foundation
+
+extension ModelValidator {
+    /// What is wrong with the name of an entity, a property or an element; each continues "The property's …".
+    static func nameProblems(_ name: String) -> [String] {
+        var problems = labelProblems(name)
+        // Dots separate the parts of paths, '#' marks fields of the engine's own, slashes separate the parts of object URIs.
+        for separator in [".", "#", "/"] where name.contains(separator) {
+            problems.append("name contains '\(separator)'.")
+        }
+        return problems
+    }
+
+    /// What is wrong with a name that is only a label: of an index, a configuration, a template.
+    static func labelProblems(_ name: String) -> [String] {
+        var problems: [String] = []
+        if name.isEmpty { problems.append("name is empty.") }
+        if name.utf8.count > maximumNameByteCount {
+            problems.append("name is longer than \(maximumNameByteCount) bytes.")
+        }
+        if name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            problems.append("name contains a control character.")
+        }
+        // Two spellings of one character must not make two names that Swift takes for equal.
+        if !name.utf8.elementsEqual(name.precomposedStringWithCanonicalMapping.utf8) {
+            problems.append("name is not in Unicode's composed form (NFC).")
+        }
+        return problems
+    }
+}

@@ -1,0 +1,199 @@
+import RoostCore
+import Testing
+
+@Suite("Resolved models")
+struct ModelResolverTests {
+    /// Several hierarchies and every way in which a relationship is stored.
+    static func library() throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Work", isAbstract: true,
+                attributes: [.string("title"), .integer16("year"), .string("note").transient()],
+                relationships: [
+                    .toMany("authors", "Person", inverse: "works", isOrdered: true),
+                    .toOne("shelf", "Shelf", inverse: "works"),
+                    .toMany("editions", "Edition"), .toOne("preface", "Work", inverse: "prefaced"),
+                    .toOne("prefaced", "Work", inverse: "preface"),
+                ],
+                uniquenessConstraints: [["year", "title"], ["shelf"]],
+                fetchIndexes: [FetchIndexDescription("byYear", on: "year")]),
+            EntityDescription(
+                "Book", superentity: "Work",
+                attributes: [.string("isbn"), .composite("size", [.double("y"), .composite("x", [.double("z")])])],
+                uniquenessConstraints: [["isbn"]], fetchIndexes: [FetchIndexDescription("byISBN", on: "isbn")]),
+            EntityDescription("Audiobook", superentity: "Book", attributes: [.boolean("abridged")]),
+            EntityDescription(
+                "Person", attributes: [.string("name")],
+                relationships: [
+                    .toMany("works", "Work", inverse: "authors"), .toMany("friends", "Person", inverse: "friends"),
+                    .toOne("spouse", "Person", inverse: "spouse"), .toMany("children", "Person", inverse: "parent"),
+                    .toOne("parent", "Person", inverse: "children"),
+                ]),
+            EntityDescription("Shelf", relationships: [.toMany("works", "Work", inverse: "shelf", isOrdered: true)]),
+            EntityDescription("Edition", relationships: [.toOne("publisher", "Person")]),
+        ])
+    }
+
+    private func relationship(_ entity: String, _ name: String) throws -> ManagedObjectModel.Relationship {
+        try #require(try Self.library().relationship(RelationshipName(EntityName(entity), name)))
+    }
+
+    @Test("entities are numbered by the bytes of their names, whatever the order they were written in")
+    func numbers() throws {
+        let model = try Self.library()
+        #expect(model.entities.map(\.name.text) == ["Audiobook", "Book", "Edition", "Person", "Shelf", "Work"])
+        #expect(model.entities.map(\.number) == Array(0..<6))
+        let shuffled = try ManagedObjectModel(entities: model.entityDescriptions.reversed())
+        #expect(shuffled == model)
+        #expect(shuffled.relationships.map(\.name) == model.relationships.map(\.name))
+        #expect(shuffled.document() == model.document())
+    }
+
+    @Test("relationships are numbered by declaring entity and name")
+    func relationshipNumbers() throws {
+        let model = try Self.library()
+        #expect(
+            model.relationships.map(\.name.description) == [
+                "Edition.publisher", "Person.children", "Person.friends", "Person.parent", "Person.spouse",
+                "Person.works",
+                "Shelf.works", "Work.authors", "Work.editions", "Work.preface", "Work.prefaced", "Work.shelf",
+            ])
+        #expect(model.relationships.map(\.number) == Array(0..<12))
+    }
+
+    @Test("inheritance is resolved both ways")
+    func inheritance() throws {
+        let model = try Self.library()
+        let (audiobook, work) = (try model.requireEntity("Audiobook"), try model.requireEntity("Work"))
+        #expect(audiobook.superentity == 1)
+        #expect(audiobook.root == 5)
+        #expect(work.selfAndSubentities == [0, 1, 5])
+        #expect(work.includes(0) && work.includes(5) && !work.includes(3) && !audiobook.includes(1))
+        #expect(audiobook.attributes.map(\.name) == ["abridged", "isbn", "note", "size", "title", "year"])
+        #expect(audiobook.relationships.map(\.name.name) == ["authors", "editions", "preface", "prefaced", "shelf"])
+        #expect(audiobook.attribute("title")?.type == .string)
+        #expect(audiobook.attribute("titlf") == nil)
+        #expect(audiobook.relationship("shelf")?.name.entity == "Work")
+        #expect(model.roots == [2, 3, 4, 5])
+    }
+
+    @Test("constraints and indexes bind subentities and keep their numbers")
+    func constraints() throws {
+        let model = try Self.library()
+        #expect(model.uniquenessConstraints.map(\.attributes) == [["isbn"], ["shelf"], ["year", "title"]])
+        #expect(model.uniquenessConstraints.map(\.number) == [0, 1, 2])
+        #expect(model.entity("Audiobook")?.uniquenessConstraints.map(\.number) == [1, 2, 0])
+        #expect(model.entity("Work")?.uniquenessConstraints.map(\.number) == [1, 2])
+        #expect(model.entity("Audiobook")?.fetchIndexes.map(\.declaration.name) == ["byYear", "byISBN"])
+        #expect(model.entity("Audiobook")?.fetchIndexes.map(\.number) == [1, 0])
+    }
+
+    @Test(
+        "each relationship is stored in the one way that fits it and its inverse",
+        arguments: [
+            ("Work", "shelf", .field), ("Shelf", "works", .derived(inverse: 11)), ("Person", "parent", .field),
+            ("Person", "children", .derived(inverse: 3)), ("Person", "spouse", .field), ("Work", "preface", .field),
+            ("Work", "prefaced", .field), ("Person", "works", .links(of: 5, isFlipped: false)),
+            ("Work", "authors", .links(of: 5, isFlipped: true)), ("Person", "friends", .links(of: 2, isFlipped: false)),
+            ("Work", "editions", .links(of: 8, isFlipped: false)), ("Edition", "publisher", .field),
+        ] as [(String, String, ManagedObjectModel.Relationship.Storage)])
+    func storage(_ entity: String, _ name: String, _ storage: ManagedObjectModel.Relationship.Storage) throws {
+        #expect(try relationship(entity, name).storage == storage)
+    }
+
+    @Test("one relationship of each linked pair owns the links, and a reflexive one is its own inverse")
+    func owners() throws {
+        #expect(try Self.library().linkRelationships.map(\.number) == [2, 5, 8])
+        #expect(try relationship("Person", "friends").isReflexive)
+        #expect(try relationship("Person", "spouse").isReflexive)
+        #expect(try !relationship("Person", "works").isReflexive)
+        #expect(try relationship("Person", "works").inverseIsOrdered)
+        #expect(try relationship("Work", "authors").isOrdered)
+        let link = try relationship("Person", "friends").normalised(Link(7, 3, order: 5))
+        #expect(link == Link(3, 7))
+    }
+
+    @Test("records have a field per stored attribute, reference and place, and none for what is derived or transient")
+    func layouts() throws {
+        let model = try Self.library()
+        let fields = try model.requireEntity("Audiobook").layout.fields
+        #expect(
+            fields.map { "\($0.name):\($0.kind)" } == [
+                "preface:polymorphicReference", "prefaced:polymorphicReference", "shelf:reference", "shelf#order:order",
+                "size.x.z:double", "size.y:double", "year:integer16", "abridged:boolean", "size:composite",
+                "size.x:composite", "isbn:string", "title:string",
+            ])
+        let shelf = try #require(try model.requireEntity("Audiobook").layout.field("shelf"))
+        #expect(shelf.destination == model.entity("Shelf")?.number)
+        #expect(shelf.relationship == 11)
+        #expect(try model.requireEntity("Shelf").layout.fields.isEmpty)
+        // Two fields of one byte, after a bitmap of two bytes: widths and offsets agree.
+        for (field, next) in zip(fields, fields.dropFirst()) {
+            #expect(next.byteOffset == field.byteOffset + field.kind.width)
+        }
+    }
+
+    @Test("a to-one relationship holds the destination's entity exactly when there are several")
+    func polymorphicReferences() throws {
+        let model = try Self.library()
+        #expect(model.entity("Person")?.layout.field("spouse")?.kind == .reference)
+        #expect(model.entity("Edition")?.layout.field("publisher")?.kind == .reference)
+        #expect(model.entity("Book")?.layout.field("preface")?.kind == .polymorphicReference)
+    }
+
+    @Test("an inverse may be declared by a superentity of the destination")
+    func inheritedInverse() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Author", relationships: [.toMany("books", "Book", inverse: "author")]),
+            EntityDescription("Novelist", superentity: "Author"),
+            EntityDescription("Book", relationships: [.toOne("author", "Novelist", inverse: "books")]),
+        ])
+        let books = try #require(model.relationship(RelationshipName("Author", "books")))
+        let author = try #require(model.relationship(RelationshipName("Book", "author")))
+        #expect(books.storage == .derived(inverse: author.number))
+        #expect(author.inverse == books.number)
+        #expect(author.destination == model.entity("Novelist")?.number)
+    }
+
+    @Test("transient relationships are in no store, and what has a transient inverse has none")
+    func transientRelationships() throws {
+        var back = RelationshipDescription.toOne("a", "A", inverse: "bs")
+        back.isTransient = true
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("A", relationships: [.toMany("bs", "B", inverse: "a")]),
+            EntityDescription("B", relationships: [back]),
+        ])
+        #expect(model.relationships.map(\.name.description) == ["A.bs"])
+        #expect(model.relationships.first?.storage == .links(of: 0, isFlipped: false))
+        #expect(model.relationships.first?.inverse == nil)
+    }
+
+    @Test("unknown names throw and name the nearest")
+    func unknownNames() throws {
+        let model = try Self.library()
+        #expect(
+            storeError { _ = try model.requireEntity("Bok") }?.message
+                == "The model has no entity 'Bok'; did you mean 'Book'?")
+        #expect(
+            storeError { _ = try model.requireEntity("Zeppelin") }?.message == "The model has no entity 'Zeppelin'.")
+        #expect(
+            storeError { _ = try model.requireRelationship(RelationshipName("Book", "shelv")) }?.code
+                == .unknownProperty)
+    }
+
+    @Test("a model of many entities is built")
+    func manyEntities() throws {
+        let entities = (0..<3000).map { number in
+            EntityDescription(
+                "E\(number)", superentity: number % 10 == 0 ? nil : "E\(number / 10 * 10)",
+                attributes: (0..<5).map { .string("a\(number)_\($0)") },
+                relationships: [
+                    .toOne("next\(number)", "E\((number + 1) % 3000)", inverse: "back\((number + 1) % 3000)"),
+                    .toMany("back\(number)", "E\((number + 2999) % 3000)", inverse: "next\((number + 2999) % 3000)"),
+                ])
+        }
+        let model = try ManagedObjectModel(entities: entities)
+        #expect(model.relationships.count == 6000)
+        #expect(model.relationships.allSatisfy { model.relationships[$0.inverse ?? 0].inverse == $0.number })
+    }
+}
