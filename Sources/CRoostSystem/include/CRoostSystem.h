@@ -1,10 +1,30 @@
 #ifndef CROOSTSYSTEM_H
 #define CROOSTSYSTEM_H
 
+#include <stdint.h>
+
 /// Renames like renameat(2), but fails with EEXIST when `to` exists. Returns 0, or the errno value.
 int croost_rename_exclusive(int from_directory, const char *from, int to_directory, const char *to);
 
 /// Exchanges two existing names atomically. Returns 0, or the errno value; ENOSYS or EINVAL where unsupported.
 int croost_rename_exchange(int from_directory, const char *from, int to_directory, const char *to);
+
+/// Whether byte ranges of one file can be locked apart from each other (open file description locks). If not, a lock is on the whole file.
+int croost_locks_have_regions(void);
+
+enum croost_lock { croost_lock_none, croost_lock_shared, croost_lock_exclusive };
+
+/// Sets the lock that an open file has on the byte at `region`, without waiting.
+///
+/// The lock belongs to the open file, not to the process: two opens of one file exclude each other, and closing some
+/// other descriptor of the file does not drop it. Returns 0; EWOULDBLOCK when another holds it; or the errno value.
+int croost_set_lock(int descriptor, int region, enum croost_lock lock);
+
+/// Stores the type number of the file system that holds `path` (Linux), or 1 for a network file system and 0 for a
+/// local one (elsewhere). Returns 0, or the errno value.
+int croost_file_system_type(const char *path, uint64_t *type);
+
+/// Flushes a file to the medium, through the drive's cache where the system needs to be asked for that. Returns 0, or the errno value.
+int croost_sync(int descriptor);
 
 #endif

@@ -1,0 +1,39 @@
+#define _GNU_SOURCE
+#include "CRoostSystem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+
+#ifdef F_OFD_SETLK
+
+int croost_locks_have_regions(void) { return 1; }
+
+int croost_set_lock(int descriptor, int region, enum croost_lock lock) {
+    struct flock request;
+    memset(&request, 0, sizeof request);
+    request.l_type = lock == croost_lock_none ? F_UNLCK : lock == croost_lock_shared ? F_RDLCK : F_WRLCK;
+    request.l_whence = SEEK_SET;
+    request.l_start = region;
+    request.l_len = 1;
+    int result;
+    do result = fcntl(descriptor, F_OFD_SETLK, &request); while (result != 0 && errno == EINTR);
+    if (result == 0) return 0;
+    // POSIX allows either code for "somebody else has it".
+    return errno == EACCES || errno == EAGAIN ? EWOULDBLOCK : errno;
+}
+
+#else
+
+int croost_locks_have_regions(void) { return 0; }
+
+int croost_set_lock(int descriptor, int region, enum croost_lock lock) {
+    (void)region;
+    int operation = lock == croost_lock_none ? LOCK_UN : lock == croost_lock_shared ? LOCK_SH : LOCK_EX;
+    int result;
+    do result = flock(descriptor, operation | LOCK_NB); while (result != 0 && errno == EINTR);
+    return result == 0 ? 0 : errno;
+}
+
+#endif

@@ -1,0 +1,123 @@
+internal import CRoostSystem
+internal import RoostCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// An open lock file and the lock that is held on one region of it. Closing the file drops the lock.
+final class LockFile: Sendable {
+    enum Kind { case none, shared, exclusive }
+
+    let path: String
+    private let file: OpenFile
+    private let region: Region
+
+    /// Opens, or creates, the lock file of a store without locking it.
+    ///
+    /// - Parameter isWritable: Whether an exclusive lock may be asked for. If not, a file that this user can only read will do.
+    init(forStoreAt storePath: String, _ region: Region, isWritable: Bool) throws(StoreError) {
+        let path = StoreFile.resolvingLink(storePath) + region.suffix
+        do throws(SystemError) {
+            let file: OpenFile
+            do throws(SystemError) {
+                file = try OpenFile(path, O_RDWR)
+            } catch where error.code == ENOENT {
+                try LockFile.requireSafeDirectory(of: path)
+                // Without O_EXCL: another process may create it at the same moment. O_NOFOLLOW refuses a planted link.
+                file = try OpenFile(path, O_RDWR | O_CREAT)
+            } catch where (error.code == EACCES || error.code == EROFS || error.code == EPERM) && !isWritable {
+                file = try OpenFile(path, O_RDONLY)
+            }
+            guard try file.status.isRegular else { throw SystemError(code: ENXIO) }
+            self.file = file
+        } catch {
+            throw StoreFile.error(errno: error.code, "is a lock file that cannot be opened", path: path)
+        }
+        self.path = path
+        self.region = region
+    }
+
+    private static func requireSafeDirectory(of path: String) throws(SystemError) {
+        do throws(StoreError) {
+            try StoreFile.requireSafeDirectory(of: path)
+        } catch {
+            throw (error.underlying as? SystemError) ?? SystemError(code: EACCES)
+        }
+    }
+
+    /// Sets the lock. Returns false if somebody else's is in the way; the one held before is kept then.
+    func set(_ kind: Kind) throws(StoreError) -> Bool {
+        let lock =
+            switch kind {
+            case .none: croost_lock_none
+            case .shared: croost_lock_shared
+            case .exclusive: croost_lock_exclusive
+            }
+        let code = croost_set_lock(file.descriptor, region.rawValue, lock)
+        if code == EWOULDBLOCK { return false }
+        guard code == 0 else { throw StoreFile.error(errno: code, "cannot be locked", path: path) }
+        return true
+    }
+
+    /// Whether the open file is still the one under its name. If not, the lock on it excludes nobody.
+    var isCurrent: Bool {
+        get throws(StoreError) {
+            do throws(SystemError) {
+                let opened = try file.status
+                switch FileStatus.of(path, followingLinks: false) {
+                case .success(let named): return named.device == opened.device && named.inode == opened.inode
+                case .failure(let system) where system.code == ENOENT: return false
+                case .failure(let system): throw system
+                }
+            } catch {
+                throw StoreFile.error(errno: error.code, "is a lock file that cannot be examined", path: path)
+            }
+        }
+    }
+}
+
+extension Region {
+    /// What stands behind the store's name in the name of the file that is locked.
+    var suffix: String {
+        // Where bytes cannot be locked apart from each other, each lock needs a file of its own.
+        if self == .store || croost_locks_have_regions() != 0 { return StoreLock.suffix }
+        return self == .writer ? ".writer.lock" : ".sound.lock"
+    }
+}
+
+/// Waits in growing steps for something that only asking again can tell.
+public struct Patience {
+    private let deadline: ContinuousClock.Instant
+    private var stepMicroseconds: Int = 500
+
+    /// Begins to wait; no longer than `seconds` in all.
+    public init(seconds: Double) {
+        // A wait of more than a year, or of NaN seconds, is a wait of a year.
+        let bounded = seconds.isNaN ? 31_536_000 : min(max(seconds, 0), 31_536_000)
+        deadline = .now + .seconds(bounded)
+    }
+
+    /// The seconds that are left; 0 when the time is over.
+    public var secondsLeft: Double {
+        let left = ContinuousClock.now.duration(to: deadline).components
+        return max(0, Double(left.seconds) + Double(left.attoseconds) / 1e18)
+    }
+
+    /// Sleeps a little. Returns false, at once, when the time is over.
+    public mutating func wait() -> Bool {
+        let left = secondsLeft
+        guard left > 0 else { return false }
+        let leftMicroseconds = Int(min(left, 1) * 1_000_000)
+        let sleep = min(stepMicroseconds, leftMicroseconds + 1)
+        var time = timespec(tv_sec: 0, tv_nsec: min(sleep, 999_999) * 1_000)
+        // A signal may end the sleep early; the next turn looks at the clock again.
+        _ = nanosleep(&time, nil)
+        stepMicroseconds = min(stepMicroseconds * 2, 50_000)
+        return true
+    }
+}

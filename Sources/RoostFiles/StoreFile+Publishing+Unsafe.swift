@@ -1,0 +1,158 @@
+internal import CRoostSystem
+public import RoostCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+extension StoreFile {
+    /// Creates an empty file that only its owner can read and write. Follows no link.
+    ///
+    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied` also for a directory in which everybody may replace files, `noSpace`.
+    public static func createExclusive(at path: String) throws(StoreError) {
+        try requireSafeDirectory(of: path)
+        do throws(SystemError) {
+            let file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL)
+            // The process's mask may have taken bits away that the owner needs.
+            guard retrying({ fchmod(file.descriptor, 0o600) }) == 0 else { throw SystemError(code: errno) }
+            try file.close()
+        } catch {
+            throw self.error(errno: error.code, "cannot be created", path: path)
+        }
+    }
+
+    /// Flushes a file to the medium.
+    ///
+    /// After an error what was written to the file may be lost although it still shows, and calling again proves nothing:
+    /// write a new file.
+    public static func syncFile(at path: String) throws(StoreError) {
+        do throws(SystemError) {
+            let file = try OpenFile(path, O_RDONLY, followingLinks: true)
+            try file.sync()
+            try file.close()
+        } catch {
+            throw self.error(errno: error.code, "cannot be flushed to the disk", path: path)
+        }
+    }
+
+    /// Flushes the directory of `path`, which makes the names in it durable.
+    public static func syncDirectory(of path: String) throws(StoreError) {
+        let directory = directory(of: resolvingLink(path))
+        do throws(SystemError) {
+            let file = try OpenFile(directory, O_RDONLY | O_DIRECTORY, followingLinks: true)
+            try file.sync()
+            try file.close()
+        } catch {
+            throw self.error(errno: error.code, "is in a directory that cannot be flushed to the disk", path: path)
+        }
+    }
+
+    /// Gives a finished file its name, atomically: at any instant the old file or the new one is there. Durable on return.
+    ///
+    /// The temporary file must have been flushed, and be in the directory of `path`. A file that is replaced passes its
+    /// permissions on. The temporary file's lock file is removed with its name.
+    /// - Parameter overwriting: Whether a file under `path` may be replaced.
+    /// - Throws: `alreadyExists`; `notAStore` when something other than a file stands under `path`; `permissionDenied`;
+    ///   `ioFailure`, after which the new file may be there already but not be durable. Nothing has changed with any other code.
+    public static func publish(_ temporary: String, as path: String, overwriting: Bool) throws(StoreError) {
+        let target = resolvingLink(path)
+        guard isUsable(temporary), isUsable(target) else { throw error(errno: EINVAL, "cannot be renamed", path: target) }
+        if overwriting {
+            try inheritPermissions(temporary, from: target)
+            guard retrying({ rename(temporary, target) }) == 0 else {
+                throw error(errno: errno, "cannot be put in its place", path: target)
+            }
+        } else {
+            try renameExclusively(temporary, target)
+        }
+        try syncDirectory(of: target)
+        try remove(StoreLock.path(forStoreAt: temporary))
+    }
+
+    private static func renameExclusively(_ temporary: String, _ target: String) throws(StoreError) {
+        let code = croost_rename_exclusive(AT_FDCWD, temporary, AT_FDCWD, target)
+        switch code {
+        case 0: return
+        case ENOSYS, EINVAL, ENOTSUP:
+            // A hard link refuses an existing name on every file system that has links.
+            guard retrying({ link(temporary, target) }) == 0 else {
+                throw error(errno: errno, "cannot be put in its place", path: target)
+            }
+            try remove(temporary)
+        default: throw error(errno: code, "cannot be put in its place", path: target)
+        }
+    }
+
+    private static func inheritPermissions(_ temporary: String, from target: String) throws(StoreError) {
+        let old: FileStatus
+        switch FileStatus.of(target, followingLinks: false) {
+        case .success(let status): old = status
+        case .failure(let system) where system.code == ENOENT: return
+        case .failure(let system): throw error(errno: system.code, "cannot be examined", path: target)
+        }
+        guard old.isRegular else {
+            throw StoreError(.notAStore, "'\(target)' is \(old.noun), not a store file; it was not replaced")
+        }
+        do throws(SystemError) {
+            let file = try OpenFile(temporary, O_RDONLY)
+            let new = try file.status
+            // Another owner can be kept only by the superuser; for others the new file stays their own, which rename allows.
+            if (new.owner != old.owner || new.group != old.group), retrying({ fchown(file.descriptor, old.owner, old.group) }) != 0,
+                errno != EPERM, errno != EINVAL
+            {
+                throw SystemError(code: errno)
+            }
+            if new.permissions != old.permissions, retrying({ fchmod(file.descriptor, old.permissions & 0o777) }) != 0 {
+                throw SystemError(code: errno)
+            }
+            try file.sync()
+            try file.close()
+        } catch {
+            throw self.error(errno: error.code, "cannot be given the permissions of the file it replaces", path: temporary)
+        }
+    }
+
+    /// Removes a file, or a symbolic link itself. A file that does not exist is no error.
+    public static func remove(_ path: String) throws(StoreError) {
+        guard isUsable(path) else { throw error(errno: EINVAL, "cannot be removed", path: path) }
+        guard retrying({ unlink(path) }) == 0 || errno == ENOENT else {
+            throw error(errno: errno, "cannot be removed", path: path)
+        }
+    }
+
+    /// Removes what a crash left of temporary siblings of `path`: files of this user that nobody has locked.
+    ///
+    /// Does what it can: what cannot be removed is left for the next time.
+    public static func sweepTemporarySiblings(of path: String) {
+        let target = resolvingLink(path)
+        let directory = directory(of: target)
+        guard isUsable(directory), let entries = entries(of: directory) else { return }
+        for sibling in Set(entries.compactMap { temporarySibling(named: $0, of: target) }).sorted() {
+            let file = "\(directory)/\(sibling)"
+            if case .success(let status) = FileStatus.of(file, followingLinks: false), !status.isRegular || status.owner != geteuid() {
+                continue
+            }
+            // Whoever builds a temporary file holds its lock, and took it before creating the file.
+            guard let lock = try? StoreLock.acquire(forStoreAt: file, .exclusive, timeoutSeconds: 0) else { continue }
+            for suffix in companionSuffixes + [""] { try? remove(file + suffix) }
+            try? lock.releaseRemovingFile()
+        }
+    }
+
+    /// The names in a directory; nil if it cannot be read.
+    private static func entries(of directory: String) -> [String]? {
+        guard let stream = opendir(directory) else { return nil }
+        defer { closedir(stream) }
+        var names: [String] = []
+        // SAFETY: the entry is valid until the next readdir on this stream, and d_name ends with a NUL.
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            names.append(name)
+        }
+        return names
+    }
+}

@@ -1,0 +1,54 @@
+/// The file-system protocols every store uses: checking, creating, flushing, publishing and removing files.
+///
+/// There is no other place in Roost that renames or flushes a store file. A path may be a symbolic link to a regular
+/// file: what happens then happens to the file it leads to, and lock and temporary files stand beside that one.
+/// Nothing here waits for another process.
+public enum StoreFile {
+    /// The directory of a path: `"."` for a bare name.
+    public static func directory(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        let directory = path[..<slash]
+        return directory.isEmpty ? "/" : String(directory)
+    }
+
+    /// The last component of a path.
+    public static func name(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
+        return String(path[path.utf8.index(after: slash)...])
+    }
+
+    /// A new random path beside `path`, for a file that is built there and then published: `.<name>.<random>.roost-tmp`.
+    ///
+    /// Lock it with ``StoreLock`` before creating it: ``sweepTemporarySiblings(of:)`` removes those that nobody has locked.
+    public static func temporarySibling(of path: String) -> String {
+        let target = resolvingLink(path)
+        let random = String(UInt64.random(in: .min ... .max), radix: 16)
+        let padded = String(repeating: "0", count: 16 - random.utf8.count) + random
+        return "\(directory(of: target))/\(temporaryPrefix(for: target))\(padded)\(temporarySuffix)"
+    }
+
+    /// What the name of each temporary sibling of `path` begins with.
+    static func temporaryPrefix(for path: String) -> String { ".\(name(of: path))." }
+
+    static let temporarySuffix = ".roost-tmp"
+
+    /// What libraries and Roost put behind a store's name for the files that belong to it.
+    static let companionSuffixes = ["-wal", "-shm", "-journal", "-lock", ".writer.lock", ".sound.lock"]
+
+    /// The temporary sibling of `path` that the directory entry `name` is or belongs to; nil for any other name.
+    static func temporarySibling(named entry: String, of path: String) -> String? {
+        let prefix = temporaryPrefix(for: path)
+        guard entry.hasPrefix(prefix) else { return nil }
+        let rest = entry.dropFirst(prefix.count)
+        let random = rest.prefix(16)
+        guard random.utf8.count == 16,
+            random.utf8.allSatisfy({ byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            }),
+            rest.dropFirst(16).hasPrefix(temporarySuffix)
+        else { return nil }
+        let behind = String(rest.dropFirst(16).dropFirst(temporarySuffix.count))
+        guard behind.isEmpty || behind == StoreLock.suffix || companionSuffixes.contains(behind) else { return nil }
+        return prefix + random + temporarySuffix
+    }
+}

@@ -1,0 +1,122 @@
+public import RoostCore
+
+/// An advisory lock on a store, kept in the file `<store>.lock` beside it.
+///
+/// It works between processes and between two openers in one process; it goes away with the process, however that ends.
+/// Hold it shared while a store is open, exclusively to create, destroy, replace or recover one. The lock file is never
+/// removed while its store exists, so that all lock the same file. A store reached by two hard links has two locks: do not do that.
+public final class StoreLock: Sendable {
+    /// Who else may hold the lock.
+    public enum Mode: Sendable {
+        /// Others who share it too.
+        case shared
+        /// Nobody.
+        case exclusive
+    }
+
+    /// What stands behind the store's name in the lock file's.
+    public static let suffix = ".lock"
+
+    /// The path of the lock file of a store.
+    public static func path(forStoreAt path: String) -> String { StoreFile.resolvingLink(path) + suffix }
+
+    private struct State {
+        /// Nil after the release.
+        var file: LockFile?
+        var mode: Mode
+    }
+    private let state: Mutex<State>
+    private let storePath: String
+
+    private init(_ file: LockFile, _ mode: Mode, storePath: String) {
+        state = Mutex(State(file: file, mode: mode))
+        self.storePath = storePath
+    }
+
+    /// Locks the store at `path`, which need not exist yet, creating the lock file if there is none.
+    ///
+    /// - Parameter timeoutSeconds: How long to wait for others; 0 tries once.
+    /// - Throws: `busy`, naming the file, when the time is over; `missingDirectory`; `permissionDenied`, also for a directory in
+    ///   which everybody may replace files; `readOnly`; `notAStore` when a link or something else stands where the lock file belongs.
+    public static func acquire(
+        forStoreAt path: String, _ mode: Mode, timeoutSeconds: Double
+    ) throws(StoreError) -> StoreLock {
+        var patience = Patience(seconds: timeoutSeconds)
+        while true {
+            let file = try LockFile(forStoreAt: path, .store, isWritable: mode == .exclusive)
+            while try !file.set(mode.kind) {
+                guard patience.wait() else { throw busy(path, mode) }
+            }
+            // Between opening and locking it the store may have been destroyed, and its lock file with it: then start over.
+            if try file.isCurrent { return StoreLock(file, mode, storePath: path) }
+        }
+    }
+
+    /// Locks the store at `path` for reading; returns nil where that is impossible because this user can write nothing there.
+    ///
+    /// For stores on read-only media: there nobody can change them either. Where another user can, a reader without a lock
+    /// must look whether the file changed.
+    public static func acquireForReading(storeAt path: String, timeoutSeconds: Double) throws(StoreError) -> StoreLock? {
+        do throws(StoreError) {
+            return try acquire(forStoreAt: path, .shared, timeoutSeconds: timeoutSeconds)
+        } catch where error.code == .permissionDenied || error.code == .readOnly {
+            return nil
+        }
+    }
+
+    /// Changes between shared and exclusive without letting go: if it fails, the mode is as before.
+    ///
+    /// Two holders that share the lock and both want it for themselves wait for each other until their time is over. (Where
+    /// the system only has `flock`, the change lets go for an instant.)
+    /// - Throws: `busy`; `closed` after ``release()``.
+    public func change(to mode: Mode, timeoutSeconds: Double) throws(StoreError) {
+        var patience = Patience(seconds: timeoutSeconds)
+        repeat {
+            let isDone = try state.withLock { (state) throws(StoreError) in
+                guard let isSet = try state.file?.set(mode.kind) else {
+                    throw StoreError(.closed, "The lock of '\(storePath)' was released before")
+                }
+                if isSet { state.mode = mode }
+                return isSet
+            }
+            if isDone { return }
+        } while patience.wait()
+        throw Self.busy(storePath, mode)
+    }
+
+    /// Lets go. Calling it again does nothing.
+    public func release() { state.withLock { $0.file = nil } }
+
+    /// Removes the lock file of a store that no longer exists, and lets go.
+    ///
+    /// - Throws: `invalidRequest` unless the lock is held exclusively.
+    public func releaseRemovingFile() throws(StoreError) {
+        try state.withLock { (state) throws(StoreError) in
+            guard state.mode == .exclusive, let lockPath = state.file?.path else {
+                throw StoreError(.invalidRequest, "The lock file of '\(storePath)' can be removed only by its exclusive holder")
+            }
+            // First the name, then the lock: whoever gets the lock of a file without a name sees that and starts over.
+            try StoreFile.remove(lockPath)
+            state.file = nil
+        }
+    }
+
+    private static func busy(_ path: String, _ mode: Mode) -> StoreError {
+        let others = mode == .exclusive ? "open" : "being created, replaced or recovered"
+        return StoreError(.busy, "'\(path)' is \(others) elsewhere, in this process or another; close it there or try again later")
+    }
+}
+
+extension StoreLock.Mode {
+    var kind: LockFile.Kind { self == .shared ? .shared : .exclusive }
+}
+
+/// The bytes of a lock file that are locked apart from each other.
+enum Region: Int32 {
+    /// Held by whoever has the store open, or alone by whoever creates or removes it.
+    case store = 0
+    /// Held by the one writer.
+    case writer = 1
+    /// Held by those who know that the store is sound.
+    case sound = 2
+}

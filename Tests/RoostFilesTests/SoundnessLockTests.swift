@@ -1,0 +1,57 @@
+import RoostCore
+import RoostFiles
+import Testing
+
+@Suite("Soundness locks")
+struct SoundnessLockTests {
+    @Test("the first opener examines, others rely on it as long as somebody is there, and nobody on a failure")
+    func examining() throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.file("store")
+        var count = 0
+        func enter() throws(StoreError) -> SoundnessLock {
+            try SoundnessLock.enter(forStoreAt: store, timeoutSeconds: 0) { () throws(StoreError) in count += 1 }
+        }
+        #expect(
+            code {
+                _ = try SoundnessLock.enter(forStoreAt: store, timeoutSeconds: 0) { () throws(StoreError) in
+                    // Nobody can rely on it while it goes on.
+                    guard code({ _ = try enter() }) == .busy else { return }
+                    throw StoreError(.corrupted, "on purpose")
+                }
+            } == .corrupted)
+        let first = try enter()
+        #expect(count == 1)
+        let second = try enter()
+        first.release()
+        let third = try enter()
+        #expect(count == 1)
+        second.release()
+        third.release()
+        third.release()
+        let fourth = try enter()
+        #expect(count == 2)
+        fourth.release()
+    }
+
+    @Test("a file is read at any place, up to its end, and only if it is one")
+    func regularFile() throws {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write("store", "0123456789")
+        let file = try RegularFile(at: path)
+        #expect(file.byteCount == 10)
+        let bytes = try readBytes(4, at: 3, of: file)
+        #expect(bytes == Array("3456".utf8))
+        let end = try readBytes(4, at: 8, of: file)
+        #expect(end == Array("89".utf8))
+        #expect(code { _ = try RegularFile(at: directory.path) } == .notAStore)
+        #expect(code { _ = try RegularFile(at: directory.file("absent")) } == .notFound)
+    }
+
+    private func readBytes(_ count: Int, at offset: Int, of file: borrowing RegularFile) throws(StoreError) -> [UInt8] {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+        defer { buffer.deallocate() }
+        let got = try file.read(into: buffer, at: offset)
+        return Array(buffer.prefix(got))
+    }
+}

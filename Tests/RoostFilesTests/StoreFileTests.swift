@@ -1,0 +1,245 @@
+import Foundation
+import RoostCore
+import RoostFiles
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+#if canImport(Glibc)
+    // Linux only, and in no Swift module of the C library.
+    @_silgen_name("setfsuid") private func setfsuid(_ user: UInt32) -> Int32
+    @_silgen_name("setfsgid") private func setfsgid(_ group: UInt32) -> Int32
+#endif
+
+/// Runs `body` as a user without rights, as far as files are concerned; only where the tests run as the superuser on Linux.
+func asNobody<Result>(_ body: () throws -> Result) rethrows -> Result {
+    #if canImport(Glibc)
+        // The file-system user belongs to the thread, and `body` does not leave it.
+        let user = setfsuid(65534)
+        let group = setfsgid(65534)
+        defer {
+            _ = setfsgid(UInt32(bitPattern: group))
+            _ = setfsuid(UInt32(bitPattern: user))
+        }
+    #endif
+    return try body()
+}
+
+func code(_ body: () throws -> Void) -> StoreError.Code? {
+    do { try body() } catch let error as StoreError { return error.code } catch { return nil }
+    return nil
+}
+
+@Suite("Store files")
+struct StoreFileTests {
+    let directory = Result { try TemporaryDirectory() }
+
+    @Test("paths split into directory and name", arguments: [
+        ("store", ".", "store"), ("/store", "/", "store"), ("a/b/store", "a/b", "store"), ("/a/ö", "/a", "ö"), ("a/", "a", ""),
+    ])
+    func splitting(path: String, directory: String, name: String) {
+        #expect(StoreFile.directory(of: path) == directory)
+        #expect(StoreFile.name(of: path) == name)
+    }
+
+    @Test("a regular file, and a link to one, may be opened")
+    func regular() throws {
+        let directory = try directory.get()
+        let file = try directory.write("store")
+        #expect(symlink(file, directory.file("link")) == 0)
+        try StoreFile.requireRegularFile(at: file, forWriting: true)
+        try StoreFile.requireRegularFile(at: directory.file("link"), forWriting: true)
+        #expect(StoreFile.sameFile(file, directory.file("link")))
+        #expect(try FileIdentity(at: file) == FileIdentity(at: directory.file("link")))
+        #expect(try StoreFile.byteCount(at: file) == 7)
+    }
+
+    @Test("whatever is not a file is refused with its own code, and never waited for")
+    func refusals() throws {
+        let directory = try directory.get()
+        #expect(mkfifo(directory.file("pipe"), 0o600) == 0)
+        #expect(symlink(directory.file("nowhere"), directory.file("dangling")) == 0)
+        #expect(symlink(directory.file("circle"), directory.file("circle")) == 0)
+        let file = try directory.write("store")
+        let cases: [(String, StoreError.Code)] = [
+            (directory.file("absent"), .notFound), (directory.file("no/store"), .missingDirectory), (file + "/x", .missingDirectory),
+            (directory.path, .notAStore), (directory.file("pipe"), .notAStore), ("/dev/null", .notAStore),
+            (directory.file("dangling"), .notFound), (directory.file("circle"), .notAStore), ("", .invalidRequest),
+            (file + "\0x", .invalidRequest),
+        ]
+        for (path, expected) in cases {
+            #expect(code { try StoreFile.requireRegularFile(at: path, forWriting: false) } == expected, "\(path)")
+            #expect(StoreFile.read(prefix: 4, of: path) == nil, "\(path)")
+        }
+    }
+
+    @Test("the first bytes of a file are read, fewer of a shorter one")
+    func prefix() throws {
+        let file = try directory.get().write("store", "abc")
+        #expect(StoreFile.read(prefix: 2, of: file) == Array("ab".utf8))
+        #expect(StoreFile.read(prefix: 100, of: file) == Array("abc".utf8))
+        #expect(StoreFile.read(prefix: -1, of: file) == nil)
+    }
+
+    @Test("a file without rights is denied", .enabled(if: geteuid() == 0))
+    func denied() throws {
+        let directory = try directory.get()
+        let file = try directory.write("store")
+        #expect(chmod(file, 0o644) == 0)
+        asNobody {
+            #expect(code { try StoreFile.requireRegularFile(at: file, forWriting: false) } == nil)
+            #expect(code { try StoreFile.requireRegularFile(at: file, forWriting: true) } == .permissionDenied)
+            #expect(code { try StoreFile.requireAbsent(at: directory.file("new")) } == .permissionDenied)
+            #expect(code { try StoreFile.createExclusive(at: directory.file("new")) } == .permissionDenied)
+            #expect(code { try StoreFile.remove(file) } == .permissionDenied)
+        }
+        #expect(chmod(file, 0o600) == 0)
+        asNobody {
+            #expect(code { try StoreFile.requireRegularFile(at: file, forWriting: false) } == .permissionDenied)
+            #expect(StoreFile.read(prefix: 1, of: file) == nil)
+        }
+        #expect(try directory.names == ["store"])
+    }
+
+    @Test("absence is required of everything, a dangling link too")
+    func absence() throws {
+        let directory = try directory.get()
+        try StoreFile.requireAbsent(at: directory.file("new"))
+        #expect(symlink(directory.file("nowhere"), directory.file("dangling")) == 0)
+        #expect(code { try StoreFile.requireAbsent(at: directory.file("dangling")) } == .alreadyExists)
+        #expect(code { try StoreFile.requireAbsent(at: directory.path) } == .alreadyExists)
+        #expect(code { try StoreFile.requireAbsent(at: directory.file("no/new")) } == .missingDirectory)
+    }
+
+    @Test("a file is created once, for its owner alone, whatever the mask says")
+    func creation() throws {
+        let directory = try directory.get()
+        try StoreFile.createExclusive(at: directory.file("new"))
+        let permissions = try FileManager.default.attributesOfItem(atPath: directory.file("new"))[.posixPermissions] as? Int
+        #expect(permissions == 0o600)
+        #expect(code { try StoreFile.createExclusive(at: directory.file("new")) } == .alreadyExists)
+        #expect(symlink(directory.file("victim"), directory.file("planted")) == 0)
+        #expect(code { try StoreFile.createExclusive(at: directory.file("planted")) } == .alreadyExists)
+        #expect(try !directory.names.contains("victim"))
+    }
+
+    @Test("nothing is created in a directory in which everybody may replace files")
+    func unsafeDirectory() throws {
+        let directory = try directory.get()
+        #expect(chmod(directory.path, 0o777) == 0)
+        #expect(code { try StoreFile.createExclusive(at: directory.file("new")) } == .permissionDenied)
+        #expect(code { _ = try StoreLock.acquire(forStoreAt: directory.file("new"), .shared, timeoutSeconds: 0) } == .permissionDenied)
+        #expect(try directory.names.isEmpty)
+        #expect(chmod(directory.path, 0o1777) == 0)
+        try StoreFile.createExclusive(at: directory.file("new"))
+    }
+
+    @Test("publishing replaces a file only when told to, and passes its permissions on")
+    func publishing() throws {
+        let directory = try directory.get()
+        let old = try directory.write("store", "old")
+        #expect(chmod(old, 0o640) == 0)
+        let temporary = StoreFile.temporarySibling(of: old)
+        let lock = try StoreLock.acquire(forStoreAt: temporary, .exclusive, timeoutSeconds: 0)
+        try StoreFile.createExclusive(at: temporary)
+        try Data("new".utf8).write(to: URL(fileURLWithPath: temporary))
+        try StoreFile.syncFile(at: temporary)
+        #expect(code { try StoreFile.publish(temporary, as: old, overwriting: false) } == .alreadyExists)
+        #expect(try directory.content("store") == "old")
+        try StoreFile.publish(temporary, as: old, overwriting: true)
+        lock.release()
+        #expect(try directory.content("store") == "new")
+        #expect(try FileManager.default.attributesOfItem(atPath: old)[.posixPermissions] as? Int == 0o640)
+        #expect(try directory.names == ["store"])
+        try StoreFile.publish(old, as: directory.file("moved"), overwriting: false)
+        #expect(try directory.names == ["moved"])
+    }
+
+    @Test("publishing through a link replaces the file and keeps the link")
+    func publishingThroughLink() throws {
+        let directory = try directory.get()
+        let elsewhere = try TemporaryDirectory()
+        let target = try elsewhere.write("store", "old")
+        let link = directory.file("link")
+        #expect(symlink(target, link) == 0)
+        let temporary = StoreFile.temporarySibling(of: link)
+        #expect(StoreFile.directory(of: temporary) == StoreFile.directory(of: StoreFile.resolvingLink(link)))
+        try StoreFile.createExclusive(at: temporary)
+        try StoreFile.publish(temporary, as: link, overwriting: true)
+        #expect(try elsewhere.content("store").isEmpty)
+        #expect(StoreFile.sameFile(link, target))
+    }
+
+    @Test("publishing never replaces what is not a file")
+    func publishingOverOthers() throws {
+        let directory = try directory.get()
+        let new = try directory.write("new")
+        #expect(mkfifo(directory.file("pipe"), 0o600) == 0)
+        #expect(code { try StoreFile.publish(new, as: directory.file("pipe"), overwriting: true) } == .notAStore)
+        #expect(code { try StoreFile.publish(new, as: directory.path, overwriting: true) } == .notAStore)
+        #expect(code { try StoreFile.publish(directory.file("absent"), as: directory.file("x"), overwriting: true) } == .notFound)
+        #expect(code { try StoreFile.publish(directory.file("absent"), as: directory.file("x"), overwriting: false) } == .notFound)
+        #expect(code { try StoreFile.publish(new, as: directory.file("no/x"), overwriting: false) } == .missingDirectory)
+        #expect(try directory.names == ["new", "pipe"])
+    }
+
+    @Test("sweeping removes abandoned temporary files with what belongs to them, and nothing else")
+    func sweeping() throws {
+        let directory = try directory.get()
+        let store = try directory.write("store")
+        let abandoned = StoreFile.temporarySibling(of: store)
+        for suffix in ["", "-wal", "-journal", "-lock", ".lock"] { _ = try directory.write(StoreFile.name(of: abandoned) + suffix) }
+        let halfGone = StoreFile.name(of: StoreFile.temporarySibling(of: store)) + "-shm"
+        _ = try directory.write(halfGone)
+        let live = StoreFile.temporarySibling(of: store)
+        let lock = try StoreLock.acquire(forStoreAt: live, .exclusive, timeoutSeconds: 0)
+        try StoreFile.createExclusive(at: live)
+        let others = [".store.roost-tmp", ".store.0123.roost-tmp", ".other.0123456789abcdef.roost-tmp", ".store.0123456789abcdef.roost-tmp.mine"]
+        for name in others { _ = try directory.write(name) }
+        StoreFile.sweepTemporarySiblings(of: store)
+        let liveName = StoreFile.name(of: live)
+        #expect(try directory.names == (others + ["store", liveName, liveName + ".lock"]).sorted())
+        lock.release()
+        StoreFile.sweepTemporarySiblings(of: store)
+        #expect(try directory.names == (others + ["store"]).sorted())
+    }
+
+    @Test("removing what does not exist is no error, removing a directory is")
+    func removing() throws {
+        let directory = try directory.get()
+        try StoreFile.remove(directory.file("absent"))
+        #expect(code { try StoreFile.remove(directory.path) } != nil)
+        #expect(code { try StoreFile.syncFile(at: directory.file("absent")) } == .notFound)
+        try StoreFile.syncDirectory(of: directory.file("absent"))
+        #expect(code { try StoreFile.syncDirectory(of: directory.file("no/absent")) } == .missingDirectory)
+    }
+
+    @Test("the free space is a positive number, and the disk for temporary files is local")
+    func space() throws {
+        let directory = try directory.get()
+        #expect(try StoreFile.freeBytes(inDirectoryOf: directory.file("store")) > 0)
+        try StoreFile.refuseNetworkFileSystem(at: directory.file("not there yet"))
+        #expect(code { _ = try StoreFile.freeBytes(inDirectoryOf: directory.file("no/store")) } == .missingDirectory)
+    }
+
+    @Test("every error of the system has a code", arguments: [
+        (EACCES, StoreError.Code.permissionDenied), (EPERM, .permissionDenied), (EROFS, .readOnly), (ENOSPC, .noSpace),
+        (EDQUOT, .noSpace), (EFBIG, .noSpace), (EMFILE, .outOfResources), (ENFILE, .outOfResources), (ENOMEM, .outOfResources),
+        (ENOBUFS, .outOfResources), (ENOLCK, .outOfResources), (ENOENT, .notFound), (ENOTDIR, .missingDirectory), (EEXIST, .alreadyExists),
+        (ENOTEMPTY, .alreadyExists), (EISDIR, .notAStore), (ENXIO, .notAStore), (ENODEV, .notAStore), (ELOOP, .notAStore),
+        (EAGAIN, .busy), (EBUSY, .busy), (ETXTBSY, .busy), (ETIMEDOUT, .timedOut), (ENAMETOOLONG, .invalidRequest),
+        (EINVAL, .invalidRequest), (EXDEV, .invalidRequest), (ENOSYS, .unsupported), (ENOTSUP, .unsupported), (EIO, .ioFailure),
+        (ESTALE, .ioFailure),
+    ])
+    func mapping(errno: Int32, expected: StoreError.Code) {
+        let error = StoreFile.error(errno: errno, "cannot be opened", path: "/store")
+        #expect(error.code == expected)
+        #expect(error.underlying as? SystemError == SystemError(code: errno))
+        #expect(error.message.hasPrefix("'/store' cannot be opened: "))
+        #expect(StoreFile.error(errno: ENOENT, "cannot be opened", path: "/no such directory/store").code == .missingDirectory)
+    }
+}

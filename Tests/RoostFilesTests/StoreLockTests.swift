@@ -1,0 +1,181 @@
+import Foundation
+import RoostCore
+import RoostFiles
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+@Suite("Store locks")
+struct StoreLockTests {
+    let directory = Result { try TemporaryDirectory() }
+
+    @Test("is shared by many or held by one")
+    func modes() throws {
+        let path = try directory.get().file("store")
+        let first = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        let second = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        #expect(code { _ = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0) } == .busy)
+        #expect(code { try first.change(to: .exclusive, timeoutSeconds: 0) } == .busy)
+        second.release()
+        try first.change(to: .exclusive, timeoutSeconds: 0)
+        #expect(code { _ = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0.01) } == .busy)
+        try first.change(to: .shared, timeoutSeconds: 0)
+        _ = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+    }
+
+    @Test("after a failed change the mode is as before")
+    func failedChange() throws {
+        let path = try directory.get().file("store")
+        let first = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        let second = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        #expect(code { try first.change(to: .exclusive, timeoutSeconds: 0) } == .busy)
+        #expect(code { try second.change(to: .exclusive, timeoutSeconds: 0) } == .busy)
+        first.release()
+        try second.change(to: .exclusive, timeoutSeconds: 0)
+    }
+
+    @Test("goes away with its holder, and a released lock does nothing more")
+    func release() throws {
+        let path = try directory.get().file("store")
+        do {
+            let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+            _ = lock
+        }
+        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+        lock.release()
+        lock.release()
+        #expect(code { try lock.change(to: .shared, timeoutSeconds: 0) } == .closed)
+        #expect(code { try lock.releaseRemovingFile() } == .invalidRequest)
+        let shared = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        #expect(code { try shared.releaseRemovingFile() } == .invalidRequest)
+    }
+
+    @Test("a waiting opener gets the lock when its holder lets go")
+    func waiting() async throws {
+        let path = try directory.get().file("store")
+        let held = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+        let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 60) }
+        held.release()
+        try await waiting.value.release()
+    }
+
+    @Test("a lock whose file was removed meanwhile is taken on the new file")
+    func removedFile() async throws {
+        let directory = try directory.get()
+        let path = directory.file("store")
+        let held = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+        let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 60) }
+        try held.releaseRemovingFile()
+        let second = try await waiting.value
+        #expect(try directory.names == ["store.lock"])
+        #expect(code { _ = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0) } == .busy)
+        try second.releaseRemovingFile()
+        #expect(try directory.names.isEmpty)
+    }
+
+    @Test("is one lock for a store and for a link to it")
+    func link() throws {
+        let directory = try directory.get()
+        let store = try directory.write("store")
+        #expect(symlink(store, directory.file("link")) == 0)
+        let lock = try StoreLock.acquire(forStoreAt: directory.file("link"), .exclusive, timeoutSeconds: 0)
+        #expect(code { _ = try StoreLock.acquire(forStoreAt: store, .shared, timeoutSeconds: 0) } == .busy)
+        lock.release()
+    }
+
+    @Test("a link or a pipe planted in its place is not followed")
+    func planted() throws {
+        let directory = try directory.get()
+        let victim = try directory.write("victim")
+        #expect(symlink(victim, directory.file("store.lock")) == 0)
+        #expect(mkfifo(directory.file("other.lock"), 0o600) == 0)
+        for name in ["store", "other", "no/store"] {
+            let code = code { _ = try StoreLock.acquire(forStoreAt: directory.file(name), .shared, timeoutSeconds: 0) }
+            #expect(code == (name == "no/store" ? .missingDirectory : .notAStore))
+        }
+        #expect(try directory.content("victim") == "content")
+    }
+
+    @Test("a reader who may write nothing goes without", .enabled(if: geteuid() == 0))
+    func readOnlyDirectory() throws {
+        let path = try directory.get().write("store")
+        try asNobody { () throws in
+            let none = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0)
+            #expect(none === nil)
+            #expect(code { _ = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0) } == .permissionDenied)
+        }
+        #expect(try directory.get().names == ["store"])
+        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+        #expect(chmod(StoreLock.path(forStoreAt: path), 0o644) == 0)
+        // A lock file that can be read is honoured.
+        asNobody {
+            #expect(code { _ = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0) } == .busy)
+            #expect(code { _ = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0) } == .permissionDenied)
+        }
+        lock.release()
+    }
+
+    @Test("the writer's place has one holder and does not touch the store's lock")
+    func writer() throws {
+        let path = try directory.get().file("store")
+        let first = try WriterLock(forStoreAt: path)
+        let second = try WriterLock(forStoreAt: path)
+        let store = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        try first.lock(timeoutSeconds: 0)
+        #expect(code { try second.lock(timeoutSeconds: 0.01) } == .busy)
+        try store.change(to: .exclusive, timeoutSeconds: 0)
+        try first.unlock()
+        try second.lock(timeoutSeconds: 0)
+        second.close()
+        try first.lock(timeoutSeconds: 0)
+        #expect(code { try second.lock(timeoutSeconds: 0) } == .closed)
+    }
+
+    @Test("a child process does not keep a lock that its parent let go")
+    func childProcess() throws {
+        let path = try directory.get().file("store")
+        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+        let holder = Process()
+        holder.executableURL = URL(fileURLWithPath: "/bin/sh")
+        holder.arguments = ["-c", "exec cat"]
+        let input = Pipe()
+        holder.standardInput = input
+        try holder.run()
+        lock.release()
+        let second = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+        second.release()
+        // A child of a dispatch thread starts with signals blocked; only this one always ends it.
+        kill(holder.processIdentifier, SIGKILL)
+        holder.waitUntilExit()
+    }
+}
+
+@Suite("Replaced files")
+struct FileHandleCheckTests {
+    @Test("are noticed: another file, none, a shorter one; growth is fine")
+    func replaced() throws {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write("store", "12345678")
+        let check = try FileHandleCheck(at: path)
+        try check.verify(minimumByteCount: 8)
+        _ = try directory.write("other")
+        let handle = try #require(FileHandle(forUpdatingAtPath: path))
+        try handle.truncate(atOffset: 100)
+        try check.verify(minimumByteCount: 8)
+        try handle.truncate(atOffset: 3)
+        try handle.close()
+        #expect(code { try check.verify(minimumByteCount: 8) } == .corrupted)
+        try check.verify()
+        #expect(rename(path, directory.file("kept")) == 0)
+        #expect(code { try check.verify() } == .storeReplaced)
+        #expect(rename(directory.file("other"), path) == 0)
+        #expect(code { try check.verify() } == .storeReplaced)
+        #expect(rename(directory.file("kept"), path) == 0)
+        try check.verify()
+        #expect(code { _ = try FileHandleCheck(at: directory.file("absent")) } == .notFound)
+    }
+}
