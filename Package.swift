@@ -45,7 +45,8 @@ let package = Package(
             name: "RoostCore", dependencies: ["CXXHash"],
             exclude: ["Model/MODEL-FORMAT.md", "Values/RECORD-FORMAT.md"], swiftSettings: strict),
         .target(name: "RoostFiles", dependencies: ["RoostCore", "CRoostSystem"], swiftSettings: strict),
-        .target(name: "RoostKeyValue", dependencies: ["RoostCore"], swiftSettings: strict),
+        .target(
+            name: "RoostKeyValue", dependencies: ["RoostCore"], exclude: ["FORMAT.md"], swiftSettings: strict),
         .target(name: "RoostSQL", dependencies: ["RoostCore"], swiftSettings: strict),
         .target(name: "RoostMemory", dependencies: ["RoostCore", "RoostKeyValue"], swiftSettings: strict),
         .target(

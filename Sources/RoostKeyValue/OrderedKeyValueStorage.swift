@@ -59,6 +59,19 @@ public enum KeySpace: String, CaseIterable, Sendable {
     case unique
     /// Fetch indexes.
     case indexes
+
+    /// The space's position among all, from 0: for arrays that hold something for each.
+    public var position: Int {
+        switch self {
+        case .meta: 0
+        case .records: 1
+        case .links: 2
+        case .inverseLinks: 3
+        case .references: 4
+        case .unique: 5
+        case .indexes: 6
+        }
+    }
 }
 
 /// A consistent view of a storage.

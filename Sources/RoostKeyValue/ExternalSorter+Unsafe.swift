@@ -1,0 +1,210 @@
+internal import RoostCore
+
+/// Sorts any number of entries in bounded memory: what does not fit goes to an unlinked file in sorted runs, which are merged.
+///
+/// Use it from one thread.
+final class ExternalSorter {
+    /// How many runs are merged at a time.
+    static let fanIn = 64
+
+    private let memoryByteCount: Int
+    private let directories: [String]
+    private var arena = EntryArena()
+    private var runs: [SortedRun] = []
+
+    /// A sorter without entries.
+    ///
+    /// - Parameters:
+    ///   - memoryByteCount: The memory to use in all, at least 64 KiB.
+    ///   - directories: Where files may be made, the best first.
+    init(memoryByteCount: Int = 16 << 20, directories: [String]) {
+        self.memoryByteCount = max(64 << 10, memoryByteCount)
+        self.directories = directories
+    }
+
+    /// Adds an entry.
+    func append(_ key: StorageKey, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        arena.append(key, value, in: space)
+        // Growing an array copies it: half of the memory is left for that.
+        if arena.byteCount >= memoryByteCount / 2 { try spill() }
+    }
+
+    /// Adds an entry whose value is a number of eight bytes, little-endian.
+    func append(_ key: StorageKey, number: Int64, in space: KeySpace) throws(StoreError) {
+        try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in
+            try append(key, value, in: space)
+        }
+    }
+
+    /// Adds an entry without a value.
+    func append(_ key: StorageKey, in space: KeySpace) throws(StoreError) {
+        try append(key, UnsafeRawBufferPointer(start: nil, count: 0), in: space)
+    }
+
+    /// How many runs were written to disk so far.
+    var spilledRunCount: Int { runs.count }
+
+    private func spill() throws(StoreError) {
+        guard !arena.isEmpty else { return }
+        arena.sort()
+        let run = try SortedRun(directories)
+        try arena.forEach { (entry) throws(StoreError) in try run.append(entry) }
+        try run.finish()
+        runs.append(run)
+        arena.removeAll()
+    }
+
+    /// Calls `body` with all entries in order, in arenas of at most about 256 KiB. The sorter is empty afterwards.
+    func drain(_ body: (EntryArena) throws(StoreError) -> Void) throws(StoreError) {
+        defer {
+            arena = EntryArena()
+            runs = []
+        }
+        var chunk = EntryArena()
+        func give(_ entry: UnsafeRawBufferPointer) throws(StoreError) {
+            chunk.append(encoded: entry)
+            guard chunk.byteCount >= 256 << 10 else { return }
+            try body(chunk)
+            chunk.removeAll()
+        }
+        if runs.isEmpty {
+            arena.sort()
+            try arena.forEach(give)
+        } else {
+            try spill()
+            arena = EntryArena()
+            while runs.count > Self.fanIn {
+                let merged = try SortedRun(directories)
+                try merge(Array(runs.prefix(Self.fanIn))) { (entry) throws(StoreError) in try merged.append(entry) }
+                try merged.finish()
+                runs.removeFirst(Self.fanIn)
+                runs.append(merged)
+            }
+            try merge(runs, give)
+        }
+        if !chunk.isEmpty { try body(chunk) }
+    }
+
+    /// Calls `body` with the entries of sorted runs, in order: a binary heap of the runs by their next entry.
+    private func merge(
+        _ runs: [SortedRun], _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let bufferByteCount = max(16 << 10, memoryByteCount / 2 / max(1, runs.count))
+        var heap: [SortedRun] = []
+        for run in runs where try run.start(bufferByteCount: bufferByteCount) { heap.append(run) }
+        func precedes(_ a: Int, _ b: Int) -> Bool { heap[a].precedes(heap[b]) }
+        func sink(_ start: Int) {
+            var parent = start
+            while true {
+                var least = parent
+                for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && precedes(child, least) {
+                    least = child
+                }
+                guard least != parent else { return }
+                heap.swapAt(parent, least)
+                parent = least
+            }
+        }
+        for index in stride(from: heap.count / 2, through: 0, by: -1) where index < heap.count { sink(index) }
+        while let first = heap.first {
+            try first.withEntry(body)
+            if try !first.advance() {
+                let last = heap.removeLast()
+                if heap.isEmpty { return }
+                heap[0] = last
+            }
+            sink(0)
+        }
+    }
+}
+
+/// One sorted run in a file of its own, written once and read once.
+final class SortedRun {
+    private let file: SpillFile
+    private var buffer: [UInt8] = []
+    private var bufferByteCount = 256 << 10
+    /// Where the current entry starts in the buffer, and the buffer in the file.
+    private var position = 0
+    private var fileOffset = 0
+    /// The length of the current entry, 0 at the end, and the first bytes of its key.
+    private var entryByteCount = 0
+    private var prefix: (high: UInt64, low: UInt64) = (0, 0)
+
+    init(_ directories: [String]) throws(StoreError) { file = try SpillFile(inOneOf: directories) }
+
+    func append(_ entry: UnsafeRawBufferPointer) throws(StoreError) {
+        buffer.append(contentsOf: entry)
+        if buffer.count >= bufferByteCount { try flush() }
+    }
+
+    func finish() throws(StoreError) {
+        try flush()
+        buffer = []
+    }
+
+    private func flush() throws(StoreError) {
+        try file.append(buffer)
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Goes to the first entry. Returns false if there is none.
+    func start(bufferByteCount: Int) throws(StoreError) -> Bool {
+        self.bufferByteCount = bufferByteCount
+        (position, fileOffset) = (0, 0)
+        buffer = try file.read(bufferByteCount, at: 0)
+        return try fill()
+    }
+
+    /// Goes to the next entry. Returns false at the end.
+    func advance() throws(StoreError) -> Bool {
+        position += entryByteCount
+        return try fill()
+    }
+
+    /// Looks at the entry at the position. Returns whether all of it is in the buffer.
+    private func look() -> Bool {
+        buffer.withUnsafeBytes { buffer in
+            let entry = EntryArena.entry(at: position, in: buffer)
+            entryByteCount = entry?.count ?? 0
+            if let entry { prefix = EntryArena.prefix(of: EntryArena.key(of: entry)) }
+        }
+        return entryByteCount > 0
+    }
+
+    /// Makes sure that the whole entry at the position is in the buffer. Returns false at the end.
+    private func fill() throws(StoreError) -> Bool {
+        if look() { return true }
+        fileOffset += position
+        position = 0
+        guard fileOffset < file.byteCount else { return false }
+        var wanted = bufferByteCount
+        repeat {
+            buffer = try file.read(wanted, at: fileOffset)
+            if look() { return true }
+            wanted *= 2
+        } while wanted / 2 < file.byteCount - fileOffset
+        throw StoreError(.ioFailure, "A temporary file does not hold what was written to it.")
+    }
+
+    /// Runs `body` with the current entry.
+    func withEntry(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
+        // A copy of the reference: the bytes stay while `body` runs.
+        let current = buffer
+        try current.span.bytes.withUnsafeBytes { (buffer) throws(StoreError) in
+            if let entry = EntryArena.entry(at: position, in: buffer) { try body(entry) }
+        }
+    }
+
+    /// Whether the current entry comes before that of another run.
+    func precedes(_ other: SortedRun) -> Bool {
+        if prefix != other.prefix { return prefix < other.prefix }
+        return buffer.withUnsafeBytes { mine in
+            other.buffer.withUnsafeBytes { theirs in
+                guard let a = EntryArena.entry(at: position, in: mine),
+                    let b = EntryArena.entry(at: other.position, in: theirs)
+                else { return false }
+                return EntryArena.order(a, b) < 0
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+internal import RoostCore
+
+/// Turns property values into bytes whose order is the order of the values.
+///
+/// Every element starts with a byte that is 0 for null and 1 for a value, so nulls come first. Then, by type:
+/// - integers of any width and booleans: eight bytes, big-endian, sign turned;
+/// - doubles, floats and dates: eight bytes in the order of the numbers. −0.0 is written as 0.0, and every NaN as the one that
+///   comes last, so two that differ only in this are one value to an index and to a uniqueness constraint;
+/// - decimals: a class (0 negative, 1 zero, 2 positive, 3 NaN); unless zero or NaN, the position of the leading digit and 38
+///   digits, both inverted for negative numbers;
+/// - text and URIs: UTF-8, which is in the order of code points; data: as they are. A zero byte is written 00 FF, the end 00 00;
+/// - UUIDs: sixteen bytes; references: the key; object-ID attributes: the hierarchy's number and the key;
+/// - composites: nothing more.
+///
+/// A descending element has all its bits inverted.
+enum IndexKeyEncoding {
+    /// Appends the value of a field to `bytes`. Returns whether there is a value.
+    @discardableResult
+    static func append(
+        _ field: RecordLayout.Field, of record: RecordReader, isAscending: Bool = true, model: ManagedObjectModel,
+        to bytes: inout [UInt8]
+    ) -> Bool {
+        let start = bytes.count
+        let hasValue = !record.isNull(field)
+        bytes.append(hasValue ? 1 : 0)
+        if hasValue { appendValue(field, of: record, model: model, to: &bytes) }
+        if !isAscending { for index in start..<bytes.count { bytes[index] = ~bytes[index] } }
+        return hasValue
+    }
+
+    private static func appendValue(
+        _ field: RecordLayout.Field, of record: RecordReader, model: ManagedObjectModel, to bytes: inout [UInt8]
+    ) {
+        switch field.kind {
+        case .integer64, .integer32, .integer16, .boolean, .order: append(record.integer(field), to: &bytes)
+        case .double, .float, .date: append(record.double(field), to: &bytes)
+        case .decimal: append(record.decimal(field) ?? .nan, to: &bytes)
+        case .string, .uri, .data, .transformable: append(escaping: record.bytes(field), to: &bytes)
+        case .uuid: bytes.append(contentsOf: record.bytes(field))
+        case .reference, .polymorphicReference: append(bigEndian: UInt64(bitPattern: record.integer(field)), to: &bytes)
+        case .objectID:
+            let entity = record.reference(field)?.entity ?? 0
+            let root = entity < model.entities.count ? model.entities[entity].root : entity
+            append(bigEndian: UInt16(truncatingIfNeeded: root), to: &bytes)
+            append(bigEndian: UInt64(bitPattern: record.integer(field)), to: &bytes)
+        case .composite: break
+        }
+    }
+
+    /// Appends an integer.
+    static func append(_ value: Int64, to bytes: inout [UInt8]) {
+        append(bigEndian: UInt64(bitPattern: value) ^ 1 << 63, to: &bytes)
+    }
+
+    /// Appends a floating-point number.
+    static func append(_ value: Double, to bytes: inout [UInt8]) {
+        let canonical = value.isNaN ? Double.nan : (value == 0 ? 0.0 : value)
+        let bits = canonical.bitPattern
+        append(bigEndian: canonical.sign == .minus ? ~bits : bits ^ 1 << 63, to: &bytes)
+    }
+
+    /// Appends a decimal.
+    static func append(_ value: DecimalNumber, to bytes: inout [UInt8]) {
+        guard !value.isNaN else { return bytes.append(3) }
+        guard value.mantissa != 0 else { return bytes.append(1) }
+        let (lead, digits) = value.normalised
+        // The leading digit is at −128 … 166; 1024 more is positive.
+        let place = UInt16(truncatingIfNeeded: lead + 1024)
+        let (high, low) = (UInt64(truncatingIfNeeded: digits >> 64), UInt64(truncatingIfNeeded: digits))
+        bytes.append(value.isNegative ? 0 : 2)
+        append(bigEndian: value.isNegative ? ~place : place, to: &bytes)
+        append(bigEndian: value.isNegative ? ~high : high, to: &bytes)
+        append(bigEndian: value.isNegative ? ~low : low, to: &bytes)
+    }
+
+    /// Appends bytes of any length, so that a shorter one comes before a longer one that begins with it.
+    static func append(escaping value: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+        var start = 0
+        for index in 0..<value.count where value[index] == 0 {
+            bytes.append(contentsOf: value[start...index])
+            bytes.append(0xFF)
+            start = index + 1
+        }
+        bytes.append(contentsOf: value[start...])
+        bytes.append(0)
+        bytes.append(0)
+    }
+
+    private static func append<Word: FixedWidthInteger>(bigEndian value: Word, to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    // MARK: Whole keys
+
+    /// How many bytes of a shortened key are hash and object key.
+    private static let shortenedTail = 24
+
+    /// Makes the key of a unique value: `[constraint][values]`, or for one that reaches `limit` a shortened key of exactly
+    /// `limit` bytes, `[constraint][beginning][XXH3-128][object]`. Returns whether the values are in it as a whole.
+    static func makeUniqueKey(
+        constraint: Int, values: [UInt8], object: Int64, limit: Int, into key: inout StorageKey
+    ) -> Bool {
+        key.start(number: constraint)
+        key.append(bytes: values)
+        guard key.count >= limit else { return true }
+        shorten(&key, values: values, object: object, limit: limit)
+        return false
+    }
+
+    /// Makes the key of an index entry: `[index][values][object]`, shortened like a unique key when it would reach `limit`.
+    static func makeIndexKey(
+        index: Int, values: [UInt8], object: Int64, limit: Int, into key: inout StorageKey
+    ) {
+        key.start(number: index)
+        key.append(bytes: values)
+        guard key.count + 8 >= limit else { return key.append(key: object) }
+        shorten(&key, values: values, object: object, limit: limit)
+    }
+
+    private static func shorten(_ key: inout StorageKey, values: [UInt8], object: Int64, limit: Int) {
+        key.truncate(to: limit - shortenedTail)
+        let hash = values.span.bytes.withUnsafeBytes { RecordHash.wide($0) }
+        key.append(hash.high)
+        key.append(hash.low)
+        key.append(key: object)
+    }
+
+    /// Makes the bytes that all index entries, or shortened unique keys, of these values begin with.
+    static func makePrefix(number: Int, values: [UInt8], isIndex: Bool, limit: Int, into key: inout StorageKey) {
+        key.start(number: number)
+        key.append(bytes: values)
+        guard key.count + (isIndex ? 8 : 0) >= limit else { return }
+        shorten(&key, values: values, object: 0, limit: limit)
+        key.truncate(to: limit - 8)
+    }
+}

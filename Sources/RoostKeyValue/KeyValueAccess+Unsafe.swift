@@ -1,0 +1,121 @@
+internal import RoostCore
+
+/// The engine's typed ways to a storage: keys and values as Swift arrays, records into batches.
+extension KeyValueReader {
+    /// Calls `body` with the value of a key, or with nil where there is none.
+    func withValue(
+        of key: StorageKey, in space: KeySpace, _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try key.withBytes { (key) throws(StoreError) in try withValue(of: key, in: space, body) }
+    }
+
+    /// A copy of the value of a key; nil where there is none.
+    func value(of key: StorageKey, in space: KeySpace) throws(StoreError) -> [UInt8]? {
+        var found: [UInt8]?
+        try withValue(of: key, in: space) { (value) throws(StoreError) in found = value.map { Array($0) } }
+        return found
+    }
+
+    /// Whether a key is there.
+    func contains(_ key: StorageKey, in space: KeySpace) throws(StoreError) -> Bool {
+        var found = false
+        try withValue(of: key, in: space) { (value) throws(StoreError) in found = value != nil }
+        return found
+    }
+
+    /// The value of a key as a number of eight bytes, little-endian; nil where there is none or it has another length.
+    func number(of key: StorageKey, in space: KeySpace) throws(StoreError) -> Int64? {
+        var found: Int64?
+        try withValue(of: key, in: space) { (value) throws(StoreError) in
+            guard let value, value.count == 8 else { return }
+            found = value.littleEndian64(at: 0).map { Int64(bitPattern: $0) }
+        }
+        return found
+    }
+
+    /// Calls `body` with a record of the hierarchy `root`, verified, or with nil where there is none.
+    func withRecord(
+        _ key: Int64, root: Int, model: ManagedObjectModel, _ body: (RecordReader?) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try withValue(of: StorageKey(record: key, root: root), in: .records) { (value) throws(StoreError) in
+            try body(try value.map { (bytes) throws(StoreError) in
+                try verifiedRecord(bytes, key: key, root: root, model: model)
+            })
+        }
+    }
+
+    /// The number of the entity of a record of the hierarchy `root`; nil where there is none.
+    func entityNumber(of key: Int64, root: Int, model: ManagedObjectModel) throws(StoreError) -> Int? {
+        var number: Int?
+        try withRecord(key, root: root, model: model) { (record) throws(StoreError) in number = record?.entityNumber }
+        return number
+    }
+
+    /// Calls `body` for each entry whose key begins with `prefix`, until it returns false.
+    func forEach(
+        prefix: StorageKey, in space: KeySpace,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        let cursor = try cursor(in: space)
+        guard try prefix.withBytes({ (bytes) throws(StoreError) in try cursor.seek(to: bytes) }) else { return }
+        while cursor.key.begins(with: prefix.bytes) {
+            guard try body(cursor.key, cursor.value), try cursor.next() else { return }
+        }
+    }
+}
+
+/// Checks structure, checksum and hierarchy of a record that was read from a storage.
+///
+/// - Throws: Code `corrupted`, always naming the object: by the hierarchy's root where its own entity cannot be told.
+func verifiedRecord(
+    _ bytes: UnsafeRawBufferPointer, key: Int64, root: Int, model: ManagedObjectModel
+) throws(StoreError) -> RecordReader {
+    do throws(StoreError) {
+        let record = try RecordReader(checking: bytes, key: key, model: model)
+        try record.verifyChecksum()
+        guard model.entities[record.entityNumber].root == root else {
+            throw StoreError(
+                .corrupted,
+                "The record of \(model.entities[root].name)/p\(key) is damaged: its entity is of another hierarchy.")
+        }
+        return record
+    } catch {
+        let id = ObjectID(model.entities[root].name, key)
+        throw StoreError(error.code, error.message, damagedObject: error.damagedObject ?? id)
+    }
+}
+
+extension KeyValueWriter {
+    /// Sets the value of a key.
+    func put(_ key: StorageKey, _ value: [UInt8], in space: KeySpace) throws(StoreError) {
+        try value.span.bytes.withUnsafeBytes { (value) throws(StoreError) in try put(key, value, in: space) }
+    }
+
+    /// Sets the value of a key.
+    func put(_ key: StorageKey, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        try key.withBytes { (key) throws(StoreError) in try put(key, value, in: space) }
+    }
+
+    /// Sets the value of a key that comes after all keys of the space.
+    func append(_ key: StorageKey, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        try key.withBytes { (key) throws(StoreError) in try append(key, value, in: space) }
+    }
+
+    /// Sets the value of a key to a number of eight bytes, little-endian.
+    func put(_ key: StorageKey, number: Int64, in space: KeySpace) throws(StoreError) {
+        try put(key, UInt64(bitPattern: number).littleEndianBytes, in: space)
+    }
+
+    /// Removes a key. Returns whether it was there.
+    @discardableResult
+    func delete(_ key: StorageKey, in space: KeySpace) throws(StoreError) -> Bool {
+        try key.withBytes { (key) throws(StoreError) in try delete(key, in: space) }
+    }
+}
+
+extension KeyValueCursor {
+    /// Moves to the first key that is not before `key`. Returns false, at the end, if there is none.
+    func seek(to key: StorageKey) throws(StoreError) -> Bool {
+        try key.withBytes { (key) throws(StoreError) in try seek(to: key) }
+    }
+}

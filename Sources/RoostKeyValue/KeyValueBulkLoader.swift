@@ -1,0 +1,251 @@
+public import RoostCore
+
+extension KeyValueStore {
+    /// Starts to load many objects; see ``PersistentStore/bulkLoader(_:)``.
+    ///
+    /// Into an empty store that was made with ``StoreOptions/isUnpublished`` it writes in bounded transactions; snapshots of this
+    /// program show nothing of it until the end. Into any other it writes in one long transaction. Memory: about 16 MiB.
+    public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
+        try requireWritable()
+        var lastKeys: [Int: Int64] = [:]
+        for (name, key) in options.lastKeys {
+            let root = try model.requireEntity(name).root
+            lastKeys[root] = max(lastKeys[root] ?? 0, key)
+        }
+        return try KeyValueBulkLoader(self, lastKeys: lastKeys)
+    }
+
+    /// Where a load may put what does not fit into memory.
+    var spillDirectories: [String] {
+        guard type.capabilities.contains(.file) else { return [SpillFile.systemDirectory] }
+        let directory = url.path.lastIndex(of: "/").map { String(url.path[..<$0]) } ?? "."
+        return [directory.isEmpty ? "/" : directory, SpillFile.systemDirectory]
+    }
+}
+
+/// A bulk load in progress.
+final class KeyValueBulkLoader: BulkLoader {
+    /// After so many bytes a load in parts commits one.
+    private static let partByteCount = 32 << 20
+
+    private let store: KeyValueStore
+    private let plan: StorePlan
+    private let startedEmpty: Bool
+    private let commitsInParts: Bool
+    private let sorter: ExternalSorter
+    private var write: (any KeyValueLongWrite)?
+    private var writtenByteCount = 0
+    private var hasCommittedParts = false
+    private var tally: StoreTally
+    private var highestKeys: [Int: Int64]
+    /// The greatest place a record was written to; what comes after it can be appended.
+    private var lastPlace = ObjectPlace(root: -1, key: 0)
+    private var hasLoaded = false
+    private var values: [UInt8] = []
+    private var key = StorageKey()
+
+    init(_ store: KeyValueStore, lastKeys: [Int: Int64]) throws(StoreError) {
+        self.store = store
+        plan = store.plan
+        highestKeys = lastKeys
+        sorter = ExternalSorter(directories: store.spillDirectories)
+        let write = try store.storage.beginLongWrite(timeoutSeconds: store.options.timeoutSeconds)
+        let model = store.model
+        do throws(StoreError) {
+            (tally, startedEmpty) = try write.perform { (writer) throws(StoreError) in
+                var isEmpty = true
+                for space in KeySpace.allCases where space != .meta {
+                    if try writer.cursor(in: space).next() { isEmpty = false }
+                }
+                return (try MetaSpace.readTally(model, writer), isEmpty)
+            }
+        } catch {
+            write.abort()
+            throw error
+        }
+        self.write = write
+        commitsInParts = store.options.isUnpublished && startedEmpty
+        if commitsInParts { store.state.withLock { $0.hidesContents = true } }
+    }
+
+    deinit { abandon() }
+
+    // MARK: Loading
+
+    func append(_ records: RecordBatch) throws(StoreError) {
+        let write = try requireUsable()
+        try store.requireCompatible(records.model)
+        guard !records.isEmpty else { return }
+        do throws(StoreError) {
+            try write.perform { [plan, lastPlace, startedEmpty] (writer) throws(StoreError) in
+                try Self.write(records, plan, after: startedEmpty ? lastPlace : nil, writer)
+            }
+            try note(records)
+            try written(records.byteCount)
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+
+    /// Writes records: appended behind `last` where they come behind it, put in their place otherwise, or if `last` is nil.
+    private static func write(
+        _ records: RecordBatch, _ plan: StorePlan, after last: ObjectPlace?, _ writer: any KeyValueWriter
+    ) throws(StoreError) {
+        var last = last
+        var key = StorageKey()
+        for index in 0..<records.count {
+            let place = plan.place(of: records, at: index)
+            try plan.requireKey(place.key, records.id(at: index))
+            key.start(record: place.key, root: place.root)
+            let isBehind = last.map { ($0.root, $0.key) < (place.root, place.key) } ?? false
+            if !isBehind, try writer.contains(key, in: .records) {
+                throw StoreError(
+                    .duplicateObject, "\(records.id(at: index)) cannot be loaded: its key is taken in its hierarchy.")
+            }
+            try records.withRecord(at: index) { (record) throws(StoreError) in
+                if isBehind {
+                    try writer.append(key, record.bytes, in: .records)
+                } else {
+                    try writer.put(key, record.bytes, in: .records)
+                }
+            }
+            if isBehind { last = place }
+        }
+    }
+
+    /// Counts records in and collects their entries in the other spaces.
+    private func note(_ records: RecordBatch) throws(StoreError) {
+        hasLoaded = true
+        tally.add(records)
+        for index in 0..<records.count {
+            let place = plan.place(of: records, at: index)
+            if (lastPlace.root, lastPlace.key) < (place.root, place.key) { lastPlace = place }
+            highestKeys[place.root] = max(highestKeys[place.root] ?? 0, place.key)
+        }
+        let (sorter, plan) = (sorter, plan)
+        var (values, key) = (self.values, self.key)
+        try records.forEachRecord { (record) throws(StoreError) in
+            try RecordEntries.visit(record, plan, values: &values, key: &key) { (space, key) throws(StoreError) in
+                if space == .unique {
+                    try sorter.append(key, number: record.key, in: space)
+                } else {
+                    try sorter.append(key, in: space)
+                }
+            }
+        }
+        (self.values, self.key) = (values, key)
+    }
+
+    func append(_ links: LinkBatch) throws(StoreError) {
+        let write = try requireUsable()
+        do throws(StoreError) {
+            for batch in try plan.stored([links]) {
+                hasLoaded = true
+                if startedEmpty {
+                    for link in batch.links {
+                        LinkKeys.fill(&key, link, batch.relationship)
+                        try sorter.append(key, number: link.inverseOrder, in: .links)
+                        LinkKeys.fill(&key, link.flipped, batch.relationship)
+                        try sorter.append(key, number: link.order, in: .inverseLinks)
+                    }
+                } else {
+                    // Links that are there already may change their places, so each is looked up.
+                    tally = try write.perform { [tally, plan] (writer) throws(StoreError) in
+                        var tally = tally
+                        for link in batch.links {
+                            _ = try writer.addLink(link, batch.relationship, plan.model, &tally)
+                        }
+                        return tally
+                    }
+                }
+            }
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+
+    // MARK: Finishing
+
+    func finish() throws(StoreError) -> StoreTally {
+        _ = try requireUsable()
+        do throws(StoreError) {
+            var entries = SortedEntryWriter(plan: plan, startedEmpty: startedEmpty, tally: tally)
+            try sorter.drain { (arena) throws(StoreError) in
+                entries = try requireUsable().perform { [entries] (writer) throws(StoreError) in
+                    var entries = entries
+                    try entries.write(arena, writer)
+                    return entries
+                }
+                try written(arena.byteCount)
+            }
+            try entries.requireUnique()
+            tally = entries.tally
+            if hasLoaded { tally.generation &+= 1 }
+            let write = try requireUsable()
+            try write.perform { [tally, highestKeys] (writer) throws(StoreError) in
+                for (root, key) in highestKeys where try MetaSpace.readLastKey(root: root, writer) < key {
+                    try MetaSpace.writeLastKey(key, root: root, writer)
+                }
+                try MetaSpace.writeTally(tally, writer)
+            }
+            try write.commit()
+            self.write = nil
+            if store.options.isUnpublished { try store.storage.sync() }
+            store.state.withLock { $0.hidesContents = false }
+            store.noteUsedKeys(highestKeys)
+            return tally
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+
+    func abandon() {
+        guard let write else { return }
+        write.abort()
+        self.write = nil
+        guard commitsInParts else { return }
+        do throws(StoreError) {
+            if hasCommittedParts { try clear() }
+            store.state.withLock { $0.hidesContents = false }
+        } catch {
+            // What could not be removed stays hidden. The store is unpublished: its owner destroys it.
+            return
+        }
+    }
+
+    private func requireUsable() throws(StoreError) -> any KeyValueLongWrite {
+        try store.requireOpen()
+        guard let write else { throw StoreError(.closed, "The bulk load was finished or abandoned before.") }
+        return write
+    }
+
+    /// Counts bytes; commits a part when enough came together.
+    private func written(_ byteCount: Int) throws(StoreError) {
+        writtenByteCount += byteCount
+        guard commitsInParts, writtenByteCount >= Self.partByteCount, let write else { return }
+        writtenByteCount = 0
+        hasCommittedParts = true
+        try write.commit()
+        self.write = try store.storage.beginLongWrite(timeoutSeconds: store.options.timeoutSeconds)
+    }
+
+    /// Empties the store again, in bounded transactions.
+    private func clear() throws(StoreError) {
+        for space in KeySpace.allCases where space != .meta {
+            var isEmpty = false
+            while !isEmpty {
+                isEmpty = try store.storage.write(timeoutSeconds: store.options.timeoutSeconds) {
+                    (writer) throws(StoreError) in
+                    var keys: [StorageKey] = []
+                    let cursor = try writer.cursor(in: space)
+                    while keys.count < 4096, try cursor.next() { keys.append(StorageKey(cursor.key)) }
+                    for key in keys { try writer.delete(key, in: space) }
+                    return keys.isEmpty
+                }
+            }
+        }
+    }
+}

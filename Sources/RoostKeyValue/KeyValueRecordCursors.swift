@@ -1,0 +1,114 @@
+internal import RoostCore
+
+/// The records of an entity and its subentities in key order: one range of the space `records`.
+final class EntityRecordCursor: RecordCursor {
+    private let snapshot: KeyValueSnapshot
+    private let cursor: any KeyValueCursor
+    private let entity: ManagedObjectModel.Entity
+    /// By entity number, whether its records are wanted; nil when all of the hierarchy are.
+    private let wanted: [Bool]?
+    private var state: Position
+    private var pendingError: StoreError?
+
+    private enum Position {
+        /// Before the first record after this key.
+        case before(Int64)
+        /// At a record that was not given yet.
+        case atRecord
+        case atEnd
+    }
+
+    init(_ snapshot: KeyValueSnapshot, entity: ManagedObjectModel.Entity, after key: Int64) throws(StoreError) {
+        self.snapshot = snapshot
+        self.entity = entity
+        cursor = try snapshot.reader.cursor(in: .records)
+        let model = snapshot.model
+        wanted =
+            entity.selfAndSubentities.count == model.entities[entity.root].selfAndSubentities.count
+            ? nil : model.entities.map { entity.includes($0.number) }
+        state = .before(max(0, key))
+    }
+
+    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        try snapshot.requireOpen()
+        if let error = pendingError {
+            pendingError = nil
+            throw error
+        }
+        do throws(StoreError) {
+            if case .before(let key) = state { try start(after: key) }
+            while case .atRecord = state, !batch.isFull { try step(into: &batch) }
+        } catch {
+            // A damaged record costs only itself: what came before it goes out first, and the next call goes on behind it.
+            if error.damagedObject == nil { state = .atEnd }
+            guard !batch.isEmpty else { throw error }
+            pendingError = error
+        }
+        return !batch.isEmpty
+    }
+
+    private func start(after key: Int64) throws(StoreError) {
+        guard key < Int64.max else { return state = .atEnd }
+        state = .atEnd
+        if try cursor.seek(to: StorageKey(record: key + 1, root: entity.root)), cursor.key.keyNumber == entity.root {
+            state = .atRecord
+        }
+    }
+
+    private func step(into batch: inout RecordBatch) throws(StoreError) {
+        let model = snapshot.model
+        guard cursor.key.count == 10, let key = cursor.key.objectKey(at: 2), key > 0 else {
+            state = .atEnd
+            throw StoreError(.corrupted, "A record of '\(model.entities[entity.root].name)' has a key of the wrong form.")
+        }
+        // Also a record that is not wanted is verified: damage might have made it so.
+        var failure: StoreError?
+        do throws(StoreError) {
+            let record = try verifiedRecord(cursor.value, key: key, root: entity.root, model: model)
+            if wanted?[record.entityNumber] ?? true { batch.append(record) }
+        } catch {
+            failure = error
+        }
+        state = try cursor.next() && cursor.key.keyNumber == entity.root ? .atRecord : .atEnd
+        if let failure { throw failure }
+    }
+}
+
+/// The records of given objects, in the order of their IDs.
+final class SelectedRecordCursor: RecordCursor {
+    private let snapshot: KeyValueSnapshot
+    private let ids: [ObjectID]
+    private var index = 0
+    private var pendingError: StoreError?
+
+    init(_ snapshot: KeyValueSnapshot, ids: [ObjectID]) {
+        self.snapshot = snapshot
+        self.ids = ids
+    }
+
+    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        try snapshot.requireOpen()
+        if let error = pendingError {
+            pendingError = nil
+            throw error
+        }
+        do throws(StoreError) {
+            while index < ids.count, !batch.isFull {
+                let id = ids[index]
+                index += 1
+                let entity = try snapshot.model.requireEntity(id.entity)
+                try snapshot.reader.withRecord(id.key, root: entity.root, model: snapshot.model) {
+                    (record) throws(StoreError) in
+                    if let record, entity.includes(record.entityNumber) { batch.append(record) }
+                }
+            }
+        } catch {
+            if error.damagedObject == nil { index = ids.count }
+            guard !batch.isEmpty else { throw error }
+            pendingError = error
+        }
+        return !batch.isEmpty
+    }
+}

@@ -1,0 +1,105 @@
+internal import RoostCore
+
+/// A view of a store at one commit: a reader of the storage, and what the store's model says about its keys.
+final class KeyValueSnapshot: StoreSnapshot {
+    let store: KeyValueStore
+    let reader: any KeyValueReader
+    private let blocks: [Int: KeyBlock]
+    private var isClosed = false
+
+    init(store: KeyValueStore, reader: any KeyValueReader, blocks: [Int: KeyBlock]) {
+        self.store = store
+        self.reader = reader
+        self.blocks = blocks
+    }
+
+    deinit { reader.close() }
+
+    var model: ManagedObjectModel { store.model }
+    var plan: StorePlan { store.plan }
+
+    func close() {
+        isClosed = true
+        reader.close()
+    }
+
+    func requireOpen() throws(StoreError) {
+        try store.requireOpen()
+        if isClosed { throw StoreError(.closed, "The snapshot of store '\(store.url)' was closed.") }
+    }
+
+    func recordedTally() throws(StoreError) -> StoreTally? {
+        try requireOpen()
+        return try MetaSpace.readTally(model, reader)
+    }
+
+    func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
+        try requireOpen()
+        let root = try model.requireEntity(entity).root
+        let last = try MetaSpace.readLastKey(root: root, reader)
+        // What this program has set aside without handing it out is neither used nor reserved.
+        if let block = blocks[root], block.limit - 1 == last { return block.next - 1 }
+        return last
+    }
+
+    func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
+        try requireOpen()
+        let entity = try model.requireEntity(entity)
+        if let id, try model.requireEntity(id.entity).root != entity.root {
+            throw StoreError(
+                .invalidRequest, "Records of '\(entity.name)' cannot go on behind \(id), which is of another hierarchy.")
+        }
+        return try EntityRecordCursor(self, entity: entity, after: id?.key ?? 0)
+    }
+
+    func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
+        try requireOpen()
+        for id in ids { _ = try model.requireEntity(id.entity) }
+        return SelectedRecordCursor(self, ids: ids)
+    }
+
+    func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
+        try requireOpen()
+        let (owner, isFlipped) = try model.requireLinkRelationship(relationship)
+        let number = try model.requireRelationship(relationship).number
+        let after = link.map { link in
+            let normalised = model.relationships[owner].normalised(isFlipped ? link.flipped : link)
+            return isFlipped ? normalised.flipped : normalised
+        }
+        let stream = try LinkStream(
+            self, space: isFlipped ? .inverseLinks : .links, prefix: StorageKey(number: owner), after: after)
+        return KeyValueLinkCursor(self, relationship: number, streams: [stream])
+    }
+
+    func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
+        try requireOpen()
+        let relationship = try model.requireRelationship(relationship)
+        let source = try model.requireEntity(id.entity)
+        func prefix(_ number: Int) -> StorageKey { StorageKey(record: id.key, root: number) }
+        var spaces: [(space: KeySpace, number: Int)]
+        switch relationship.storage {
+        case .field:
+            throw StoreError(.invalidRequest, "Relationship '\(relationship.name)' is to-one; its destination is in the record.")
+        case .derived(let inverse): spaces = [(.references, inverse)]
+        case .links(let owner, let isFlipped):
+            spaces = [(isFlipped ? .inverseLinks : .links, owner)]
+            // Of a relationship that is its own inverse each pair is stored once, so both ends are looked up.
+            if relationship.isReflexive { spaces.append((.inverseLinks, owner)) }
+        }
+        if try !exists(id, source, relationship) { spaces = [] }
+        var streams: [LinkStream] = []
+        for (index, (space, number)) in spaces.enumerated() {
+            let stream = try LinkStream(self, space: space, prefix: prefix(number), skipsSelf: index > 0)
+            streams.append(stream)
+        }
+        return KeyValueLinkCursor(self, relationship: relationship.number, streams: streams)
+    }
+
+    /// Whether there is an object with this ID, and it can have the relationship.
+    private func exists(
+        _ id: ObjectID, _ entity: ManagedObjectModel.Entity, _ relationship: ManagedObjectModel.Relationship
+    ) throws(StoreError) -> Bool {
+        guard let number = try reader.entityNumber(of: id.key, root: entity.root, model: model) else { return false }
+        return entity.includes(number) && model.entities[relationship.source].includes(number)
+    }
+}

@@ -1,0 +1,100 @@
+public import RoostCore
+
+/// Keys that are set aside durably and not yet handed out.
+struct KeyBlock: Sendable {
+    /// The next key to hand out, and the first that is not set aside.
+    var next: Int64
+    var limit: Int64
+    /// How many keys to set aside next time.
+    var size: Int64 = KeyBlock.smallestSize
+
+    static let smallestSize: Int64 = 64
+    static let largestSize: Int64 = 4096
+
+    var remaining: Int64 { limit - next }
+
+    mutating func take(_ count: Int64) -> Range<Int64>? {
+        guard count <= remaining else { return nil }
+        defer { next += count }
+        return next..<next + count
+    }
+}
+
+extension KeyValueStore {
+    /// Sets keys aside for new objects of the hierarchy that `entity` belongs to; no other caller, in any process, gets them again.
+    ///
+    /// Blocks of 64 to 4096 keys are written down as used and handed out from memory, so most calls write nothing. What is left
+    /// of a block is given back by ``close()``; a crash leaves a gap.
+    /// - Throws: `unknownEntity`; `invalidRequest` when `count` is below 1; `limitExceeded` when the keys run out; `busy`.
+    public func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
+        try requireWritable()
+        let root = try model.requireEntity(entity).root
+        guard count >= 1 else {
+            throw StoreError(.invalidRequest, "\(count) keys cannot be reserved; ask for at least one.")
+        }
+        let wanted = Int64(count)
+        let (taken, size) = state.withLock { state in
+            (state.blocks[root]?.take(wanted), state.blocks[root]?.size ?? KeyBlock.smallestSize)
+        }
+        if let taken { return taken }
+        var block = try setAside(wanted, atBest: max(wanted, size), root: root, entity)
+        block.size = min(size * 2, KeyBlock.largestSize)
+        return state.withLock { [block] state in
+            var block = block
+            // What another thread set aside meanwhile is kept if it is larger; the rest becomes a gap. A block that goes on
+            // where the old one ends, as it does without other programs, takes the old one's rest along.
+            if let old = state.blocks[root], old.limit == block.next { block.next = old.next }
+            let first = block.next
+            block.next += wanted
+            if (state.blocks[root].map { $0.limit < block.limit }) ?? true { state.blocks[root] = block }
+            return first..<first + wanted
+        }
+    }
+
+    /// Writes down that at least `least` and at best `best` more keys are used.
+    private func setAside(_ least: Int64, atBest best: Int64, root: Int, _ entity: EntityName) throws(StoreError) -> KeyBlock {
+        try storage.write(timeoutSeconds: options.timeoutSeconds) { (writer) throws(StoreError) in
+            let last = try MetaSpace.readLastKey(root: root, writer)
+            // The last key is never given, so that the end of a range is a number too.
+            let left = Int64.max - 1 - last
+            guard left >= least else {
+                throw StoreError(.limitExceeded, "The hierarchy of entity '\(entity)' has no \(least) keys left.")
+            }
+            let count = min(best, left)
+            try MetaSpace.writeLastKey(last + count, root: root, writer)
+            return KeyBlock(next: last + 1, limit: last + 1 + count)
+        }
+    }
+
+    /// Notes keys that were used without being reserved, so that they are not handed out.
+    func noteUsedKeys(_ highest: [Int: Int64]) {
+        state.withLock { state in
+            for (root, key) in highest {
+                guard let block = state.blocks[root], key >= block.next, key < block.limit else { continue }
+                state.blocks[root]?.next = key + 1
+            }
+        }
+    }
+
+    /// Gives back what was set aside and not handed out, where nobody set aside more since.
+    ///
+    /// Keys that are never used may leave gaps, so a store that cannot be written now keeps its mark: nothing is lost by that.
+    func returnKeys(_ blocks: [Int: KeyBlock]) {
+        let unused = blocks.filter { $0.value.remaining > 0 }
+        guard !isReadOnly, !unused.isEmpty else { return }
+        do throws(StoreError) {
+            try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
+                for (root, block) in unused where try MetaSpace.readLastKey(root: root, writer) == block.limit - 1 {
+                    // Another program may have inserted an object under a key of its own choice.
+                    let cursor = try writer.cursor(in: .records)
+                    if try cursor.seek(to: StorageKey(record: block.next, root: root)), cursor.key.keyNumber == root {
+                        continue
+                    }
+                    try MetaSpace.writeLastKey(block.next - 1, root: root, writer)
+                }
+            }
+        } catch {
+            return
+        }
+    }
+}

@@ -1,0 +1,139 @@
+public import RoostCore
+
+/// A persistent store on any ordered key-value storage: the engine behind memory, LMDB and whatever else keeps keys in order.
+///
+/// FORMAT.md draws every key and value. An adapter provides the storage and a ``PersistentStoreType`` that makes these.
+public final class KeyValueStore: PersistentStore {
+    /// What changes while a store is open.
+    struct State {
+        var isClosed = false
+        /// Keys that were set aside in the storage and not yet handed out, by the number of the hierarchy's root.
+        var blocks: [Int: KeyBlock] = [:]
+        /// Whether a bulk load commits in parts that no snapshot may show.
+        var hidesContents = false
+    }
+
+    /// The type the store is registered under.
+    public let type: any PersistentStoreType
+    /// Where the store is.
+    public let url: StoreURL
+    /// The model that the store embeds.
+    public var model: ManagedObjectModel { plan.model }
+    /// Whether every change throws code `readOnly`.
+    public let isReadOnly: Bool
+
+    let storage: any OrderedKeyValueStorage
+    let plan: StorePlan
+    let options: StoreOptions
+    let state = Mutex(State())
+
+    init(
+        storage: any OrderedKeyValueStorage, type: any PersistentStoreType, url: StoreURL, plan: StorePlan,
+        options: StoreOptions
+    ) {
+        self.storage = storage
+        self.type = type
+        self.url = url
+        self.plan = plan
+        self.options = options
+        isReadOnly = options.isReadOnly
+    }
+
+    /// The store's metadata, as the latest commit left it.
+    public func metadata() throws(StoreError) -> StoreMetadata {
+        let reader = try read()
+        defer { reader.close() }
+        return try MetaSpace.readMetadata(reader, type: type.name, url: url, knownModel: model)
+    }
+
+    /// A consistent view of the store as it is now. Never waits for a writer.
+    public func snapshot() throws(StoreError) -> any StoreSnapshot {
+        // Blocks first: a key handed out in between shows as reserved, never the other way round.
+        let (blocks, hidesContents) = state.withLock { ($0.blocks, $0.hidesContents) }
+        let reader = try read()
+        return KeyValueSnapshot(
+            store: self, reader: hidesContents ? HiddenContentsReader(reader) : reader, blocks: blocks)
+    }
+
+    /// The bytes the storage takes.
+    public func byteCount() throws(StoreError) -> Int {
+        try requireOpen()
+        return try storage.byteCount()
+    }
+
+    /// Releases the storage, after giving back the keys that were set aside and not handed out.
+    ///
+    /// Calling it again does nothing. Open snapshots throw code `closed` from here on.
+    public func close() throws(StoreError) {
+        let blocks: [Int: KeyBlock]? = state.withLock { state in
+            guard !state.isClosed else { return nil }
+            state.isClosed = true
+            return state.blocks
+        }
+        guard let blocks else { return }
+        returnKeys(blocks)
+        try storage.close()
+    }
+
+    // MARK: Doors
+
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    func requireOpen() throws(StoreError) {
+        if isClosed { throw StoreError(.closed, "The store '\(url)' was closed.") }
+    }
+
+    func requireWritable() throws(StoreError) {
+        try requireOpen()
+        if isReadOnly { throw StoreError(.readOnly, "The store '\(url)' was opened read-only.") }
+    }
+
+    func requireCompatible(_ other: ManagedObjectModel) throws(StoreError) {
+        guard other.hasEqualHashes(to: model) else {
+            throw StoreError(
+                .modelMismatch, "The records follow another model than the one the store '\(url)' was created with.")
+        }
+    }
+
+    /// A view of the storage.
+    func read() throws(StoreError) -> any KeyValueReader {
+        try requireOpen()
+        return try storage.read()
+    }
+}
+
+extension ManagedObjectModel {
+    /// Whether both have the same entities with the same version hashes, so that they number and lay out alike.
+    func hasEqualHashes(to other: ManagedObjectModel) -> Bool {
+        entities.count == other.entities.count
+            && zip(entities, other.entities).allSatisfy { $0.name == $1.name && $0.versionHash == $1.versionHash }
+    }
+}
+
+/// A view that shows metadata and nothing else: what a store is to others while a bulk load into it is committed in parts.
+final class HiddenContentsReader: KeyValueReader {
+    private let base: any KeyValueReader
+
+    init(_ base: any KeyValueReader) { self.base = base }
+
+    func withValue(
+        of key: UnsafeRawBufferPointer, in space: KeySpace,
+        _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        guard space == .meta else { return try body(nil) }
+        try base.withValue(of: key, in: space, body)
+    }
+
+    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
+        space == .meta ? try base.cursor(in: space) : NothingCursor()
+    }
+
+    func close() { base.close() }
+
+    private final class NothingCursor: KeyValueCursor {
+        var key: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+        var value: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+        func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool { false }
+        func next() throws(StoreError) -> Bool { false }
+    }
+}

@@ -1,0 +1,73 @@
+internal import RoostCore
+
+/// The two keys of a link.
+enum LinkKeys {
+    static func keys(_ link: Link, _ relationship: Int) -> (key: StorageKey, inverseKey: StorageKey) {
+        var (key, inverseKey) = (StorageKey(), StorageKey())
+        fill(&key, link, relationship)
+        fill(&inverseKey, link.flipped, relationship)
+        return (key, inverseKey)
+    }
+
+    /// Makes the key under which a link stands, seen from its source.
+    static func fill(_ key: inout StorageKey, _ link: Link, _ relationship: Int) {
+        key.start(number: relationship)
+        key.append(key: link.source)
+        key.append(place: link.order)
+        key.append(key: link.target)
+    }
+}
+
+extension KeyValueWriter {
+    /// Adds a normalised link, in the place of the one between the same objects if there is one. Returns whether anything changed.
+    func addLink(
+        _ link: Link, _ relationship: Int, _ model: ManagedObjectModel, _ tally: inout StoreTally
+    ) throws(StoreError) -> Bool {
+        if let old = try storedLink(link, relationship, model) {
+            if old == link { return false }
+            try removeStoredLink(old, relationship, model, &tally)
+        }
+        let (key, inverseKey) = LinkKeys.keys(link, relationship)
+        try put(key, number: link.inverseOrder, in: .links)
+        try put(inverseKey, number: link.order, in: .inverseLinks)
+        tally.relationships[relationship].add(RecordHash.link(relationship: relationship, link))
+        return true
+    }
+
+    /// Removes a link that is there, with exactly these places.
+    func removeStoredLink(
+        _ link: Link, _ relationship: Int, _ model: ManagedObjectModel, _ tally: inout StoreTally
+    ) throws(StoreError) {
+        let (key, inverseKey) = LinkKeys.keys(link, relationship)
+        guard try delete(key, in: .links), try delete(inverseKey, in: .inverseLinks) else {
+            throw StoreError(
+                .corrupted,
+                "A link of '\(model.relationships[relationship].name)' is stored at one of its ends only. Convert the store into a new one.")
+        }
+        tally.relationships[relationship].remove(RecordHash.link(relationship: relationship, link))
+    }
+
+    /// The stored link between the same objects, with its places; nil where there is none.
+    ///
+    /// Where one end has no order its place is 0 and the key is known; only where both have one is it searched for, among the
+    /// links of the source.
+    func storedLink(_ link: Link, _ number: Int, _ model: ManagedObjectModel) throws(StoreError) -> Link? {
+        let relationship = model.relationships[number]
+        let unplaced = LinkKeys.keys(Link(link.source, link.target), number)
+        if !relationship.isOrdered {
+            return try self.number(of: unplaced.key, in: .links).map { Link(link.source, link.target, inverseOrder: $0) }
+        }
+        if !relationship.inverseIsOrdered {
+            return try self.number(of: unplaced.inverseKey, in: .inverseLinks)
+                .map { Link(link.source, link.target, order: $0) }
+        }
+        var found: Link?
+        try forEach(prefix: StorageKey(record: link.source, root: number), in: .links) {
+            (key, value) throws(StoreError) in
+            let candidate = try LinkStream.link(key, value, .links)
+            if candidate.target == link.target { found = candidate }
+            return found == nil
+        }
+        return found
+    }
+}

@@ -1,0 +1,160 @@
+internal import RoostCore
+
+/// Keys and values of the space `meta`. Every value is an XXH3-64 of the rest, little-endian, then the rest.
+enum MetaSpace {
+    /// The version of the format that this engine writes, and the newest it reads.
+    static let formatVersion = 1
+
+    static let format = StorageKey("format".utf8)
+    static let uuid = StorageKey("uuid".utf8)
+    static let type = StorageKey("type".utf8)
+    static let model = StorageKey("model".utf8)
+    static let userMetadata = StorageKey("user".utf8)
+    static let tally = StorageKey("tally".utf8)
+
+    /// Where the highest key of the hierarchy `root` that is used or reserved stands.
+    static func lastKey(root: Int) -> StorageKey {
+        var key = StorageKey("last/".utf8)
+        key.append(number: root)
+        return key
+    }
+
+    /// The value of a key; nil where there is none.
+    ///
+    /// - Throws: Code `corrupted` when its checksum does not match.
+    static func read(_ key: StorageKey, _ reader: any KeyValueReader) throws(StoreError) -> [UInt8]? {
+        guard let stored = try reader.value(of: key, in: .meta) else { return nil }
+        let payload = Array(stored.dropFirst(8))
+        guard stored.count >= 8, checksum(payload) == stored.littleEndian64(at: 0) else {
+            throw damaged(key, "its checksum does not match its bytes")
+        }
+        return payload
+    }
+
+    /// The value of a key that every store has.
+    static func require(_ key: StorageKey, _ reader: any KeyValueReader) throws(StoreError) -> [UInt8] {
+        guard let value = try read(key, reader) else { throw damaged(key, "it is missing") }
+        return value
+    }
+
+    static func write(_ payload: [UInt8], _ key: StorageKey, _ writer: any KeyValueWriter) throws(StoreError) {
+        try writer.put(key, checksum(payload).littleEndianBytes + payload, in: .meta)
+    }
+
+    static func damaged(_ key: StorageKey, _ reason: String) -> StoreError {
+        let name = key.bytes.starts(with: "last/".utf8) ? "last/…" : String(decoding: key.bytes, as: UTF8.self)
+        return StoreError(.corrupted, "The store's metadata are damaged at '\(name)': \(reason). Restore it from a copy.")
+    }
+
+    private static func checksum(_ payload: [UInt8]) -> UInt64 {
+        payload.span.bytes.withUnsafeBytes { RecordHash.bytes($0) }
+    }
+
+    // MARK: Numbers and tallies
+
+    /// The highest key used or reserved in the hierarchy `root`; 0 if none was.
+    static func readLastKey(root: Int, _ reader: any KeyValueReader) throws(StoreError) -> Int64 {
+        let key = lastKey(root: root)
+        guard let value = try read(key, reader) else { return 0 }
+        guard value.count == 8, let number = value.littleEndian64(at: 0), number <= UInt64(Int64.max) else {
+            throw damaged(key, "it is not a key")
+        }
+        return Int64(number)
+    }
+
+    static func writeLastKey(_ last: Int64, root: Int, _ writer: any KeyValueWriter) throws(StoreError) {
+        try write(UInt64(bitPattern: last).littleEndianBytes, lastKey(root: root), writer)
+    }
+
+    /// The tally: generation, entity count, relationship count, then count and sum of each; all eight bytes, little-endian.
+    static func readTally(_ model: ManagedObjectModel, _ reader: any KeyValueReader) throws(StoreError) -> StoreTally {
+        let value = try require(tally, reader)
+        var result = StoreTally(model: model)
+        let (entities, relationships) = (result.entities.count, result.relationships.count)
+        guard value.count == 8 * (3 + 2 * (entities + relationships)),
+            value.littleEndian64(at: 8) == UInt64(entities), value.littleEndian64(at: 16) == UInt64(relationships)
+        else { throw damaged(tally, "its length is not that of the model") }
+        func word(_ index: Int) -> UInt64 { value.littleEndian64(at: 8 * index) ?? 0 }
+        func tallyAt(_ index: Int) -> Tally {
+            Tally(count: Int(truncatingIfNeeded: word(3 + 2 * index)), sum: word(4 + 2 * index))
+        }
+        // Far above what fits on any disk, and far below what could overflow a sum.
+        guard (0..<entities + relationships).allSatisfy({ word(3 + 2 * $0) < 1 << 48 }) else {
+            throw damaged(tally, "it counts more than there can be")
+        }
+        result.generation = word(0)
+        for index in 0..<entities { result.entities[index] = tallyAt(index) }
+        for index in 0..<relationships { result.relationships[index] = tallyAt(entities + index) }
+        return result
+    }
+
+    static func writeTally(_ value: StoreTally, _ writer: any KeyValueWriter) throws(StoreError) {
+        var words = [value.generation, UInt64(value.entities.count), UInt64(value.relationships.count)]
+        for tally in value.entities + value.relationships {
+            words.append(UInt64(bitPattern: Int64(tally.count)))
+            words.append(tally.sum)
+        }
+        try write(words.flatMap(\.littleEndianBytes), tally, writer)
+    }
+
+    // MARK: Whole metadata
+
+    /// What the format entry says: version and key limit, four bytes each, little-endian.
+    static func readFormat(_ reader: any KeyValueReader, _ url: StoreURL) throws(StoreError) -> (version: Int, keyLimit: Int) {
+        guard let value = try read(format, reader) else {
+            throw StoreError(.notAStore, "'\(url)' is not a store: it has no format entry.")
+        }
+        guard value.count >= 8, let word = value.littleEndian64(at: 0) else { throw damaged(format, "it is too short") }
+        let (version, keyLimit) = (Int(word & 0xFFFF_FFFF), Int(word >> 32))
+        guard version <= formatVersion else {
+            throw StoreError(
+                .unsupportedVersion,
+                "'\(url)' is written in format version \(version); this program reads up to \(formatVersion). Use a newer program.")
+        }
+        guard version >= 1, keyLimit >= 64 else { throw damaged(format, "it holds no possible format") }
+        return (version, keyLimit)
+    }
+
+    static func writeFormat(keyLimit: Int, _ writer: any KeyValueWriter) throws(StoreError) {
+        try write((UInt64(formatVersion) | UInt64(keyLimit) << 32).littleEndianBytes, format, writer)
+    }
+
+    /// Everything the store says about itself; `knownModel` spares parsing the embedded model again.
+    static func readMetadata(
+        _ reader: any KeyValueReader, type expected: String, url: StoreURL, knownModel: ManagedObjectModel? = nil
+    ) throws(StoreError) -> StoreMetadata {
+        let version = try readFormat(reader, url).version
+        let type = String(decoding: try require(type, reader), as: UTF8.self)
+        guard type == expected else {
+            throw StoreError(.notAStore, "'\(url)' is a store of type '\(type)', not '\(expected)'.")
+        }
+        let identity = try require(uuid, reader)
+        guard let identity = StoreUUID(String(decoding: identity, as: UTF8.self)) else {
+            throw damaged(uuid, "it is not a UUID")
+        }
+        let model: ManagedObjectModel
+        if let knownModel { model = knownModel } else { model = try readModel(reader) }
+        return StoreMetadata(
+            type: type, formatVersion: version, storeUUID: identity, model: model,
+            userMetadata: try MetadataDocument.decode(try require(userMetadata, reader)))
+    }
+
+    private static func readModel(_ reader: any KeyValueReader) throws(StoreError) -> ManagedObjectModel {
+        let document = try require(model, reader)
+        do throws(StoreError) {
+            return try ManagedObjectModel(document: document)
+        } catch {
+            throw StoreError(
+                .corrupted, "The model embedded in the store cannot be read. Restore the store from a copy.",
+                underlying: error)
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The little-endian number of eight bytes at `offset`; nil if the bytes end before it does.
+    func littleEndian64(at offset: Int) -> UInt64? {
+        guard offset >= 0, count >= 8, offset <= count - 8 else { return nil }
+        return self[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

@@ -1,0 +1,143 @@
+internal import RoostCore
+
+/// Writes what a bulk load collected and sorted: links, references, unique values and index entries.
+///
+/// A value that goes from one piece of the load to the next.
+struct SortedEntryWriter: Sendable {
+    /// The pairs an error lists at most.
+    private static let maximumViolationCount = 1000
+
+    let plan: StorePlan
+    let startedEmpty: Bool
+    /// Counts the links in that are written.
+    private(set) var tally: StoreTally
+    private var violations: [ConstraintViolation] = []
+    private var furtherViolationCount = 0
+    /// The entry before, by space, key and value.
+    private var previous: (space: KeySpace, key: StorageKey, value: [UInt8])?
+
+    init(plan: StorePlan, startedEmpty: Bool, tally: StoreTally) {
+        self.plan = plan
+        self.startedEmpty = startedEmpty
+        self.tally = tally
+    }
+
+    mutating func write(_ arena: EntryArena, _ writer: any KeyValueWriter) throws(StoreError) {
+        try arena.forEach { (entry) throws(StoreError) in
+            let placed = EntryArena.key(of: entry)
+            guard let space = placed.first.flatMap({ KeySpace(position: Int($0)) }) else {
+                throw StoreError(.internalInconsistency, "A sorted entry is of no space.")
+            }
+            try write(
+                UnsafeRawBufferPointer(rebasing: placed.dropFirst()), EntryArena.value(of: entry), space, writer)
+        }
+    }
+
+    private mutating func write(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ space: KeySpace, _ writer: any KeyValueWriter
+    ) throws(StoreError) {
+        if space == .links || space == .inverseLinks || space == .unique {
+            // Only these can have equal keys: a pair given twice, or a value of two objects.
+            let isRepeated = previous.map { $0.space == space && key.count == $0.key.count && key.begins(with: $0.key.bytes) }
+            if isRepeated ?? false {
+                if space == .unique { return try noteViolation(key, value, writer) }
+                if value.elementsEqual(previous?.value ?? []) { return }
+                throw StoreError(.invalidRequest, "A link was loaded twice, with different places: \(describe(key)).")
+            }
+            if space == .unique, try isTaken(key, value, writer) { return }
+            previous = (space, StorageKey(key), Array(value))
+        }
+        if startedEmpty {
+            try writer.append(key, value, in: space)
+        } else {
+            try writer.put(key, value, in: space)
+        }
+        if space == .links, let relationship = key.keyNumber {
+            let link = try LinkStream.link(key, value, space)
+            tally.relationships[relationship].add(RecordHash.link(relationship: relationship, link))
+        }
+    }
+
+    private func describe(_ key: UnsafeRawBufferPointer) -> String {
+        guard let number = key.keyNumber, plan.model.relationships.indices.contains(number),
+            let from = key.objectKey(at: 2), let to = key.objectKey(at: 18)
+        else { return "unknown" }
+        return "\(plan.model.relationships[number].name), p\(from) and p\(to)"
+    }
+
+    // MARK: Unique values
+
+    /// Whether a value belongs to an object that was in the store before, or, where the key is shortened, to any other.
+    private mutating func isTaken(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ writer: any KeyValueWriter
+    ) throws(StoreError) -> Bool {
+        let isShortened = key.count == plan.keyLimit
+        guard isShortened || !startedEmpty, let number = key.keyNumber, let object = value.littleEndian64(at: 0) else {
+            return false
+        }
+        let constraint = plan.constraints[number]
+        var holders: [Int64] = []
+        if isShortened {
+            let root = plan.model.entities[constraint.entity].root
+            var values: [UInt8]?
+            try writer.withRecord(Int64(bitPattern: object), root: root, model: plan.model) {
+                (record) throws(StoreError) in
+                guard let record,
+                    let own = plan.entities[record.entityNumber].constraints.first(where: { $0.number == number })
+                else { return }
+                var encoded: [UInt8] = []
+                if plan.encode(own, of: record, isConstraint: true, into: &encoded) { values = encoded }
+            }
+            if let values { holders = try plan.holders(constraint: number, values: values, writer) }
+        } else if let stored = try writer.number(of: StorageKey(key), in: .unique) {
+            holders = [stored]
+        }
+        guard let holder = holders.first(where: { $0 != Int64(bitPattern: object) }) else { return false }
+        try note(constraint, rejected: Int64(bitPattern: object), existing: holder, writer)
+        return true
+    }
+
+    private mutating func noteViolation(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ writer: any KeyValueWriter
+    ) throws(StoreError) {
+        guard let number = key.keyNumber, let rejected = value.littleEndian64(at: 0),
+            let existing = previous?.value.littleEndian64(at: 0)
+        else { throw StoreError(.internalInconsistency, "A sorted entry has the wrong form.") }
+        try note(
+            plan.constraints[number], rejected: Int64(bitPattern: rejected), existing: Int64(bitPattern: existing), writer)
+    }
+
+    private mutating func note(
+        _ constraint: ManagedObjectModel.UniquenessConstraint, rejected: Int64, existing: Int64,
+        _ writer: any KeyValueWriter
+    ) throws(StoreError) {
+        guard violations.count < Self.maximumViolationCount else { return furtherViolationCount += 1 }
+        let root = plan.model.entities[constraint.entity].root
+        func id(_ key: Int64) throws(StoreError) -> ObjectID {
+            let number = try writer.entityNumber(of: key, root: root, model: plan.model) ?? root
+            return ObjectID(plan.model.entities[number].name, key)
+        }
+        violations.append(plan.violation(constraint.number, rejected: try id(rejected), existing: try id(existing)))
+    }
+
+    /// Throws code `constraintViolation` if values were claimed twice.
+    func requireUnique() throws(StoreError) {
+        guard !violations.isEmpty else { return }
+        throw .constraintViolations(violations, furtherCount: furtherViolationCount)
+    }
+}
+
+extension StoreError {
+    /// An error that lists pairs of objects with equal unique values.
+    static func constraintViolations(_ violations: [ConstraintViolation], furtherCount: Int = 0) -> StoreError {
+        guard let first = violations.first else {
+            return StoreError(.constraintViolation, "Two objects have the same unique values.")
+        }
+        let more = violations.count - 1 + furtherCount
+        let others = more == 0 ? "" : " There are \(more) more such pairs."
+        return StoreError(
+            .constraintViolation,
+            "\(first.rejected) and \(first.existing) have the same \(first.attributes.joined(separator: ", ")), which must be unique in '\(first.entity)'.\(others)",
+            violations: violations)
+    }
+}

@@ -1,0 +1,99 @@
+internal import RoostCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// A temporary file without a name: made with mode 0600, unlinked at once, gone when it is let go of or the process ends.
+final class SpillFile {
+    private let descriptor: CInt
+    private(set) var byteCount = 0
+
+    /// Makes an empty file in the first of the directories that allows it.
+    ///
+    /// - Throws: `ioFailure`, or `noSpace`, naming the last directory.
+    init(inOneOf directories: [String]) throws(StoreError) {
+        var failure = StoreError(.ioFailure, "There is no directory for temporary files.")
+        for directory in directories {
+            let random = UInt64.random(in: 0...UInt64.max)
+            let path = directory + "/.roost-sort." + String(random, radix: 16) + ".roost-tmp"
+            let opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            guard opened >= 0 else {
+                failure = Self.error(errno, "make a temporary file in '\(directory)'")
+                continue
+            }
+            guard unlink(path) == 0 else {
+                failure = Self.error(errno, "unlink a temporary file in '\(directory)'")
+                close(opened)
+                continue
+            }
+            descriptor = opened
+            return
+        }
+        throw failure
+    }
+
+    deinit {
+        // The file has no name and nobody reads it again: a failure to close it loses nothing.
+        close(descriptor)
+    }
+
+    /// Adds bytes at the end.
+    func append(_ bytes: [UInt8]) throws(StoreError) {
+        var written = 0
+        while written < bytes.count {
+            let result = bytes.withUnsafeBytes { buffer in
+                pwrite(
+                    descriptor, buffer.baseAddress.map { $0 + written }, buffer.count - written,
+                    off_t(byteCount + written))
+            }
+            if result < 0 {
+                if errno == EINTR { continue }
+                throw Self.error(errno, "write a temporary file")
+            }
+            guard result > 0 else { throw Self.error(ENOSPC, "write a temporary file") }
+            written += result
+        }
+        byteCount += written
+    }
+
+    /// Reads up to `count` bytes at `offset`; fewer only at the end.
+    func read(_ count: Int, at offset: Int) throws(StoreError) -> [UInt8] {
+        let wanted = max(0, min(count, byteCount - offset))
+        var bytes = [UInt8](repeating: 0, count: wanted)
+        var done = 0
+        while done < wanted {
+            let result = bytes.withUnsafeMutableBytes { buffer in
+                pread(descriptor, buffer.baseAddress.map { $0 + done }, wanted - done, off_t(offset + done))
+            }
+            if result < 0 {
+                if errno == EINTR { continue }
+                throw Self.error(errno, "read a temporary file")
+            }
+            guard result > 0 else {
+                throw StoreError(.ioFailure, "A temporary file is shorter than what was written to it.")
+            }
+            done += result
+        }
+        return bytes
+    }
+
+    private static func error(_ code: CInt, _ what: String) -> StoreError {
+        let full = code == ENOSPC || code == EDQUOT
+        let reason = String(cString: strerror(code))
+        return StoreError(
+            full ? .noSpace : .ioFailure,
+            "Cannot \(what): \(reason).\(full ? " Make room, or set TMPDIR to a larger file system." : "")")
+    }
+
+    /// The directory the system has for temporary files.
+    static var systemDirectory: String {
+        guard let value = getenv("TMPDIR") else { return "/tmp" }
+        let path = String(cString: value)
+        return path.isEmpty ? "/tmp" : path
+    }
+}

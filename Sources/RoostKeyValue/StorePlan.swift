@@ -1,0 +1,142 @@
+internal import RoostCore
+
+/// What the engine keeps for objects of each entity beside their records. Computed once, when a store is opened.
+struct StorePlan: Sendable {
+    /// A to-one relationship.
+    struct Reference: Sendable {
+        let relationship: Int
+        let field: RecordLayout.Field
+        /// The field of the place in the ordered relationship back, if there is one.
+        let place: RecordLayout.Field?
+    }
+
+    /// A uniqueness constraint or an index, by the fields of one entity.
+    struct Values: Sendable {
+        let number: Int
+        let fields: [RecordLayout.Field]
+        let isAscending: [Bool]
+    }
+
+    /// One entity.
+    struct Entity: Sendable {
+        let root: Int
+        let references: [Reference]
+        let constraints: [Values]
+        let indexes: [Values]
+        /// The owning link relationships whose source, or target, objects of this entity can be.
+        let linksAsSource: [Int]
+        let linksAsTarget: [Int]
+    }
+
+    let model: ManagedObjectModel
+    let entities: [Entity]
+    let constraints: [ManagedObjectModel.UniquenessConstraint]
+    /// No key is longer; one of exactly this length is shortened. Written in the store, so that every program agrees.
+    let keyLimit: Int
+
+    /// Plans for stores of `model`.
+    ///
+    /// - Throws: `limitExceeded` for a model with more relationships, constraints or indexes than two bytes can number.
+    init(model: ManagedObjectModel, keyLimit: Int) throws(StoreError) {
+        self.model = model
+        self.keyLimit = keyLimit
+        constraints = model.uniquenessConstraints
+        guard model.relationships.count <= UInt16.max, constraints.count <= UInt16.max,
+            model.fetchIndexes.count <= UInt16.max, model.entities.count <= UInt16.max
+        else {
+            throw StoreError(
+                .limitExceeded,
+                "The model has more than \(UInt16.max) entities, relationships, constraints or indexes; a store of this type cannot number them."
+            )
+        }
+        entities = model.entities.map { Self.plan($0, model) }
+    }
+
+    private static func plan(_ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) -> Entity {
+        let layout = entity.layout
+        let references = layout.fields.compactMap { field -> Reference? in
+            guard let relationship = field.relationship, field.kind != .order else { return nil }
+            return Reference(
+                relationship: relationship, field: field,
+                place: layout.field(RecordLayout.orderFieldName(of: field.name)))
+        }
+        // A constraint or index over something that is not stored (transient, expression) cannot be kept.
+        let constraints = entity.uniquenessConstraints.compactMap { constraint -> Values? in
+            let fields = constraint.attributes.compactMap { layout.field($0) }
+            guard fields.count == constraint.attributes.count, !fields.isEmpty else { return nil }
+            return Values(number: constraint.number, fields: fields, isAscending: fields.map { _ in true })
+        }
+        let indexes = entity.fetchIndexes.compactMap { index -> Values? in
+            let elements = index.declaration.elements
+            let fields = elements.compactMap { $0.expression == nil ? layout.field($0.property) : nil }
+            guard fields.count == elements.count, !fields.isEmpty else { return nil }
+            return Values(number: index.number, fields: fields, isAscending: elements.map(\.isAscending))
+        }
+        let owners = model.linkRelationships
+        return Entity(
+            root: entity.root, references: references, constraints: constraints, indexes: indexes,
+            linksAsSource: owners.filter { model.entities[$0.source].includes(entity.number) }.map(\.number),
+            linksAsTarget: owners.filter { model.entities[$0.destination].includes(entity.number) }.map(\.number))
+    }
+
+    /// The encoded values of a constraint or index for one record; nil when a constraint does not bind it, because one is null.
+    func encode(_ values: Values, of record: RecordReader, isConstraint: Bool, into bytes: inout [UInt8]) -> Bool {
+        bytes.removeAll(keepingCapacity: true)
+        for (field, isAscending) in zip(values.fields, values.isAscending) {
+            let hasValue = IndexKeyEncoding.append(
+                field, of: record, isAscending: isAscending, model: model, to: &bytes)
+            if isConstraint, !hasValue { return false }
+        }
+        return true
+    }
+}
+
+/// The entries that one record has in the spaces `references`, `unique` and `indexes`.
+enum RecordEntries {
+    /// One entry.
+    struct Entry: Sendable, Hashable {
+        let space: KeySpace
+        let key: StorageKey
+
+        /// The key is enough, and cheaper than the space's name.
+        func hash(into hasher: inout Hasher) { hasher.combine(key) }
+    }
+
+    /// All entries of `record`.
+    static func all(of record: RecordReader, _ plan: StorePlan) -> [Entry] {
+        var (entries, values, key) = ([Entry](), [UInt8](), StorageKey())
+        visit(record, plan, values: &values, key: &key) { entries.append(Entry(space: $0, key: $1)) }
+        return entries
+    }
+
+    /// Calls `body` with the space and key of each entry of `record`; `values` and `key` are scratch memory.
+    static func visit<Failure: Error>(
+        _ record: RecordReader, _ plan: StorePlan, values: inout [UInt8], key: inout StorageKey,
+        _ body: (KeySpace, StorageKey) throws(Failure) -> Void
+    ) throws(Failure) {
+        let entity = plan.entities[record.entityNumber]
+        for reference in entity.references where !record.isNull(reference.field) {
+            key.start(number: reference.relationship)
+            key.append(key: record.integer(reference.field))
+            key.append(place: reference.place.map { record.integer($0) } ?? 0)
+            key.append(key: record.key)
+            try body(.references, key)
+        }
+        for constraint in entity.constraints
+        where plan.encode(constraint, of: record, isConstraint: true, into: &values) {
+            _ = IndexKeyEncoding.makeUniqueKey(
+                constraint: constraint.number, values: values, object: record.key, limit: plan.keyLimit, into: &key)
+            try body(.unique, key)
+        }
+        for index in entity.indexes where plan.encode(index, of: record, isConstraint: false, into: &values) {
+            IndexKeyEncoding.makeIndexKey(
+                index: index.number, values: values, object: record.key, limit: plan.keyLimit, into: &key)
+            try body(.indexes, key)
+        }
+    }
+
+    /// The value of an entry in `space` for an object: its key for a unique value, nothing in the other spaces.
+    static func value(in space: KeySpace, object: Int64) -> [UInt8] {
+        space == .unique ? UInt64(bitPattern: object).littleEndianBytes : []
+    }
+}

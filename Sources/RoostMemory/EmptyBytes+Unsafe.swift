@@ -1,0 +1,4 @@
+/// No bytes, as a buffer.
+enum EmptyBytes {
+    static var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+}

@@ -1,0 +1,133 @@
+internal import Dispatch
+public import RoostCore
+public import RoostKeyValue
+
+/// What all openings of one store in memory share: the committed trees and the writer's place.
+final class MemoryContents: Sendable {
+    /// The trees as one commit left them.
+    struct Version: Sendable {
+        /// By position of the space.
+        var trees: [Tree] = KeySpace.allCases.map { _ in Tree() }
+        /// The number of the transaction that comes next; nodes of earlier ones are immutable.
+        var nextTransaction: UInt64 = 1
+    }
+
+    /// The longest key, in bytes; that of LMDB, so that both write the same keys.
+    static let maximumKeyByteCount = 511
+
+    private let version = Mutex(Version())
+    private let writersPlace = DispatchSemaphore(value: 1)
+
+    /// The committed state. O(1).
+    var current: Version { version.withLock { $0 } }
+
+    /// Waits for the writer's place; throws code `busy` when it is not free in time.
+    func beginWriting(timeoutSeconds: Double) throws(StoreError) -> MemoryWriter {
+        let seconds = timeoutSeconds.isNaN ? 0 : min(max(0, timeoutSeconds), 1_000_000)
+        guard writersPlace.wait(timeout: .now() + seconds) == .success else {
+            throw StoreError(
+                .busy, "Another writer of the store in memory was not finished within \(timeoutSeconds) seconds. Try again.")
+        }
+        // The number is used up even if the transaction is given up, so that none of its nodes can be taken for a later one's.
+        let start = version.withLock { version in
+            defer { version.nextTransaction += 1 }
+            return version
+        }
+        return MemoryWriter(trees: start.trees, transaction: start.nextTransaction)
+    }
+
+    /// Publishes what a writer wrote and frees its place.
+    func commit(_ writer: MemoryWriter) {
+        let trees = writer.end()
+        version.withLock { $0.trees = trees }
+        writersPlace.signal()
+    }
+
+    /// Forgets what a writer wrote and frees its place.
+    func abort(_ writer: MemoryWriter) {
+        _ = writer.end()
+        writersPlace.signal()
+    }
+}
+
+/// Ordered key-value storage in memory: a copy-on-write B+tree for each space.
+///
+/// A snapshot costs O(1) and is never waited for; writers queue. Nothing outlives the process. Safe for use from any thread.
+public final class MemoryStorage: OrderedKeyValueStorage {
+    let contents: MemoryContents
+    private let isClosed = Mutex(false)
+    private let onClose: @Sendable () -> Void
+
+    /// A new, empty storage that nobody else sees.
+    public convenience init() { self.init(contents: MemoryContents()) }
+
+    init(contents: MemoryContents, onClose: @escaping @Sendable () -> Void = {}) {
+        self.contents = contents
+        self.onClose = onClose
+    }
+
+    deinit { markClosed() }
+
+    /// 511 bytes.
+    public var maximumKeyByteCount: Int { MemoryContents.maximumKeyByteCount }
+
+    /// A consistent view; O(1).
+    public func read() throws(StoreError) -> any KeyValueReader {
+        try requireOpen()
+        return MemoryReader(trees: contents.current.trees)
+    }
+
+    /// Runs `body` in a write transaction, once.
+    public func write<Result: Sendable>(
+        timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let write = try beginLongWrite(timeoutSeconds: timeoutSeconds)
+        do throws(StoreError) {
+            let result = try write.perform(body)
+            try write.commit()
+            return result
+        } catch {
+            write.abort()
+            throw error
+        }
+    }
+
+    /// Starts a write transaction that lasts over several calls.
+    public func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
+        try requireOpen()
+        return MemoryLongWrite(contents, try contents.beginWriting(timeoutSeconds: timeoutSeconds))
+    }
+
+    /// Does nothing: memory is as durable as it gets.
+    public func sync() throws(StoreError) { try requireOpen() }
+
+    /// The memory that the committed trees take. O(pages).
+    public func byteCount() throws(StoreError) -> Int {
+        try requireOpen()
+        return contents.current.trees.reduce(0) { $0 + $1.byteCount }
+    }
+
+    /// Checks order, separators, depth and count of each tree.
+    public func integrityFindings() throws(StoreError) -> [StoreFinding] {
+        try requireOpen()
+        let trees = contents.current.trees
+        return KeySpace.allCases.flatMap { space in
+            trees[space.position].problems().map { StoreFinding(.damage, "In the tree of space '\(space)', \($0).") }
+        }
+    }
+
+    /// Closes this opening. The contents stay as long as somebody else holds them.
+    public func close() throws(StoreError) { markClosed() }
+
+    private func markClosed() {
+        let wasClosed = isClosed.withLock { closed in
+            defer { closed = true }
+            return closed
+        }
+        if !wasClosed { onClose() }
+    }
+
+    private func requireOpen() throws(StoreError) {
+        if isClosed.withLock({ $0 }) { throw StoreError(.closed, "The storage in memory was closed.") }
+    }
+}

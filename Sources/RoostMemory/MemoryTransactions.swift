@@ -1,0 +1,170 @@
+internal import RoostCore
+internal import RoostKeyValue
+
+/// A view of the trees of one commit.
+final class MemoryReader: KeyValueReader {
+    private var trees: [Tree]?
+
+    init(trees: [Tree]) { self.trees = trees }
+
+    func withValue(
+        of key: UnsafeRawBufferPointer, in space: KeySpace,
+        _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try tree(space).withValue(of: key, body)
+    }
+
+    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
+        _ = try tree(space)
+        return TreeCursor { [self] () throws(StoreError) in
+            try tree(space)
+        } requireOpen: { [self] () throws(StoreError) in
+            try requireOpen()
+        }
+    }
+
+    func close() { trees = nil }
+
+    private func tree(_ space: KeySpace) throws(StoreError) -> Tree {
+        guard let trees else { throw closed }
+        return trees[space.position]
+    }
+
+    private func requireOpen() throws(StoreError) {
+        if trees == nil { throw closed }
+    }
+
+    private var closed: StoreError { StoreError(.closed, "The view of the storage was closed.") }
+}
+
+/// A write transaction on copies of the trees.
+final class MemoryWriter: KeyValueWriter {
+    private var trees: [Tree]
+    private var isOver = false
+    private let transaction: UInt64
+    private var cursors: [WeakCursor] = []
+
+    private struct WeakCursor { weak var cursor: TreeCursor? }
+
+    init(trees: [Tree], transaction: UInt64) {
+        self.trees = trees
+        self.transaction = transaction
+    }
+
+    /// Ends the transaction. Returns the trees as it left them.
+    func end() -> [Tree] {
+        parkCursors()
+        isOver = true
+        return trees
+    }
+
+    func withValue(
+        of key: UnsafeRawBufferPointer, in space: KeySpace,
+        _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try tree(space).withValue(of: key, body)
+    }
+
+    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
+        _ = try tree(space)
+        let cursor = TreeCursor { [self] () throws(StoreError) in
+            try tree(space)
+        } requireOpen: { [self] () throws(StoreError) in
+            try requireOpen()
+        }
+        cursors.removeAll { $0.cursor == nil }
+        cursors.append(WeakCursor(cursor: cursor))
+        return cursor
+    }
+
+    func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        try requireKey(key)
+        try change(space) { $0.put(key, value, transaction: transaction) }
+    }
+
+    func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        guard try tree(space).isBehindAll(key) else {
+            throw StoreError(.invalidRequest, "A key was appended to space '\(space)' that does not come after all others.")
+        }
+        try put(key, value, in: space)
+    }
+
+    func delete(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> Bool {
+        try change(space) { $0.remove(key, transaction: transaction) }
+    }
+
+    /// The transaction ends with the closure it was given to, not before.
+    func close() {}
+
+    private func change<Result>(_ space: KeySpace, _ body: (inout Tree) -> Result) throws(StoreError) -> Result {
+        parkCursors()
+        try requireOpen()
+        return body(&trees[space.position])
+    }
+
+    private func parkCursors() {
+        for weak in cursors { weak.cursor?.park() }
+    }
+
+    private func requireKey(_ key: UnsafeRawBufferPointer) throws(StoreError) {
+        guard (1...MemoryContents.maximumKeyByteCount).contains(key.count) else {
+            throw StoreError(
+                .limitExceeded,
+                "A key of \(key.count) bytes cannot be stored; keys have 1 to \(MemoryContents.maximumKeyByteCount).")
+        }
+    }
+
+    private func tree(_ space: KeySpace) throws(StoreError) -> Tree {
+        try requireOpen()
+        return trees[space.position]
+    }
+
+    private func requireOpen() throws(StoreError) {
+        if isOver { throw StoreError(.closed, "The write transaction is over.") }
+    }
+}
+
+/// A write transaction over several calls.
+final class MemoryLongWrite: KeyValueLongWrite {
+    private let contents: MemoryContents
+    private var writer: MemoryWriter?
+    private var hasFailed = false
+
+    init(_ contents: MemoryContents, _ writer: MemoryWriter) {
+        self.contents = contents
+        self.writer = writer
+    }
+
+    deinit { abort() }
+
+    func perform<Result: Sendable>(
+        _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let writer = try usableWriter()
+        do throws(StoreError) {
+            return try body(writer)
+        } catch {
+            hasFailed = true
+            throw error
+        }
+    }
+
+    func commit() throws(StoreError) {
+        let writer = try usableWriter()
+        self.writer = nil
+        contents.commit(writer)
+    }
+
+    func abort() {
+        guard let writer else { return }
+        self.writer = nil
+        contents.abort(writer)
+    }
+
+    private func usableWriter() throws(StoreError) -> MemoryWriter {
+        guard let writer, !hasFailed else {
+            throw StoreError(.closed, "The write transaction was committed, aborted, or failed before.")
+        }
+        return writer
+    }
+}

@@ -1,0 +1,189 @@
+internal import RoostCore
+
+/// An ordered map of bytes to bytes: a B+tree of pages that transactions copy when they change them.
+///
+/// A tree is a value: a copy is O(1) and keeps what it shows, whatever happens to the original.
+struct Tree: Sendable {
+    private(set) var root: TreeNode
+    /// How many entries there are.
+    private(set) var count = 0
+
+    init() { root = TreeNode(transaction: 0, isLeaf: true, capacity: 0) }
+
+    // MARK: Reading
+
+    /// Calls `body` with the value of `key`, or with nil where there is none.
+    func withValue(
+        of key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var node = root
+        while !node.isLeaf { node = node.children[node.childPosition(of: key)] }
+        let (index, isFound) = node.position(of: key)
+        try body(isFound ? node.value(at: index) : nil)
+    }
+
+    /// Whether `key` comes after all keys.
+    func isBehindAll(_ key: UnsafeRawBufferPointer) -> Bool {
+        var node = root
+        while !node.isLeaf, let last = node.children.last { node = last }
+        return node.count == 0 || TreeNode.order(node.key(at: node.count - 1), key) < 0
+    }
+
+    // MARK: Changing
+
+    /// Sets the value of a key.
+    mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, transaction: UInt64) {
+        root = own(root, transaction)
+        guard let right = put(key, value, into: root, transaction, isLast: true) else { return }
+        let top = TreeNode(transaction: transaction, isLeaf: false)
+        for child in [root, right] { top.insert(child.key(at: 0), EmptyBytes.buffer, at: top.count, child: child) }
+        root = top
+    }
+
+    /// Removes a key. Returns whether it was there.
+    mutating func remove(_ key: UnsafeRawBufferPointer, transaction: UInt64) -> Bool {
+        var isThere = false
+        // Looked up first: a key that is not there should not copy pages.
+        var node = root
+        while !node.isLeaf { node = node.children[node.childPosition(of: key)] }
+        isThere = node.position(of: key).isFound
+        guard isThere else { return false }
+        root = own(root, transaction)
+        remove(key, from: root, transaction)
+        while !root.isLeaf, root.count == 1 { root = root.children[0] }
+        if !root.isLeaf, root.count == 0 { root = TreeNode(transaction: transaction, isLeaf: true) }
+        count -= 1
+        return true
+    }
+
+    /// The node itself if the transaction made it, else a copy.
+    private func own(_ node: TreeNode, _ transaction: UInt64) -> TreeNode {
+        node.transaction == transaction ? node : node.copy(for: transaction)
+    }
+
+    /// Puts an entry below a node that the transaction owns. Returns the right half if the node had to be split.
+    private mutating func put(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, into node: TreeNode, _ transaction: UInt64,
+        isLast: Bool
+    ) -> TreeNode? {
+        if node.isLeaf {
+            let (index, isFound) = node.position(of: key)
+            if isFound {
+                node.replaceValue(at: index, value)
+            } else {
+                node.insert(key, value, at: index)
+                count += 1
+            }
+            return split(node, transaction, isAppending: isLast && !isFound && index == node.count - 1)
+        }
+        let index = node.childPosition(of: key)
+        let child = own(node.children[index], transaction)
+        node.setChild(child, at: index)
+        let isLast = isLast && index == node.count - 1
+        if let right = put(key, value, into: child, transaction, isLast: isLast) {
+            node.insert(right.key(at: 0), EmptyBytes.buffer, at: index + 1, child: right)
+            return split(node, transaction, isAppending: isLast)
+        }
+        return nil
+    }
+
+    /// Splits a page that is too large. When entries come in order, the left page stays full; otherwise both get half.
+    private func split(_ node: TreeNode, _ transaction: UInt64, isAppending: Bool) -> TreeNode? {
+        guard node.isOverfull else { return nil }
+        var cut = node.count - 1
+        if !isAppending {
+            let half = node.liveByteCount / 2
+            var (index, bytes) = (0, 0)
+            while index < node.count - 1, bytes < half {
+                bytes += node.slots[index].byteCount
+                index += 1
+            }
+            cut = max(1, node.isLeaf ? index : node.count / 2)
+        }
+        let right = TreeNode(transaction: transaction, isLeaf: node.isLeaf, capacity: TreeNode.pageBytes)
+        right.appendEntries(of: node, cut..<node.count)
+        node.truncate(to: cut)
+        return right
+    }
+
+    /// Removes a key that is there from below a node that the transaction owns.
+    private func remove(_ key: UnsafeRawBufferPointer, from node: TreeNode, _ transaction: UInt64) {
+        if node.isLeaf {
+            let (index, isFound) = node.position(of: key)
+            if isFound { node.remove(at: index) }
+            return
+        }
+        let index = node.childPosition(of: key)
+        let child = own(node.children[index], transaction)
+        node.setChild(child, at: index)
+        remove(key, from: child, transaction)
+        if child.count == 0 {
+            node.remove(at: index)
+        } else if child.isUnderfull, node.count > 1 {
+            merge(node, at: index > 0 ? index - 1 : index, transaction)
+        }
+    }
+
+    /// Puts the children at `index` and `index + 1` together, if one page can hold both.
+    private func merge(_ node: TreeNode, at index: Int, _ transaction: UInt64) {
+        let (left, right) = (node.children[index], node.children[index + 1])
+        guard left.liveByteCount + right.liveByteCount <= TreeNode.capacityBytes * 3 / 4,
+            left.children.count + right.children.count <= TreeNode.capacityChildren * 3 / 4
+        else { return }
+        let merged = own(left, transaction)
+        if right.isLeaf {
+            merged.appendEntries(of: right, 0..<right.count)
+        } else {
+            // The first key of an inner page bounds nothing; what bounds its first child is the separator above.
+            merged.insert(node.key(at: index + 1), EmptyBytes.buffer, at: merged.count, child: right.children[0])
+            merged.appendEntries(of: right, 1..<right.count)
+        }
+        node.setChild(merged, at: index)
+        node.remove(at: index + 1)
+    }
+
+    // MARK: Looking at the whole
+
+    /// The memory all pages take. O(pages).
+    var byteCount: Int {
+        var (total, open) = (0, [root])
+        while let node = open.popLast() {
+            total += node.byteCount
+            open += node.children
+        }
+        return total
+    }
+
+    /// What is wrong with order, separators, depth or count; empty if nothing is.
+    func problems() -> [String] {
+        var problems: [String] = []
+        var (entries, leafDepth): (Int, Int?) = (0, nil)
+        var previous: [UInt8]?
+        func walk(_ node: TreeNode, depth: Int, notBefore: [UInt8]?) {
+            if node.isLeaf {
+                if leafDepth.map({ $0 != depth }) ?? false { problems.append("leaves are at different depths") }
+                leafDepth = depth
+                entries += node.count
+            } else if node.children.count != node.count || node.count == 0 {
+                problems.append("a page has \(node.count) keys and \(node.children.count) children")
+                return
+            }
+            for index in 0..<node.count {
+                let key = Array(node.key(at: index))
+                if node.isLeaf {
+                    if let previous, !previous.lexicographicallyPrecedes(key) { problems.append("keys are out of order") }
+                    // The first separator on the way to a leaf bounds nothing: smaller keys go there too.
+                    if let notBefore, key.lexicographicallyPrecedes(notBefore) {
+                        problems.append("a key is before the separator above it")
+                    }
+                    previous = key
+                } else {
+                    walk(node.children[index], depth: depth + 1, notBefore: index == 0 ? notBefore : key)
+                }
+            }
+        }
+        walk(root, depth: 0, notBefore: nil)
+        if entries != count { problems.append("\(entries) entries are there and \(count) were counted") }
+        return problems
+    }
+}

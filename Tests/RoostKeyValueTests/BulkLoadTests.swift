@@ -1,0 +1,170 @@
+import Foundation
+import RoostCore
+import RoostMemory
+import Testing
+
+@testable import RoostKeyValue
+
+@Suite("Bulk loads of the key-value engine")
+struct BulkLoadTests {
+    /// Everything `source` holds, loaded into a new store, in the given order of hierarchies.
+    private func copy(_ source: TestStore, unpublished: Bool, reversed: Bool = false) throws -> TestStore {
+        let target = try TestStore(StoreOptions(timeoutSeconds: 0, isUnpublished: unpublished))
+        let snapshot = try source.snapshot()
+        let loader = try target.store.bulkLoader(BulkLoadOptions(lastKeys: ["Artist": 70]))
+        for root in reversed ? source.model.roots.reversed() : source.model.roots {
+            let cursor = try snapshot.records(of: source.model.entities[root].name, after: nil)
+            var batch = RecordBatch(model: source.model)
+            while try cursor.next(into: &batch) { try loader.append(batch) }
+        }
+        for relationship in source.model.linkRelationships {
+            let cursor = try snapshot.links(of: relationship.name, after: nil)
+            var batch = LinkBatch(relationship: relationship.number)
+            while try cursor.next(into: &batch) {
+                if reversed { batch.links.reverse() }
+                try loader.append(batch)
+            }
+        }
+        let tally = try loader.finish()
+        #expect(try target.snapshot().recordedTally() == tally)
+        return target
+    }
+
+    @Test("a loaded store equals one that was committed", arguments: [true, false], [true, false])
+    func equals(unpublished: Bool, reversed: Bool) throws {
+        let source = try TestStore()
+        try source.fill()
+        try source.commit { try $0.update(source.artist(2), version: 1, values: ["name": "Bob"]) }
+        let target = try copy(source, unpublished: unpublished, reversed: reversed)
+        #expect(try target.digest() == (try source.digest()))
+        #expect(try target.findings() == [])
+        let snapshot = try target.snapshot()
+        #expect(try snapshot.record(target.artist(2))?.version == 2)
+        #expect(try snapshot.targets("Artist", "albums", target.artist(1)) == [2, 3, 1])
+        #expect(try snapshot.targets("Genre", "chart", target.genre(1)) == [3, 1])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("code", "c"))) == [3])
+        #expect(try snapshot.lastKey(of: "Band") == 70)
+        #expect(try snapshot.lastKey(of: "Album") == 3)
+        #expect(try target.store.reserveKeys(1, for: "Artist") == 71..<72)
+    }
+
+    @Test("many records load in parts, show nothing before the end, and spill what does not fit")
+    func many() throws {
+        let target = try TestStore(StoreOptions(timeoutSeconds: 0, isUnpublished: true))
+        let loader = try target.store.bulkLoader(BulkLoadOptions())
+        var (batch, expected) = (RecordBatch(model: target.model), StoreTally(model: target.model))
+        let cover = Value.data(Data(repeating: 1, count: 40_000))
+        for key in Int64(1)...1000 {
+            try batch.append(
+                target.album(key), values: ["title": .string("T\(key % 7)"), "price": .decimal(Decimal(key)), "cover": cover])
+            if batch.isFull || key == 1000 {
+                expected.add(batch)
+                try loader.append(batch)
+                batch.removeAll()
+            }
+        }
+        #expect(try target.snapshot().ids(of: "Album") == [])
+        #expect(try target.snapshot().recordedTally() == StoreTally(model: target.model))
+        expected.generation = 1
+        #expect(try loader.finish() == expected)
+        #expect(try target.digest() == expected.digest)
+        #expect(try target.findings() == [])
+    }
+
+    @Test("an abandoned load leaves no trace, even where parts of it were committed", arguments: [true, false])
+    func abandoned(unpublished: Bool) throws {
+        let target = try TestStore(StoreOptions(timeoutSeconds: 0, isUnpublished: unpublished))
+        let before = try target.digest()
+        let loader = try target.store.bulkLoader(BulkLoadOptions())
+        var batch = RecordBatch(model: target.model)
+        for key in Int64(1)...20 {
+            batch.removeAll()
+            try batch.append(target.album(key), values: ["cover": .data(Data(repeating: 1, count: 3_000_000))])
+            try loader.append(batch)
+        }
+        loader.abandon()
+        loader.abandon()
+        #expect(code { try loader.append(batch) } == .closed)
+        #expect(code { _ = try loader.finish() } == .closed)
+        #expect(try target.digest() == before)
+        #expect(try target.snapshot().ids(of: "Album") == [])
+        #expect(try target.findings() == [])
+        // The writer's place is free again.
+        try target.fill()
+    }
+
+    @Test("a load holds the writer's place, and letting go of it gives it up")
+    func writersPlace() throws {
+        let target = try TestStore()
+        do {
+            let loader = try target.store.bulkLoader(BulkLoadOptions())
+            var batch = RecordBatch(model: target.model)
+            try batch.append(target.genre(1), values: [:])
+            try loader.append(batch)
+            #expect(code { try target.commit { try $0.insert(target.genre(2), values: [:]) } } == .busy)
+            #expect(try target.snapshot().ids(of: "Genre") == [])
+        }
+        #expect(try target.snapshot().ids(of: "Genre") == [])
+        try target.commit { try $0.insert(target.genre(2), values: [:]) }
+    }
+
+    @Test("equal unique values are found, with the objects that have them", arguments: [10, 6000])
+    func violations(length: Int) throws {
+        let target = try TestStore()
+        let loader = try target.store.bulkLoader(BulkLoadOptions())
+        let code = String(repeating: "k", count: length)
+        var batch = RecordBatch(model: target.model)
+        try batch.append(target.artist(1), values: ["code": .string(code)])
+        try batch.append(target.artist(2), values: ["code": .string(code + "2")])
+        try batch.append(ObjectID("Band", 3), values: ["code": .string(code)])
+        do {
+            try loader.append(batch)
+            _ = try loader.finish()
+            Issue.record("the load must fail")
+        } catch {
+            #expect(error.code == .constraintViolation)
+            #expect(error.violations.map(\.rejected) == [ObjectID("Band", 3)])
+            #expect(error.violations.map(\.existing) == [target.artist(1)])
+        }
+        #expect(try target.snapshot().ids(of: "Artist") == [])
+        #expect(try target.findings() == [])
+    }
+
+    @Test("a key that is loaded twice is refused")
+    func duplicates() throws {
+        let target = try TestStore()
+        var batch = RecordBatch(model: target.model)
+        try batch.append(target.artist(5), values: [:])
+        try batch.append(target.artist(4), values: [:])
+        try batch.append(ObjectID("Band", 5), values: [:])
+        let loader = try target.store.bulkLoader(BulkLoadOptions())
+        #expect(code { try loader.append(batch) } == .duplicateObject)
+        loader.abandon()
+        #expect(try target.snapshot().ids(of: "Artist") == [])
+    }
+
+    @Test("a load adds to what is there: links move, unique values collide")
+    func intoFilledStore() throws {
+        let target = try TestStore()
+        try target.fill()
+        var batch = RecordBatch(model: target.model)
+        try batch.append(target.album(50), values: ["title": "New", "artist": .objectID(target.artist(2))])
+        let relationship = try target.model.requireRelationship(RelationshipName("Genre", "chart"))
+        guard case .links(let owner, let isFlipped) = relationship.storage else { return #expect(Bool(false)) }
+        let link = Link(1, 3, order: 99, inverseOrder: 98)
+        let loader = try target.store.bulkLoader(BulkLoadOptions())
+        try loader.append(batch)
+        try loader.append(LinkBatch(relationship: owner, links: [isFlipped ? link.flipped : link]))
+        let tally = try loader.finish()
+        #expect(tally.generation == 2)
+        #expect(try target.digest() == tally.digest)
+        #expect(try target.snapshot().targets("Genre", "chart", target.genre(1)) == [1, 3])
+        #expect(try target.findings() == [])
+        let second = try target.store.bulkLoader(BulkLoadOptions())
+        batch.removeAll()
+        try batch.append(target.artist(60), values: ["code": "a"])
+        try second.append(batch)
+        #expect(code { _ = try second.finish() } == .constraintViolation)
+        #expect(try target.digest() == tally.digest)
+    }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import RoostCore
+import RoostKeyValue
+import RoostMemory
+import Testing
+
+@Suite("Commits of the key-value engine")
+struct CommitTests {
+    @Test("a filled store reads back, agrees with its tally and has no findings")
+    func readsBack() throws {
+        let test = try TestStore()
+        try test.fill()
+        let snapshot = try test.snapshot()
+        #expect(try snapshot.ids(of: "Artist") == [ObjectID("Artist", 1), ObjectID("Artist", 2), ObjectID("Band", 3)])
+        #expect(try snapshot.ids(of: "Band") == [ObjectID("Band", 3)])
+        #expect(try snapshot.record(test.artist(1))?.value("name") == "Ada")
+        #expect(try snapshot.record(ObjectID("Artist", 3))?.id == ObjectID("Band", 3))
+        #expect(try snapshot.record(ObjectID("Band", 1)) == nil)
+        #expect(try test.digest().objectCount == 8)
+        #expect(try test.digest().linkCount == 8)
+        #expect(try test.findings() == [])
+    }
+
+    @Test("an update raises the version, the generation, and moves index and unique entries")
+    func updates() throws {
+        let test = try TestStore()
+        try test.fill()
+        let receipt = try test.commit { try $0.update(test.artist(1), version: 1, values: ["name": "Eve", "code": "z"]) }
+        #expect(receipt.generation == 2)
+        let snapshot = try test.snapshot()
+        #expect(try snapshot.record(test.artist(1))?.version == 2)
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("code", "a"))) == [])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("code", "z"))) == [1])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("name", "Ada"))) == [])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .isIn("name", ["Eve", "Duo"]))) == [1, 3])
+        #expect(try test.findings() == [])
+        _ = try test.digest()
+    }
+
+    @Test("stale updates, deletes and checks are all listed with what is there now, and nothing is written")
+    func conflicts() throws {
+        let test = try TestStore()
+        try test.fill()
+        try test.commit { try $0.update(test.artist(1), version: 1, values: ["name": "Eve"]) }
+        let before = try test.digest()
+        do {
+            try test.commit { changes in
+                try changes.update(test.artist(1), version: 1, values: ["name": "Late"])
+                changes.delete(test.artist(99), version: 1)
+                changes.unchanged.append(.init(test.artist(2), version: 7))
+                try changes.insert(test.genre(9), values: [:])
+            }
+            Issue.record("the commit must fail")
+        } catch let error as StoreError {
+            #expect(error.code == .conflict)
+            #expect(error.conflicts.map(\.id) == [test.artist(1), test.artist(99), test.artist(2)])
+            #expect(error.conflicts.map { $0.current?.version } == [2, nil, 1])
+        }
+        #expect(try test.digest() == before)
+        #expect(try test.snapshot().record(test.genre(9)) == nil)
+    }
+
+    @Test("an update of a key that another entity of the hierarchy has is a conflict")
+    func otherEntity() throws {
+        let test = try TestStore()
+        try test.fill()
+        #expect(code { try test.commit { try $0.update(ObjectID("Artist", 3), version: 1, values: [:]) } } == .conflict)
+        #expect(code { try test.commit { try $0.insert(ObjectID("Artist", 3), values: [:]) } } == .duplicateObject)
+    }
+
+    @Test("an empty change set keeps the generation, and still checks what must be unchanged")
+    func empty() throws {
+        let test = try TestStore()
+        try test.fill()
+        #expect(try test.commit { _ in }.generation == 1)
+        #expect(try test.commit { $0.unchanged = [.init(test.artist(1), version: 1)] }.generation == 1)
+        #expect(code { try test.commit { $0.unchanged = [.init(test.artist(1), version: 2)] } } == .conflict)
+        let absent = try test.commit { try $0.remove(Link(3, 2), from: RelationshipName("Album", "genres")) }
+        #expect(absent.generation == 1)
+    }
+
+    @Test("an object named twice in one change set is refused")
+    func twice() throws {
+        let test = try TestStore()
+        try test.fill()
+        #expect(code { try test.commit { for _ in 0..<2 { try $0.insert(test.genre(5), values: [:]) } } } == .duplicateObject)
+        #expect(
+            code { try test.commit { for _ in 0..<2 { try $0.update(test.genre(1), version: 1, values: [:]) } } }
+                == .invalidRequest)
+        #expect(
+            code {
+                try test.commit {
+                    try $0.update(test.genre(1), version: 1, values: [:])
+                    $0.delete(test.genre(1), version: 1)
+                }
+            } == .invalidRequest)
+    }
+
+    @Test("every pair that collides is listed: with the store and within the change set")
+    func violations() throws {
+        let test = try TestStore()
+        try test.fill()
+        do {
+            try test.commit { changes in
+                try changes.insert(test.artist(10), values: ["code": "a"])
+                try changes.insert(test.artist(11), values: ["code": "new"])
+                try changes.insert(ObjectID("Band", 12), values: ["code": "new"])
+                try changes.insert(test.artist(13), values: [:])
+            }
+            Issue.record("the commit must fail")
+        } catch let error as StoreError {
+            #expect(error.code == .constraintViolation)
+            #expect(
+                error.violations == [
+                    ConstraintViolation(
+                        entity: "Artist", attributes: ["code"], rejected: test.artist(10), existing: test.artist(1)),
+                    ConstraintViolation(
+                        entity: "Artist", attributes: ["code"], rejected: ObjectID("Band", 12),
+                        existing: test.artist(11)),
+                ])
+        }
+        #expect(try test.snapshot().record(test.artist(13)) == nil)
+    }
+
+    @Test("unique values can be swapped, and taken over from an object that goes")
+    func swap() throws {
+        let test = try TestStore()
+        try test.fill()
+        try test.commit { changes in
+            try changes.update(test.artist(1), version: 1, values: ["code": "b"])
+            try changes.update(test.artist(2), version: 1, values: ["code": "a"])
+            changes.delete(ObjectID("Band", 3), version: 1)
+            try changes.insert(test.artist(4), values: ["code": "c"])
+        }
+        #expect(try test.findings() == [])
+        #expect(try test.snapshot().keys(FetchRequest("Artist", where: .equal("code", "a"))) == [2])
+        #expect(try test.snapshot().keys(FetchRequest("Artist", where: .equal("code", "c"))) == [4])
+    }
+
+    @Test("a constraint over two attributes binds only objects that have both")
+    func compound() throws {
+        let test = try TestStore()
+        try test.fill()
+        try test.commit { changes in
+            try changes.insert(test.album(10), values: ["title": "T1"])
+            try changes.insert(test.album(11), values: ["title": "T1"])
+            try changes.insert(test.album(12), values: ["title": "T1", "price": .decimal(2)])
+        }
+        #expect(
+            code { try test.commit { try $0.insert(test.album(13), values: ["title": "T1", "price": .decimal(1)]) } }
+                == .constraintViolation)
+    }
+
+    @Test("values too long for a key are unique all the same, and told apart behind the part that fits")
+    func longValues() throws {
+        let test = try TestStore()
+        let long = String(repeating: "x", count: 5000)
+        try test.commit { changes in
+            try changes.insert(test.artist(1), values: ["code": .string(long + "1"), "name": .string(long)])
+            try changes.insert(test.artist(2), values: ["code": .string(long + "2"), "name": .string(long)])
+        }
+        #expect(
+            code { try test.commit { try $0.insert(test.artist(3), values: ["code": .string(long + "1")]) } }
+                == .constraintViolation)
+        let snapshot = try test.snapshot()
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("code", .string(long + "2")))) == [2])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("name", .string(long)))) == [1, 2])
+        try test.commit { changes in
+            try changes.update(test.artist(1), version: 1, values: ["code": .string(long + "2")])
+            changes.delete(test.artist(2), version: 1)
+        }
+        #expect(try test.findings() == [])
+    }
+
+    @Test("user metadata are set and removed by a commit")
+    func userMetadata() throws {
+        let test = try TestStore(StoreOptions(timeoutSeconds: 0, userMetadata: ["kept": .int(1), "gone": .bool(true)]))
+        try test.commit { changes in
+            changes.userMetadata["new"] = .string("x")
+            changes.userMetadata.updateValue(nil, forKey: "gone")
+        }
+        #expect(try test.store.metadata().userMetadata == ["kept": .int(1), "new": .string("x")])
+    }
+
+    @Test("everything after close throws closed; closing again does nothing")
+    func closed() throws {
+        let test = try TestStore()
+        try test.fill()
+        let snapshot = try test.snapshot()
+        let cursor = try snapshot.records(of: "Artist", after: nil)
+        let links = try snapshot.links(of: RelationshipName("Album", "genres"), after: nil)
+        try test.store.close()
+        try test.store.close()
+        var batch = RecordBatch(model: test.model)
+        var linkBatch = LinkBatch(relationship: 0)
+        #expect(code { try test.commit { try $0.insert(test.genre(9), values: [:]) } } == .closed)
+        #expect(code { _ = try test.store.snapshot() } == .closed)
+        #expect(code { _ = try test.store.metadata() } == .closed)
+        #expect(code { _ = try test.store.byteCount() } == .closed)
+        #expect(code { _ = try test.store.integrityFindings() } == .closed)
+        #expect(code { _ = try test.store.reserveKeys(1, for: "Genre") } == .closed)
+        #expect(code { _ = try test.store.bulkLoader(BulkLoadOptions()) } == .closed)
+        #expect(code { _ = try snapshot.records(of: "Artist", after: nil) } == .closed)
+        #expect(code { _ = try snapshot.recordedTally() } == .closed)
+        #expect(code { _ = try snapshot.lastKey(of: "Artist") } == .closed)
+        #expect(code { _ = try cursor.next(into: &batch) } == .closed)
+        #expect(code { _ = try links.next(into: &linkBatch) } == .closed)
+    }
+
+    @Test("a read-only store refuses every change")
+    func readOnly() throws {
+        let test = try TestStore(StoreOptions(isReadOnly: true))
+        #expect(code { try test.commit { try $0.insert(test.genre(9), values: [:]) } } == .readOnly)
+        #expect(code { _ = try test.store.reserveKeys(1, for: "Genre") } == .readOnly)
+        #expect(code { _ = try test.store.bulkLoader(BulkLoadOptions()) } == .readOnly)
+        #expect(try test.snapshot().ids(of: "Genre") == [])
+    }
+}

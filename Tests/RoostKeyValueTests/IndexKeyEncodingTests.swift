@@ -1,0 +1,148 @@
+import Foundation
+import RoostCore
+import Testing
+
+@testable import RoostKeyValue
+
+@Suite("Index key encodings")
+struct IndexKeyEncodingTests {
+    private func bytes(_ body: (inout [UInt8]) -> Void) -> [UInt8] {
+        var bytes: [UInt8] = []
+        body(&bytes)
+        return bytes
+    }
+
+    /// Checks that the bytes of all pairs are in the order of their values.
+    private func expectOrder<T>(_ values: [T], _ encode: (T) -> [UInt8], _ precedes: (T, T) -> Bool) {
+        let encoded = values.map(encode)
+        for (i, a) in values.enumerated() {
+            for (j, b) in values.enumerated() {
+                #expect(encoded[i].lexicographicallyPrecedes(encoded[j]) == precedes(a, b), "\(a) and \(b)")
+            }
+        }
+    }
+
+    @Test("integers")
+    func integers() {
+        var generator = SeededGenerator(1)
+        let values = [.min, .min + 1, -256, -255, -1, 0, 1, 255, 256, .max - 1, .max]
+            + (0..<60).map { _ in Int64.random(in: .min ... .max, using: &generator) }
+        expectOrder(values, { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, <)
+    }
+
+    @Test("floating-point numbers, NaN last, both zeros equal")
+    func doubles() {
+        var generator = SeededGenerator(2)
+        let values: [Double] =
+            [-.infinity, -.greatestFiniteMagnitude, -1.5, -.leastNonzeroMagnitude, -0.0, 0.0, .leastNonzeroMagnitude, 1, 1.5,
+                .greatestFiniteMagnitude, .infinity]
+            + (0..<60).map { _ in Double(bitPattern: UInt64.random(in: .min ... .max, using: &generator)) }.filter { !$0.isNaN }
+        func encode(_ value: Double) -> [UInt8] { bytes { IndexKeyEncoding.append(value, to: &$0) } }
+        expectOrder(values, encode, <)
+        #expect(encode(-0.0) == encode(0.0))
+        #expect(encode(.nan) == encode(-.nan))
+        #expect(encode(.infinity).lexicographicallyPrecedes(encode(.nan)))
+    }
+
+    @Test("decimals of every size and sign")
+    func decimals() throws {
+        var generator = SeededGenerator(3)
+        var values = try ["0", "-1", "1", "10", "9.99", "10.01", "1e127", "-1e127", "1e-128", "-1e-128", "NaN",
+            "99999999999999999999999999999999999999", "99999999999999999999999999999999999998"]
+            .map { try #require(DecimalNumber(utf8: $0.utf8)) }
+        for _ in 0..<60 {
+            let mantissa = UInt128.random(in: 0..<1_000_000, using: &generator)
+            values.append(
+                try #require(
+                    DecimalNumber(
+                        isNegative: Bool.random(using: &generator), mantissa: mantissa,
+                        exponent: Int.random(in: -6...6, using: &generator))))
+        }
+        expectOrder(values, { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, <)
+    }
+
+    @Test("text and data: a beginning comes first, zero bytes included, whatever follows in the key")
+    func text() {
+        var generator = SeededGenerator(4)
+        var values: [[UInt8]] = [[], [0], [0, 0], [0, 1], [0, 255], [1], [1, 0], [255], [255, 255], [97], [97, 0], [97, 98]]
+        for _ in 0..<60 {
+            values.append((0..<Int.random(in: 0...5, using: &generator)).map { _ in
+                [0, 1, 97, 254, 255].randomElement(using: &generator) ?? 0
+            })
+        }
+        for suffix in [[UInt8](), [0], [255, 255]] {
+            expectOrder(
+                values,
+                { value in
+                    bytes { bytes in value.withUnsafeBytes { IndexKeyEncoding.append(escaping: $0, to: &bytes) } } + suffix
+                },
+                { $0.lexicographicallyPrecedes($1) })
+        }
+    }
+
+    @Test("every field of a record: nulls first, descending elements the other way round")
+    func fields() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Thing",
+                attributes: [
+                    AttributeDescription("int", .integer16), AttributeDescription("text", .string),
+                    AttributeDescription("date", .date), AttributeDescription("flag", .boolean),
+                    AttributeDescription("uuid", .uuid), AttributeDescription("float", .float),
+                ])
+        ])
+        let entity = try model.requireEntity("Thing")
+        let ordered: [(String, [Value])] = [
+            ("int", [.null, -5, 0, 7]), ("text", [.null, "", "a", "é", "中", "😀"]), ("flag", [.null, false, true]),
+            ("date", [.null, .date(Date(timeIntervalSinceReferenceDate: -1)), .date(Date(timeIntervalSinceReferenceDate: 2))]),
+            ("float", [.null, -2.5, 0.5]),
+            ("uuid", [.null, .uuid(UUID(uuid: (0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),
+                .uuid(UUID(uuid: (255, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))]),
+        ]
+        for (name, values) in ordered {
+            let field = try entity.layout.requireField(name)
+            var batch = RecordBatch(model: model)
+            for (index, value) in values.enumerated() {
+                try batch.append(ObjectID("Thing", Int64(index + 1)), values: [name: value])
+            }
+            for isAscending in [true, false] {
+                let keys = (0..<batch.count).map { index in
+                    bytes { bytes in
+                        batch.withRecord(at: index) { record in
+                            _ = IndexKeyEncoding.append(
+                                field, of: record, isAscending: isAscending, model: model, to: &bytes)
+                        }
+                    }
+                }
+                let sorted = keys.sorted { $0.lexicographicallyPrecedes($1) }
+                #expect(sorted == (isAscending ? keys : keys.reversed()), "\(name)")
+            }
+        }
+    }
+
+    @Test("no key is longer than the limit, and a shortened one has exactly its length", arguments: [64, 100, 511])
+    func limits(limit: Int) {
+        var key = StorageKey()
+        for count in 0...600 {
+            let values = [UInt8](repeating: 7, count: count)
+            let isWhole = IndexKeyEncoding.makeUniqueKey(constraint: 3, values: values, object: 9, limit: limit, into: &key)
+            #expect(isWhole == (count + 2 < limit) && key.count <= limit && (isWhole || key.count == limit))
+            IndexKeyEncoding.makeIndexKey(index: 3, values: values, object: 9, limit: limit, into: &key)
+            #expect(key.count <= limit)
+            var prefix = StorageKey()
+            IndexKeyEncoding.makePrefix(number: 3, values: values, isIndex: true, limit: limit, into: &prefix)
+            #expect(key.bytes.starts(with: prefix.bytes) && prefix.count == key.count - 8)
+        }
+    }
+
+    @Test("places and keys order as numbers")
+    func places() {
+        expectOrder(
+            [Int64.min, -1, 0, 1, .max],
+            { place in
+                var key = StorageKey()
+                key.append(place: place)
+                return key.bytes
+            }, <)
+    }
+}

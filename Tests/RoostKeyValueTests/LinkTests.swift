@@ -1,0 +1,146 @@
+import Foundation
+import RoostCore
+import RoostKeyValue
+import RoostMemory
+import Testing
+
+@Suite("Links and references of the key-value engine")
+struct LinkTests {
+    @Test("a many-to-many relationship walks from both ends")
+    func bothEnds() throws {
+        let test = try TestStore()
+        try test.fill()
+        let snapshot = try test.snapshot()
+        #expect(try snapshot.targets("Album", "genres", test.album(1)) == [1, 2])
+        #expect(try snapshot.targets("Genre", "albums", test.genre(1)) == [1, 2])
+        #expect(try snapshot.targets("Genre", "albums", test.genre(2)) == [1])
+        #expect(
+            try snapshot.all(try snapshot.links(of: RelationshipName("Genre", "albums"), after: nil))
+                == [Link(1, 1), Link(1, 2), Link(2, 1)])
+        #expect(
+            try snapshot.all(try snapshot.links(of: RelationshipName("Genre", "albums"), after: Link(1, 1)))
+                == [Link(1, 2), Link(2, 1)])
+    }
+
+    @Test("places order the links of each end, and adding again replaces them")
+    func ordered() throws {
+        let test = try TestStore()
+        try test.fill()
+        let chart = RelationshipName("Genre", "chart")
+        #expect(try test.snapshot().targets("Genre", "chart", test.genre(1)) == [3, 1])
+        try test.commit { try $0.add(Link(1, 1, order: -7, inverseOrder: 40), to: chart) }
+        let snapshot = try test.snapshot()
+        #expect(
+            try snapshot.all(try snapshot.links(of: chart, from: test.genre(1)))
+                == [Link(1, 1, order: -7, inverseOrder: 40), Link(1, 3, order: 10, inverseOrder: 20)])
+        #expect(
+            try snapshot.all(try snapshot.links(of: RelationshipName("Album", "charts"), from: test.album(3)))
+                == [Link(3, 1, order: 20, inverseOrder: 10)])
+        try test.commit { try $0.remove(Link(1, 1), from: chart) }
+        #expect(try test.snapshot().targets("Genre", "chart", test.genre(1)) == [3])
+        #expect(try test.findings() == [])
+        _ = try test.digest()
+    }
+
+    @Test("a relationship that is its own inverse is stored once and leads both ways")
+    func reflexive() throws {
+        let test = try TestStore()
+        try test.fill()
+        let friends = RelationshipName("Artist", "friends")
+        try test.commit { changes in
+            try changes.add(Link(2, 2), to: friends)
+            try changes.add(Link(3, 2), to: friends)
+        }
+        let snapshot = try test.snapshot()
+        #expect(try snapshot.targets("Artist", "friends", test.artist(1)) == [2])
+        #expect(try snapshot.targets("Artist", "friends", test.artist(2)) == [1, 2, 3])
+        #expect(try snapshot.targets("Band", "friends", ObjectID("Band", 3)) == [2])
+        #expect(try snapshot.all(try snapshot.links(of: friends, after: nil)) == [Link(1, 2), Link(2, 2), Link(2, 3)])
+        try test.commit { try $0.remove(Link(3, 2), from: friends) }
+        #expect(try test.snapshot().targets("Artist", "friends", test.artist(2)) == [1, 2])
+        #expect(try test.findings() == [])
+    }
+
+    @Test("an ordered relationship that is its own inverse keeps a place for each end")
+    func orderedReflexive() throws {
+        let test = try TestStore()
+        try test.fill()
+        let partners = RelationshipName("Artist", "partners")
+        #expect(try test.snapshot().targets("Artist", "partners", test.artist(1)) == [2, 3])
+        try test.commit { try $0.add(Link(3, 2, order: 1, inverseOrder: 0), to: partners) }
+        let snapshot = try test.snapshot()
+        // Band 3 sees 2 at place 1 and 1 at place 2; artist 2 sees 3 at place 0 and 1 at place 1.
+        #expect(try snapshot.targets("Artist", "partners", ObjectID("Band", 3)) == [2, 1])
+        #expect(try snapshot.targets("Artist", "partners", test.artist(2)) == [3, 1])
+        #expect(
+            try snapshot.all(try snapshot.links(of: partners, from: ObjectID("Band", 3))).first
+                == Link(3, 2, order: 1, inverseOrder: 0))
+    }
+
+    @Test("a derived to-many relationship follows the references and their order")
+    func derived() throws {
+        let test = try TestStore()
+        try test.fill()
+        let albums = RelationshipName("Artist", "albums")
+        let snapshot = try test.snapshot()
+        #expect(
+            try snapshot.all(try snapshot.links(of: albums, from: test.artist(1)))
+                == [Link(1, 2, order: 1), Link(1, 3, order: 2), Link(1, 1, order: 3)])
+        #expect(try snapshot.targets("Artist", "albums", test.artist(2)) == [])
+        try test.commit { changes in
+            try changes.update(test.album(3), version: 1, values: ["artist": .objectID(test.artist(2))])
+            changes.delete(test.album(2), version: 1)
+        }
+        #expect(try test.snapshot().targets("Artist", "albums", test.artist(1)) == [1])
+        #expect(try test.snapshot().targets("Artist", "albums", test.artist(2)) == [3])
+        // The snapshot from before still shows what was.
+        #expect(try snapshot.targets("Artist", "albums", test.artist(1)) == [2, 3, 1])
+        #expect(code { _ = try snapshot.links(of: albums, after: nil) } == .invalidRequest)
+        #expect(
+            code { _ = try snapshot.links(of: RelationshipName("Album", "artist"), from: test.album(1)) }
+                == .invalidRequest)
+        #expect(
+            code { _ = try snapshot.links(of: RelationshipName("Album", "nothing"), from: test.album(1)) }
+                == .unknownProperty)
+        #expect(try test.findings() == [])
+    }
+
+    @Test("deleting an object removes its links at both ends, and references to it stay")
+    func deleting() throws {
+        let test = try TestStore()
+        try test.fill()
+        try test.commit { changes in
+            changes.delete(test.genre(1), version: 1)
+            changes.delete(test.artist(1), version: 1)
+        }
+        let snapshot = try test.snapshot()
+        #expect(try snapshot.targets("Album", "genres", test.album(1)) == [2])
+        #expect(try snapshot.targets("Album", "genres", test.album(2)) == [])
+        #expect(try snapshot.targets("Artist", "friends", test.artist(2)) == [])
+        #expect(try snapshot.targets("Artist", "albums", test.artist(1)) == [])
+        #expect(try snapshot.record(test.album(1))?.value("artist") == .objectID(test.artist(1)))
+        #expect(try test.digest().linkCount == 1)
+        #expect(try test.findings() == [])
+    }
+
+    @Test("a link to an object that does not exist after the change is refused")
+    func ends() throws {
+        let test = try TestStore()
+        try test.fill()
+        let genres = RelationshipName("Album", "genres")
+        #expect(code { try test.commit { try $0.add(Link(1, 99), to: genres) } } == .objectNotFound)
+        #expect(code { try test.commit { try $0.add(Link(99, 1), to: genres) } } == .objectNotFound)
+        #expect(
+            code {
+                try test.commit {
+                    try $0.add(Link(1, 2), to: genres)
+                    $0.delete(test.genre(2), version: 1)
+                }
+            } == .objectNotFound)
+        try test.commit {
+            try $0.insert(test.genre(99), values: [:])
+            try $0.add(Link(1, 99), to: genres)
+        }
+        #expect(try test.snapshot().targets("Album", "genres", test.album(1)) == [1, 2, 99])
+    }
+}

@@ -1,0 +1,269 @@
+import Foundation
+import RoostCore
+import Testing
+
+@testable import RoostKeyValue
+@testable import RoostMemory
+
+@Suite("Snapshots, keys and checks of the key-value engine")
+struct SnapshotTests {
+    @Test("a snapshot keeps showing its commit, a later one shows the next")
+    func consistency() throws {
+        let test = try TestStore()
+        try test.fill()
+        let old = try test.snapshot()
+        try test.commit { changes in
+            changes.delete(test.artist(1), version: 1)
+            try changes.insert(test.artist(9), values: [:])
+        }
+        #expect(try old.ids(of: "Artist").map(\.key) == [1, 2, 3])
+        #expect(try test.snapshot().ids(of: "Artist").map(\.key) == [2, 3, 9])
+        #expect(try old.recordedTally()?.generation == 1)
+        old.close()
+        old.close()
+        #expect(code { _ = try old.ids(of: "Artist") } == .closed)
+    }
+
+    @Test("records page behind an ID, and come by ID in the order asked for")
+    func paging() throws {
+        let test = try TestStore()
+        try test.fill()
+        let snapshot = try test.snapshot()
+        let rest = try snapshot.all(try snapshot.records(of: "Artist", after: test.artist(1)))
+        #expect((0..<rest.count).map { rest.key(at: $0) } == [2, 3])
+        let ids = [test.album(3), test.artist(9), ObjectID("Artist", 3), test.album(3), ObjectID("Band", 1)]
+        let some = try snapshot.all(try snapshot.records(with: ids))
+        #expect((0..<some.count).map { some.id(at: $0) } == [test.album(3), ObjectID("Band", 3), test.album(3)])
+        #expect(code { _ = try snapshot.records(of: "Nobody", after: nil) } == .unknownEntity)
+        #expect(try snapshot.ids(of: "Chart") == [])
+    }
+
+    @Test("fetches answer alike by index and by scan")
+    func fetching() throws {
+        let test = try TestStore()
+        try test.fill()
+        try test.commit { changes in
+            for key in Int64(10)..<60 {
+                try changes.insert(
+                    test.artist(key),
+                    values: ["name": .string("n\(key % 5)"), "rank": .int(key % 3), "code": .string("k\(key)")])
+            }
+        }
+        let snapshot = try test.snapshot()
+        let byName = FetchRequest("Artist", where: .equal("name", "n3") && .equal("rank", 1))
+        #expect(try snapshot.keys(byName) == (10..<60).filter { $0 % 5 == 3 && $0 % 3 == 1 })
+        #expect(try snapshot.keys(FetchRequest("Band", where: .equal("code", "a"))) == [])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .isIn("code", ["k12", "b", "none"]))) == [2, 12])
+        #expect(
+            try snapshot.keys(FetchRequest("Artist", where: .equal("code", "k12") || .greater("rank", 1), limit: 3))
+                == [1, 11, 12])
+        #expect(
+            try snapshot.keys(FetchRequest("Album", where: .equal("artist", .objectID(test.artist(1))))) == [1, 2, 3])
+        #expect(try snapshot.keys(FetchRequest("Album", where: .equal("artist", .objectID(test.album(1))))) == [])
+        let this = FetchRequest.Predicate.comparison(
+            .init(.evaluatedObject, .isIn, .aggregate([.constant(.objectID(test.artist(2))), .constant(.objectID(test.artist(3)))])))
+        #expect(try snapshot.keys(FetchRequest("Artist", where: this)) == [2, 3])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: this, includesSubentities: false)) == [2])
+        #expect(
+            try snapshot.keys(FetchRequest("Artist", where: .less("rank", 3), sortedBy: [.init("name", ascending: false)], limit: 2, offset: 1))
+                == [19, 24])
+        #expect(code { _ = try snapshot.fetch(FetchRequest("Artist", where: .equal("nome", 1))) } == .unknownProperty)
+        #expect(code { _ = try snapshot.fetch(FetchRequest("Artist", where: .equal("name", 1))) } == .invalidRequest)
+    }
+
+    @Test("reserved keys never come twice, block by block, and what is left is given back")
+    func reserving() throws {
+        let test = try TestStore()
+        #expect(try test.snapshot().lastKey(of: "Artist") == 0)
+        #expect(try test.store.reserveKeys(3, for: "Band") == 1..<4)
+        #expect(try test.store.reserveKeys(2, for: "Artist") == 4..<6)
+        #expect(try test.snapshot().lastKey(of: "Artist") == 5)
+        #expect(try test.store.reserveKeys(100, for: "Artist") == 6..<106)
+        try test.commit { try $0.insert(test.artist(110), values: [:]) }
+        #expect(try test.store.reserveKeys(1, for: "Artist") == 111..<112)
+        try test.commit { try $0.insert(test.artist(100_000), values: [:]) }
+        let next = try test.store.reserveKeys(5000, for: "Artist")
+        #expect(next == 100_001..<105_001)
+        #expect(code { _ = try test.store.reserveKeys(0, for: "Artist") } == .invalidRequest)
+        #expect(code { _ = try test.store.reserveKeys(1, for: "Nobody") } == .unknownEntity)
+        #expect(code { _ = try test.store.reserveKeys(.max, for: "Artist") } == .limitExceeded)
+        _ = try test.store.reserveKeys(1, for: "Genre")
+        #expect(try MetaSpace.readLastKey(root: try test.model.requireEntity("Genre").number, test.storage.read()) == 64)
+        let reader = try test.storage.read()
+        try test.store.close()
+        let genre = try test.model.requireEntity("Genre").number
+        #expect(try MetaSpace.readLastKey(root: genre, reader) == 64)
+        let after = MemoryReader(trees: test.storage.contents.current.trees)
+        #expect(try MetaSpace.readLastKey(root: genre, after) == 1)
+    }
+
+    @Test("reservations of many threads and two openings do not overlap")
+    func reservingTogether() async throws {
+        let type = MemoryStoreType()
+        let url = StoreURL(type: "memory", path: "reserving-\(UUID())")
+        let first = try type.create(url, model: try musicModel(), options: StoreOptions())
+        let second = try type.open(url, options: StoreOptions())
+        let ranges = try await withThrowingTaskGroup(of: [Range<Int64>].self) { group in
+            for worker in 0..<6 {
+                group.addTask {
+                    let store = worker % 2 == 0 ? first : second
+                    return try (1...100).map { try store.reserveKeys($0 % 7 + 1, for: "Genre") }
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        let keys = ranges.flatMap { Array($0) }
+        #expect(Set(keys).count == keys.count)
+        #expect(code { try type.destroy(url) } == .busy)
+        try first.close()
+        try second.close()
+        try type.destroy(url)
+        #expect(code { _ = try type.open(url, options: StoreOptions()) } == .notFound)
+    }
+
+    /// Writes behind the engine's back.
+    private func tamper(_ test: TestStore, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Void) throws {
+        try test.storage.write(timeoutSeconds: 0, body)
+    }
+
+    /// The first key of a space that starts with a number.
+    private static func firstKey(_ space: KeySpace, _ reader: any KeyValueReader) throws(StoreError) -> StorageKey {
+        let cursor = try reader.cursor(in: space)
+        guard try cursor.next() else { throw StoreError(.notFound, "the space is empty") }
+        return StorageKey(cursor.key)
+    }
+
+    @Test("an entry that is missing is found in every space", arguments: KeySpace.allCases.filter { $0 != .meta })
+    func missing(space: KeySpace) throws {
+        let test = try TestStore()
+        try test.fill()
+        try tamper(test) { (writer) throws(StoreError) in
+            try writer.delete(try Self.firstKey(space, writer), in: space)
+        }
+        #expect(try !test.findings().isEmpty)
+    }
+
+    @Test("an entry too many is found in every space", arguments: KeySpace.allCases.filter { $0 != .meta })
+    func surplus(space: KeySpace) throws {
+        let test = try TestStore()
+        try test.fill()
+        try tamper(test) { (writer) throws(StoreError) in
+            var key = try Self.firstKey(space, writer)
+            let value = try writer.value(of: key, in: space) ?? []
+            // Another object's entry of the same form.
+            key.truncate(to: key.count - 1)
+            key.append(bytes: [77])
+            try writer.put(key, value, in: space)
+        }
+        #expect(try !test.findings().isEmpty)
+    }
+
+    @Test("a damaged record costs only itself, is named, and is a finding")
+    func damaged() throws {
+        let test = try TestStore()
+        try test.fill()
+        let root = try test.model.requireEntity("Artist").number
+        try tamper(test) { (writer) throws(StoreError) in
+            let key = StorageKey(record: 2, root: root)
+            var bytes = try writer.value(of: key, in: .records) ?? []
+            bytes[bytes.count - 1] ^= 1
+            try writer.put(key, bytes, in: .records)
+        }
+        let snapshot = try test.snapshot()
+        let cursor = try snapshot.records(of: "Artist", after: nil)
+        var batch = RecordBatch(model: test.model)
+        #expect(try cursor.next(into: &batch))
+        #expect(batch.count == 1 && batch.key(at: 0) == 1)
+        do {
+            _ = try cursor.next(into: &batch)
+            Issue.record("the damage must be reported")
+        } catch {
+            #expect(error.code == .corrupted)
+            #expect(error.damagedObject == test.artist(2))
+        }
+        #expect(try cursor.next(into: &batch))
+        #expect(batch.count == 1 && batch.key(at: 0) == 3)
+        #expect(try !cursor.next(into: &batch))
+        #expect(try test.findings().contains { $0.contains("Artist/p2") })
+        #expect(code { try test.commit { try $0.update(test.artist(2), version: 1, values: [:]) } } == .corrupted)
+    }
+
+    @Test("damaged metadata are refused", arguments: ["format", "uuid", "type", "model", "user", "tally"])
+    func damagedMetadata(name: String) throws {
+        let test = try TestStore()
+        try test.fill()
+        let url = StoreURL(type: "memory", path: "")
+        try tamper(test) { (writer) throws(StoreError) in
+            let key = StorageKey(name.utf8)
+            var bytes = try writer.value(of: key, in: .meta) ?? []
+            bytes[bytes.count - 1] ^= 1
+            try writer.put(key, bytes, in: .meta)
+        }
+        let copy = MemoryStorage(contents: test.storage.contents)
+        #expect(
+            code { _ = try KeyValueStore(opening: copy, type: MemoryStoreType(), url: url, options: StoreOptions()) }
+                == .corrupted)
+    }
+
+    @Test("foreign, newer and other-model stores are told apart")
+    func opening() throws {
+        let url = StoreURL(type: "memory", path: "")
+        let type = MemoryStoreType()
+        #expect(
+            code { _ = try KeyValueStore(opening: MemoryStorage(), type: type, url: url, options: StoreOptions()) }
+                == .notAStore)
+        let test = try TestStore()
+        let other = try ManagedObjectModel(entities: [EntityDescription("Other")])
+        func open(_ options: StoreOptions) throws -> KeyValueStore {
+            try KeyValueStore(
+                opening: MemoryStorage(contents: test.storage.contents), type: type, url: url, options: options)
+        }
+        #expect(code { _ = try open(StoreOptions(model: other)) } == .modelMismatch)
+        #expect(try open(StoreOptions(model: test.model)).metadata() == (try test.store.metadata()))
+        #expect(
+            code {
+                _ = try KeyValueStore(
+                    creating: MemoryStorage(contents: test.storage.contents), type: type, url: url, model: other,
+                    options: StoreOptions())
+            } == .alreadyExists)
+        #expect(code { _ = try test.store.commit(ChangeSet(model: other)) } == .modelMismatch)
+        try tamper(test) { (writer) throws(StoreError) in
+            try MetaSpace.write((UInt64(2) | 511 << 32).littleEndianBytes, MetaSpace.format, writer)
+        }
+        #expect(code { _ = try open(StoreOptions()) } == .unsupportedVersion)
+    }
+
+    @Test("named stores are shared and survive closing; unnamed ones are new each time")
+    func names() throws {
+        let type = MemoryStoreType()
+        let model = try musicModel()
+        let (a, b) = (StoreURL(type: "memory", path: "a-\(UUID())"), StoreURL(type: "memory", path: "b-\(UUID())"))
+        let private1 = try type.create(StoreURL(type: "memory", path: ""), model: model, options: StoreOptions())
+        var changes = ChangeSet(model: model)
+        try changes.insert(ObjectID("Genre", 1), values: [:])
+        _ = try private1.commit(changes)
+        let private2 = try type.create(StoreURL(type: "memory", path: ""), model: model, options: StoreOptions())
+        #expect(try private2.snapshot().ids(of: "Genre") == [])
+        #expect(code { _ = try type.open(StoreURL(type: "memory", path: ""), options: StoreOptions()) } == .notFound)
+
+        let store = try type.create(a, model: model, options: StoreOptions())
+        #expect(code { _ = try type.create(a, model: model, options: StoreOptions()) } == .alreadyExists)
+        _ = try store.commit(changes)
+        #expect(code { try type.replace(b, with: a, overwriting: false) } == .busy)
+        try store.close()
+        let again = try type.open(a, options: StoreOptions(model: model))
+        #expect(try again.snapshot().ids(of: "Genre").count == 1)
+        #expect(try type.metadata(at: a, options: StoreOptions()) == again.metadata())
+        try again.close()
+        try type.create(b, model: model, options: StoreOptions()).close()
+        #expect(code { try type.replace(b, with: a, overwriting: false) } == .alreadyExists)
+        try type.replace(b, with: a, overwriting: true)
+        #expect(code { _ = try type.open(a, options: StoreOptions()) } == .notFound)
+        let moved = try type.open(b, options: StoreOptions())
+        #expect(try moved.snapshot().ids(of: "Genre").count == 1)
+        try moved.close()
+        try type.destroy(b)
+        try type.destroy(b)
+        #expect(code { _ = try type.open(b, options: StoreOptions(typeOptions: ["x": "y"])) } == .invalidRequest)
+    }
+}

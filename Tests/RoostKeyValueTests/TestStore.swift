@@ -1,0 +1,176 @@
+import Foundation
+import RoostCore
+import RoostKeyValue
+import RoostMemory
+import Testing
+
+/// A model with everything the engine keeps: a hierarchy, constraints, indexes, and relationships of every kind.
+func musicModel() throws -> ManagedObjectModel {
+    try ManagedObjectModel(entities: [
+        EntityDescription(
+            "Artist",
+            attributes: [
+                AttributeDescription("name", .string), AttributeDescription("rank", .integer32),
+                AttributeDescription("code", .string),
+            ],
+            relationships: [
+                .toMany("albums", "Album", inverse: "artist", isOrdered: true),
+                .toMany("friends", "Artist", inverse: "friends"),
+                .toMany("partners", "Artist", inverse: "partners", isOrdered: true),
+            ],
+            uniquenessConstraints: [["code"]],
+            fetchIndexes: [FetchIndexDescription("byName", on: "name", "rank")]),
+        EntityDescription(
+            "Band", superentity: "Artist", attributes: [AttributeDescription("size", .integer16)],
+            fetchIndexes: [
+                FetchIndexDescription("bySize", elements: [.init("size", isAscending: false)])
+            ]),
+        EntityDescription(
+            "Album",
+            attributes: [
+                AttributeDescription("title", .string), AttributeDescription("price", .decimal),
+                AttributeDescription("length", .double), AttributeDescription("cover", .binaryData),
+            ],
+            relationships: [
+                .toOne("artist", "Artist", inverse: "albums"),
+                .toMany("genres", "Genre", inverse: "albums"),
+                .toMany("notes", "Genre"),
+            ],
+            uniquenessConstraints: [["title", "price"]]),
+        EntityDescription(
+            "Genre", attributes: [AttributeDescription("name", .string)],
+            relationships: [
+                .toMany("albums", "Album", inverse: "genres"),
+                .toMany("chart", "Album", inverse: "charts", isOrdered: true),
+            ]),
+        EntityDescription(
+            "Chart", superentity: nil, attributes: [AttributeDescription("year", .integer64)]),
+    ].map { entity in
+        var entity = entity
+        if entity.name == "Album" {
+            entity.relationships.append(.toMany("charts", "Genre", inverse: "chart", isOrdered: true))
+        }
+        return entity
+    })
+}
+
+/// A store on a storage in memory, with short ways to write and read.
+struct TestStore {
+    let model: ManagedObjectModel
+    let storage: MemoryStorage
+    let store: any PersistentStore
+
+    init(_ options: StoreOptions = StoreOptions(timeoutSeconds: 0)) throws {
+        model = try musicModel()
+        storage = MemoryStorage()
+        store = try KeyValueStore(
+            creating: storage, type: MemoryStoreType(), url: StoreURL(type: "memory", path: ""), model: model,
+            options: options)
+    }
+
+    @discardableResult
+    func commit(_ body: (inout ChangeSet) throws -> Void) throws -> CommitReceipt {
+        var changes = ChangeSet(model: model)
+        try body(&changes)
+        return try store.commit(changes)
+    }
+
+    func artist(_ key: Int64) -> ObjectID { ObjectID("Artist", key) }
+    func album(_ key: Int64) -> ObjectID { ObjectID("Album", key) }
+    func genre(_ key: Int64) -> ObjectID { ObjectID("Genre", key) }
+
+    /// Two artists, a band, three albums and two genres; keys 1… in each hierarchy.
+    func fill() throws {
+        try commit { changes in
+            try changes.insert(artist(1), values: ["name": "Ada", "code": "a", "rank": 2])
+            try changes.insert(artist(2), values: ["name": "Bo", "code": "b"])
+            try changes.insert(ObjectID("Band", 3), values: ["name": "Duo", "code": "c", "size": 2])
+            for (key, order) in [(1, 3), (2, 1), (3, 2)] {
+                try changes.insert(
+                    album(Int64(key)),
+                    values: [
+                        "title": .string("T\(key)"), "price": .decimal(Decimal(key)), "artist": .objectID(artist(1)),
+                        "artist#order": .int(Int64(order)),
+                    ])
+            }
+            try changes.insert(genre(1), values: ["name": "Jazz"])
+            try changes.insert(genre(2), values: ["name": "Folk"])
+            try changes.add(Link(1, 1), to: RelationshipName("Album", "genres"))
+            try changes.add(Link(1, 2), to: RelationshipName("Album", "genres"))
+            try changes.add(Link(2, 1), to: RelationshipName("Album", "genres"))
+            try changes.add(Link(2, 1), to: RelationshipName("Artist", "friends"))
+            try changes.add(Link(1, 3, order: 5, inverseOrder: 2), to: RelationshipName("Artist", "partners"))
+            try changes.add(Link(1, 2, order: 4, inverseOrder: 1), to: RelationshipName("Artist", "partners"))
+            try changes.add(Link(1, 3, order: 10, inverseOrder: 20), to: RelationshipName("Genre", "chart"))
+            try changes.add(Link(1, 1, order: 30, inverseOrder: 40), to: RelationshipName("Genre", "chart"))
+        }
+    }
+
+    func snapshot() throws -> any StoreSnapshot { try store.snapshot() }
+
+    func digest() throws -> StoreDigest {
+        let snapshot = try store.snapshot()
+        let recorded = try #require(try snapshot.recordedTally())
+        let computed = try snapshot.computeTally()
+        #expect(recorded == computed)
+        return recorded.digest
+    }
+
+    func findings() throws -> [String] { try store.integrityFindings().map(\.message) }
+}
+
+extension StoreSnapshot {
+    func all(_ cursor: any RecordCursor) throws -> RecordBatch {
+        var (all, batch) = (RecordBatch(model: model), RecordBatch(model: model))
+        while try cursor.next(into: &batch) { for index in 0..<batch.count { all.append(batch, at: index) } }
+        return all
+    }
+
+    func ids(of entity: EntityName) throws -> [ObjectID] {
+        let batch = try all(try records(of: entity, after: nil))
+        return (0..<batch.count).map { batch.id(at: $0) }
+    }
+
+    func record(_ id: ObjectID) throws -> Record? {
+        let batch = try all(try records(with: [id]))
+        return batch.isEmpty ? nil : batch.record(at: 0)
+    }
+
+    func keys(_ request: FetchRequest) throws -> [Int64] {
+        let batch = try all(try fetch(request))
+        #expect(try count(request) == batch.count)
+        return (0..<batch.count).map { batch.key(at: $0) }
+    }
+
+    func all(_ cursor: any LinkCursor) throws -> [Link] {
+        var (all, batch) = ([Link](), LinkBatch(relationship: 0))
+        while try cursor.next(into: &batch) { all += batch.links }
+        return all
+    }
+
+    func targets(_ entity: EntityName, _ relationship: String, _ id: ObjectID) throws -> [Int64] {
+        try all(try links(of: RelationshipName(entity, relationship), from: id)).map(\.target)
+    }
+}
+
+/// The code of the error that `body` throws.
+func code(_ body: () throws -> Void) -> StoreError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? StoreError)?.code
+    }
+}
+
+/// A generator that gives the same numbers for the same seed.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+    init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state &* 0x2545_F491_4F6C_DD1D
+    }
+}
