@@ -1,0 +1,74 @@
+internal import RoostCore
+internal import RoostFiles
+
+/// A share in an environment. The last one to go closes it.
+final class EnvironmentLease: Sendable {
+    let environment: LMDBEnvironment
+    private let slot: EnvironmentRegistry.Slot
+
+    fileprivate init(_ environment: LMDBEnvironment, _ slot: EnvironmentRegistry.Slot) {
+        self.environment = environment
+        self.slot = slot
+    }
+
+    deinit { EnvironmentRegistry.giveBack(slot) }
+}
+
+/// The environments this process has open, by file: LMDB loses its locks when a process opens a file twice.
+enum EnvironmentRegistry {
+    /// A file's place. Its lock is held while the file is opened or closed, so that others wait for that.
+    final class Slot: Sendable {
+        let identity: FileIdentity
+        fileprivate let environment = Mutex<LMDBEnvironment?>(nil)
+
+        fileprivate init(_ identity: FileIdentity) { self.identity = identity }
+    }
+
+    private struct Entry {
+        let slot: Slot
+        /// Leases, and openers that wait for one.
+        var userCount: Int
+    }
+
+    private static let entries = Mutex<[FileIdentity: Entry]>([:])
+
+    /// A share in the environment of a file, which is opened if this process does not have it open.
+    static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease {
+        let identity = try FileIdentity(at: path)
+        let slot = entries.withLock { entries in
+            let slot = entries[identity]?.slot ?? Slot(identity)
+            entries[identity, default: Entry(slot: slot, userCount: 0)].userCount += 1
+            return slot
+        }
+        let lease: EnvironmentLease
+        do throws(StoreError) {
+            let environment = try slot.environment.withLock { (environment) throws(StoreError) in
+                if let environment { return environment }
+                let opened = try LMDBEnvironment(path: path, settings: settings, isNew: isNew)
+                environment = opened
+                return opened
+            }
+            lease = EnvironmentLease(environment, slot)
+        } catch {
+            giveBack(slot)
+            throw error
+        }
+        if settings.isWritable { try lease.environment.makeWritable(timeoutSeconds: settings.timeoutSeconds) }
+        return lease
+    }
+
+    fileprivate static func giveBack(_ slot: Slot) {
+        slot.environment.withLock { environment in
+            let isLast = entries.withLock { ($0[slot.identity]?.userCount ?? 0) <= 1 }
+            // Closed here, while others who want to open the file wait for this lock.
+            if isLast {
+                environment?.close()
+                environment = nil
+            }
+            entries.withLock { entries in
+                entries[slot.identity]?.userCount -= 1
+                if entries[slot.identity]?.userCount == 0 { entries[slot.identity] = nil }
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import CLMDB
+internal import RoostCore
+internal import RoostFiles
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+extension LMDBEnvironment {
+    /// Maps as much as another process has made the file's map.
+    func adoptMapSize(timeoutSeconds: Double) throws(StoreError) {
+        try exclusively(timeoutSeconds: timeoutSeconds, "mapped anew because another process made it larger") {
+            (gate) throws(StoreError) in try resize(&gate, to: 0)
+        }
+    }
+
+    /// Makes the map larger, for a writer that holds its place and has no transaction.
+    func growMap(timeoutSeconds: Double) throws(StoreError) {
+        try exclusively(timeoutSeconds: timeoutSeconds, "mapped anew because it grew") { (gate) throws(StoreError) in
+            let file = try StoreFile.byteCount(at: path)
+            let room = try StoreFile.freeBytes(inDirectoryOf: path)
+            guard gate.mapByteCount < settings.maximumMapByteCount else {
+                throw StoreError.lmdb(MDB_MAP_FULL, "cannot grow", path: path)
+            }
+            guard room > Self.mapUnit else { throw StoreFile.error(errno: ENOSPC, "cannot grow", path: path) }
+            let doubled = min(gate.mapByteCount.multipliedReportingOverflow(by: 2).partialValue, settings.maximumMapByteCount)
+            let useful = file.addingReportingOverflow(room).overflow ? doubled : file + room
+            let size = max(min(doubled, useful), gate.mapByteCount + 16 * Self.mapUnit)
+            try resize(&gate, to: min(size, settings.maximumMapByteCount + Self.mapUnit) / Self.mapUnit * Self.mapUnit)
+        }
+    }
+
+    /// Makes the map as large as the file can become, if no reader is open; for transactions that cannot be run again.
+    func growMapForLongWrite() throws(StoreError) {
+        var wishes = settings
+        wishes.initialMapByteCount = nil
+        let wanted = try Self.mapByteCount(path, wishes)
+        try gate.withLock { (gate) throws(StoreError) in
+            if gate.activeCount == 0, gate.handle != nil, gate.mapByteCount < wanted { try resize(&gate, to: wanted) }
+        }
+    }
+
+    private func resize(_ gate: inout Gate, to byteCount: Int) throws(StoreError) {
+        guard let handle = gate.handle else { throw StoreError.lmdb(MDB_PANIC, "cannot be mapped", path: path) }
+        var deadReaders: Int32 = 0
+        if !isUnlocked {
+            let code = mdb_reader_check(handle, &deadReaders)
+            guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, "cannot be mapped", path: path) }
+        }
+        let code = mdb_env_set_mapsize(handle, byteCount)
+        guard code == MDB_SUCCESS else {
+            // The old map may be gone already.
+            gate.needsReopening = true
+            throw StoreError.lmdb(code, "cannot be mapped", path: path)
+        }
+        var information = MDB_envinfo()
+        let informed = mdb_env_info(handle, &information)
+        guard informed == MDB_SUCCESS else { throw StoreError.lmdb(informed, "cannot be examined", path: path) }
+        gate.mapByteCount = information.me_mapsize
+    }
+}

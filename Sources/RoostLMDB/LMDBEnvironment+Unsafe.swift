@@ -1,0 +1,342 @@
+internal import CLMDB
+internal import Dispatch
+internal import RoostCore
+internal import RoostFiles
+internal import RoostKeyValue
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// One open file: the LMDB environment that all of a process's openings of it share.
+///
+/// Whoever has a transaction is counted at the gate. What moves the map or replaces the handle runs inside the gate while
+/// the count is zero: LMDB would do it under open readers too, and leave them pointing nowhere.
+final class LMDBEnvironment: Sendable {
+    /// The handle and what depends on it.
+    struct Gate {
+        // SAFETY: used only under the gate's lock, or between `enter` and `leave`, during which it is not replaced.
+        var handle: OpaquePointer?
+        var databases: [MDB_dbi] = []
+        var mapByteCount = 0
+        /// Transactions that are open, readers and the writer.
+        var activeCount = 0
+        /// Read transactions that were reset and can be renewed.
+        var pool: [OpaquePointer] = []
+        /// Set when a commit failed in a way after which LMDB must not be used any more.
+        var needsReopening = false
+        var isWritable = false
+    }
+
+    let path: String
+    let settings: LMDBSettings
+    let gate = Mutex(Gate())
+    let thread = WriterThread()
+    /// One writer of this process at a time; others of the process wait here, those of other processes at `writerLock`.
+    let writersPlace = DispatchSemaphore(value: 1)
+    private let writerLock = Mutex<WriterLock?>(nil)
+    let handleCheck: FileHandleCheck
+
+    private let storeLock: StoreLock?
+    private let soundness: SoundnessLock?
+    /// The size the file had at least once; it never shrinks.
+    private let knownByteCount: Mutex<Int>
+    /// When the contents last changed, for a file that is read without locks.
+    private let unlockedModification: Int?
+    private let processID = getpid()
+
+    // MARK: Opening and closing
+
+    /// Opens a file that exists; a new and empty one if `isNew`.
+    ///
+    /// - Parameter path: Not a link.
+    init(path: String, settings: LMDBSettings, isNew: Bool) throws(StoreError) {
+        self.path = path
+        self.settings = settings
+        try StoreFile.refuseNetworkFileSystem(at: path)
+        try Self.requireLockFileIsPlain(path)
+        let storeLock = settings.isWritable
+            ? try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
+            : try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
+        let handleCheck = try FileHandleCheck(at: path)
+        let soundness = try Self.examine(path, settings, isLocked: storeLock != nil, isNew: isNew)
+        self.storeLock = storeLock
+        self.handleCheck = handleCheck
+        self.soundness = soundness
+        knownByteCount = Mutex(handleCheck.identity.byteCount)
+        var usesLocks = soundness != nil
+        var opened: Gate
+        do throws(StoreError) {
+            opened = try Self.openHandle(path, settings, isNew: isNew, usesLocks: usesLocks)
+        } catch where !settings.isWritable && usesLocks && (error.code == .permissionDenied || error.code == .readOnly) {
+            // LMDB's own lock file cannot be made although ours is there.
+            usesLocks = false
+            opened = try Self.openHandle(path, settings, isNew: false, usesLocks: false)
+        }
+        unlockedModification = usesLocks ? nil : handleCheck.identity.modificationNanoseconds
+        gate.withLock { $0 = opened }
+        if settings.isWritable {
+            let lock = try WriterLock(forStoreAt: path)
+            writerLock.withLock { $0 = lock }
+        }
+        try handleCheck.verify()
+        // A name that is there may still not be durable, if whoever gave it crashed right after.
+        if settings.isWritable { try StoreFile.syncDirectory(of: path) }
+    }
+
+    deinit { close() }
+
+    /// Closes the file and lets go of its locks. Nobody may use the environment meanwhile. Calling it again does nothing.
+    func close() {
+        gate.withLock { Self.closeHandle(&$0) }
+        removeLibraryLockFile()
+    }
+
+    /// Examines the file unless another opener has done so and is still there. Returns nil where locks are impossible.
+    private static func examine(
+        _ path: String, _ settings: LMDBSettings, isLocked: Bool, isNew: Bool
+    ) throws(StoreError) -> SoundnessLock? {
+        if isLocked {
+            do throws(StoreError) {
+                return try SoundnessLock.enter(forStoreAt: path, timeoutSeconds: settings.timeoutSeconds) {
+                    () throws(StoreError) in if !isNew { try LMDBFileCheck.check(path) }
+                }
+            } catch where !settings.isWritable && (error.code == .permissionDenied || error.code == .readOnly) {
+                // Falls through: a lock file that this user can only read.
+            }
+        }
+        // Somebody may be writing. Damage is damage only if the file stayed the same while it was looked at.
+        var patience = Patience(seconds: settings.timeoutSeconds)
+        while true {
+            let before = try FileIdentity(at: path).modificationNanoseconds
+            do throws(StoreError) {
+                try LMDBFileCheck.check(path)
+                return nil
+            } catch {
+                guard try FileIdentity(at: path).modificationNanoseconds != before, patience.wait() else { throw error }
+            }
+        }
+    }
+
+    /// LMDB follows a link that is planted where its lock file belongs, and overwrites what it leads to.
+    private static func requireLockFileIsPlain(_ path: String) throws(StoreError) {
+        do throws(StoreError) {
+            try StoreFile.requireAbsent(at: path + "-lock")
+        } catch where error.code == .alreadyExists {
+            guard StoreFile.resolvingLink(path + "-lock") == path + "-lock" else {
+                throw StoreError(.notAStore, "A symbolic link stands where LMDB's lock file '\(path)-lock' belongs; remove it")
+            }
+            try StoreFile.requireRegularFile(at: path + "-lock", forWriting: false)
+        } catch where error.code == .permissionDenied || error.code == .readOnly {
+            // Nothing is there, and nothing can be made: a read-only open does without.
+            return
+        }
+    }
+
+    /// The map to begin with. Address space costs nothing, and growing has to wait for readers: so it is as large as the
+    /// file can become on its disk.
+    static func mapByteCount(_ path: String, _ settings: LMDBSettings) throws(StoreError) -> Int {
+        let file = try StoreFile.byteCount(at: path)
+        let wanted: Int
+        if let initial = settings.initialMapByteCount {
+            wanted = initial
+        } else if settings.isWritable {
+            let room = try StoreFile.freeBytes(inDirectoryOf: path)
+            wanted = max(1 << 30, file.addingReportingOverflow(room).overflow ? .max : file + room)
+        } else {
+            wanted = max(1 << 30, file)
+        }
+        let bounded = max(min(wanted, settings.maximumMapByteCount), file, 1 << 16)
+        return min(bounded, 1 << 46) / mapUnit * mapUnit + mapUnit
+    }
+
+    /// What the size of a map is a multiple of: more than the pages of any machine.
+    static let mapUnit = 1 << 16
+
+    private static func openHandle(
+        _ path: String, _ settings: LMDBSettings, isNew: Bool, usesLocks: Bool
+    ) throws(StoreError) -> Gate {
+        var mapByteCount = try mapByteCount(path, settings)
+        let smallest = max(try StoreFile.byteCount(at: path), 1 << 24)
+        while true {
+            do throws(StoreError) {
+                return try openHandle(path, settings, mapByteCount, isNew: isNew, usesLocks: usesLocks)
+            } catch where error.code == .outOfResources && mapByteCount / 2 >= smallest {
+                // The process's address space is limited; a smaller map may fit.
+                mapByteCount = mapByteCount / 2 / mapUnit * mapUnit
+            }
+        }
+    }
+
+    private static func openHandle(
+        _ path: String, _ settings: LMDBSettings, _ mapByteCount: Int, isNew: Bool, usesLocks: Bool
+    ) throws(StoreError) -> Gate {
+        var gate = Gate()
+        gate.mapByteCount = mapByteCount
+        gate.isWritable = settings.isWritable
+        try check(mdb_env_create(&gate.handle), path)
+        guard let handle = gate.handle else { throw StoreError.lmdb(ENOMEM, "cannot be opened", path: path) }
+        do throws(StoreError) {
+            try check(mdb_env_set_mapsize(handle, mapByteCount), path)
+            try check(mdb_env_set_maxreaders(handle, settings.readerCount), path)
+            try check(mdb_env_set_maxdbs(handle, MDB_dbi(KeySpace.allCases.count)), path)
+            var flags = MDB_NOSUBDIR | MDB_NOTLS
+            if !settings.isWritable { flags |= MDB_RDONLY }
+            if !usesLocks { flags |= MDB_NOLOCK }
+            if settings.isUnpublished, settings.isWritable { flags |= MDB_NOSYNC }
+            try check(mdb_env_open(handle, path, UInt32(flags), 0o600), path)
+            if usesLocks {
+                var deadReaders: Int32 = 0
+                try check(mdb_reader_check(handle, &deadReaders), path)
+            }
+            gate.databases = try openDatabases(handle, path, isNew: isNew)
+            return gate
+        } catch {
+            mdb_env_close(handle)
+            throw error
+        }
+    }
+
+    private static func openDatabases(_ handle: OpaquePointer, _ path: String, isNew: Bool) throws(StoreError) -> [MDB_dbi] {
+        var transaction: OpaquePointer?
+        try check(mdb_txn_begin(handle, nil, UInt32(isNew ? 0 : MDB_RDONLY), &transaction), path)
+        var databases: [MDB_dbi] = []
+        for space in KeySpace.allCases {
+            var database = MDB_dbi()
+            let code = mdb_dbi_open(transaction, space.rawValue, UInt32(isNew ? MDB_CREATE : 0), &database)
+            guard code == MDB_SUCCESS else {
+                mdb_txn_abort(transaction)
+                throw StoreError.lmdb(code, "cannot be opened", path: path)
+            }
+            databases.append(database)
+        }
+        // Handles stay valid only if the transaction that opened them commits.
+        try check(mdb_txn_commit(transaction), path)
+        return databases
+    }
+
+    static func check(_ code: Int32, _ path: String) throws(StoreError) {
+        guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, "cannot be opened", path: path) }
+    }
+
+    /// Closes the handle. No transaction may be open but those in the pool.
+    private static func closeHandle(_ gate: inout Gate) {
+        for transaction in gate.pool { mdb_txn_abort(transaction) }
+        gate.pool = []
+        if let handle = gate.handle { mdb_env_close(handle) }
+        gate.handle = nil
+        gate.databases = []
+    }
+
+    /// Removes LMDB's lock file when nobody else has the store open; then the store is one file and our lock file.
+    private func removeLibraryLockFile() {
+        soundness?.release()
+        writerLock.withLock { $0?.close() }
+        guard let storeLock else { return }
+        // If others have it open, or this user may not, it stays: it does no harm.
+        // A lock that was released before cannot be changed, so a second call stops here.
+        if (try? storeLock.change(to: .exclusive, timeoutSeconds: 0)) != nil { try? StoreFile.remove(path + "-lock") }
+        storeLock.release()
+    }
+
+    // MARK: The gate
+
+    /// Checks that the file is still the one under the name, at the beginning of a transaction.
+    func verifyFile() throws(StoreError) {
+        guard getpid() == processID else {
+            throw StoreError(.invalidRequest, "'\(path)' was opened before this process was forked; open it again in the new process")
+        }
+        let known = knownByteCount.withLock { $0 }
+        let now = try handleCheck.verify(minimumByteCount: known)
+        if now.byteCount > known { knownByteCount.withLock { $0 = max($0, now.byteCount) } }
+        try verifyUnlocked(now)
+    }
+
+    /// Whether the file is read without locks, because this user may not set any.
+    var isUnlocked: Bool { unlockedModification != nil }
+
+    /// Checks that a file that is read without locks has not changed; for readers that go on for long.
+    func verifyUnchanged() throws(StoreError) {
+        if unlockedModification != nil { try verifyUnlocked(try handleCheck.verify()) }
+    }
+
+    private func verifyUnlocked(_ now: FileIdentity) throws(StoreError) {
+        guard let unlockedModification, unlockedModification != now.modificationNanoseconds else { return }
+        throw StoreError(
+            .storeReplaced,
+            "'\(path)' is read without locks, which this user may not set there, and somebody changed it meanwhile; open it again")
+    }
+
+    /// Ends a transaction's stay.
+    func leave() { gate.withLock { $0.activeCount -= 1 } }
+
+    /// Runs `body` when no transaction of this process is open, waiting for that up to `timeoutSeconds`.
+    func exclusively(
+        timeoutSeconds: Double, _ purpose: String, _ body: (inout Gate) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var patience = Patience(seconds: timeoutSeconds)
+        var openCount = 0
+        repeat {
+            let isDone = try gate.withLock { (gate) throws(StoreError) in
+                openCount = gate.activeCount
+                guard openCount == 0 else { return false }
+                try body(&gate)
+                return true
+            }
+            if isDone { return }
+        } while patience.wait()
+        throw StoreError(
+            .busy, "'\(path)' has to be \(purpose), which waits for \(openCount) open snapshots of this process; close them and try again")
+    }
+
+    /// Makes a handle that failed usable again; does nothing if it is.
+    func reopenIfNeeded(timeoutSeconds: Double) throws(StoreError) {
+        guard gate.withLock({ $0.needsReopening || $0.handle == nil }) else { return }
+        try exclusively(timeoutSeconds: timeoutSeconds, "opened again after a failed write") { (gate) throws(StoreError) in
+            guard gate.needsReopening || gate.handle == nil else { return }
+            try reopen(&gate, isWritable: gate.isWritable)
+        }
+    }
+
+    /// Makes an environment that was opened for reading writable.
+    func makeWritable(timeoutSeconds: Double) throws(StoreError) {
+        guard !gate.withLock({ $0.isWritable }) else { return }
+        guard unlockedModification == nil else {
+            throw StoreError(.busy, "'\(path)' is open in this process for reading without locks; close it there first")
+        }
+        try StoreFile.requireRegularFile(at: path, forWriting: true)
+        let lock = try WriterLock(forStoreAt: path)
+        try exclusively(timeoutSeconds: timeoutSeconds, "opened for writing") { (gate) throws(StoreError) in
+            if !gate.isWritable { try reopen(&gate, isWritable: true) }
+        }
+        writerLock.withLock { if $0 == nil { $0 = lock } }
+    }
+
+    private func reopen(_ gate: inout Gate, isWritable: Bool) throws(StoreError) {
+        var settings = settings
+        settings.isWritable = isWritable
+        let mapByteCount = gate.mapByteCount
+        Self.closeHandle(&gate)
+        gate.mapByteCount = mapByteCount
+        gate.needsReopening = true
+        gate = try Self.openHandle(path, settings, isNew: false, usesLocks: unlockedModification == nil)
+    }
+
+    /// Takes the writer's place among all processes.
+    func lockForWriting(timeoutSeconds: Double) throws(StoreError) {
+        guard let lock = writerLock.withLock({ $0 }) else {
+            throw StoreError(.readOnly, "'\(path)' was opened read-only; open it for writing")
+        }
+        try lock.lock(timeoutSeconds: timeoutSeconds)
+    }
+
+    /// Gives the writer's place back.
+    func unlockAfterWriting() {
+        // An open lock file can always be unlocked; should that fail, the place is free when the store is closed.
+        writerLock.withLock { try? $0?.unlock() }
+    }
+}

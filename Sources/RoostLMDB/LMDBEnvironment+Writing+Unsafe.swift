@@ -1,0 +1,246 @@
+internal import CLMDB
+internal import Dispatch
+internal import RoostCore
+internal import RoostFiles
+internal import RoostKeyValue
+
+extension LMDBEnvironment {
+    /// What became of one run of a transaction.
+    private enum Attempt<Value: Sendable>: Sendable {
+        case committed(Value)
+        /// The map is full, and nothing was written.
+        case needsRoom
+        /// Another process made the map larger.
+        case needsMap
+    }
+
+    /// Runs `body` in a transaction, again if the map had to grow.
+    func write<Value: Sendable>(
+        timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
+        try enterWriting(timeoutSeconds: timeoutSeconds)
+        defer { leaveWriting() }
+        while true {
+            let attempt = try thread.run { () throws(StoreError) -> Attempt<Value> in
+                guard let transaction = try beginWrite() else { return .needsMap }
+                defer { leave() }
+                let writer = LMDBWriter(transaction)
+                do throws(StoreError) {
+                    let value = try body(writer)
+                    return try commit(writer) ? .committed(value) : .needsRoom
+                } catch {
+                    let isMapFull = writer.isMapFull
+                    writer.abort()
+                    if isMapFull { return .needsRoom }
+                    throw error
+                }
+            }
+            switch attempt {
+            case .committed(let value): return value
+            case .needsRoom: try growMap(timeoutSeconds: timeoutSeconds)
+            case .needsMap: try adoptMapSize(timeoutSeconds: timeoutSeconds)
+            }
+        }
+    }
+
+    /// Takes the writer's place in this process and among all, and looks whether the file can be written.
+    func enterWriting(timeoutSeconds: Double) throws(StoreError) {
+        let patience = Patience(seconds: timeoutSeconds)
+        // A wait of more than a year is a wait of a year; `Patience` has bounded it.
+        guard writersPlace.wait(timeout: .now() + patience.secondsLeft) == .success else {
+            throw StoreError(.busy, "Another thread of this process is writing to '\(path)'; try again later")
+        }
+        do throws(StoreError) {
+            try lockForWriting(timeoutSeconds: patience.secondsLeft)
+        } catch {
+            writersPlace.signal()
+            throw error
+        }
+        do throws(StoreError) {
+            try verifyFile()
+            try reopenIfNeeded(timeoutSeconds: patience.secondsLeft)
+        } catch {
+            leaveWriting()
+            throw error
+        }
+    }
+
+    /// Gives the writer's place back.
+    func leaveWriting() {
+        unlockAfterWriting()
+        writersPlace.signal()
+    }
+
+    /// Begins a write transaction, on the writer's thread. Returns nil when the map has to be adopted first.
+    ///
+    /// The caller ends its stay with ``leave()`` after the transaction.
+    func beginWrite() throws(StoreError) -> LMDBTransaction? {
+        let entered = gate.withLock { gate -> (OpaquePointer, [MDB_dbi])? in
+            guard let handle = gate.handle, !gate.needsReopening else { return nil }
+            gate.activeCount += 1
+            return (handle, gate.databases)
+        }
+        guard let (handle, databases) = entered else { throw StoreError.lmdb(MDB_PANIC, "cannot be written", path: path) }
+        // Not under the gate's lock: this waits for whoever else writes, which our own lock has excluded for other Roost processes.
+        var pointer: OpaquePointer?
+        let code = mdb_txn_begin(handle, nil, 0, &pointer)
+        guard code == MDB_SUCCESS, let pointer else {
+            leave()
+            if code == MDB_MAP_RESIZED { return nil }
+            if code == MDB_PANIC { gate.withLock { $0.needsReopening = true } }
+            throw StoreError.lmdb(code, "cannot be written", path: path)
+        }
+        return LMDBTransaction(pointer, databases, path: path)
+    }
+
+    /// Commits, on the writer's thread. Returns false, with nothing written, when the map is full.
+    func commit(_ writer: LMDBWriter) throws(StoreError) -> Bool {
+        guard !writer.isMapFull, let pointer = writer.transaction.end() else {
+            writer.abort()
+            return false
+        }
+        // The transaction is gone after this, whatever comes out.
+        let code = mdb_txn_commit(pointer)
+        switch code {
+        case MDB_SUCCESS: return true
+        case MDB_MAP_FULL: return false
+        case MDB_BAD_TXN, MDB_TXN_FULL, MDB_KEYEXIST:
+            // Refused before anything was written to the file.
+            throw StoreError.lmdb(code, "cannot be committed", path: path)
+        default: throw failedCommit(code)
+        }
+    }
+
+    /// The error of a commit that failed while it wrote. The handle is replaced before the next transaction.
+    private func failedCommit(_ code: Int32) -> StoreError {
+        let isUnknown = gate.withLock { gate in
+            gate.needsReopening = true
+            guard let handle = gate.handle else { return true }
+            // LMDB refuses everything after a meta page failed; before that, nothing that counts was written.
+            var probe: OpaquePointer?
+            let result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
+            if result == MDB_SUCCESS { mdb_txn_abort(probe) }
+            return result == MDB_PANIC
+        }
+        let error = StoreError.lmdb(code, "cannot be committed", path: path)
+        guard isUnknown else { return error }
+        return StoreError(
+            .ioFailure,
+            "'\(path)' could not be committed, and it is unknown whether the change was written; read the store again to find out",
+            underlying: error)
+    }
+
+    /// What is wrong with the file. Waits for the writer's place: the file must stand still meanwhile.
+    func integrityFindings(timeoutSeconds: Double) throws(StoreError) -> [StoreFinding] {
+        let isWritable = gate.withLock { $0.isWritable }
+        if isWritable { try enterWriting(timeoutSeconds: timeoutSeconds) }
+        defer { if isWritable { leaveWriting() } }
+        let before = try FileIdentity(at: path).modificationNanoseconds
+        do throws(StoreError) {
+            try LMDBFileCheck.check(path)
+            return []
+        } catch where error.code == .corrupted || error.code == .notAStore || error.code == .unsupportedVersion {
+            // Without a place among the writers somebody may have been writing: then it has to be looked at again.
+            if !isWritable, try FileIdentity(at: path).modificationNanoseconds != before {
+                throw StoreError(.busy, "'\(path)' is being written by another process; check it again when that is done")
+            }
+            return [StoreFinding(.damage, error.message)]
+        }
+    }
+
+    /// Flushes everything that was committed.
+    func sync() throws(StoreError) {
+        try verifyFile()
+        let entered = gate.withLock { gate -> OpaquePointer? in
+            guard let handle = gate.handle, !gate.needsReopening else { return nil }
+            gate.activeCount += 1
+            return handle
+        }
+        guard let handle = entered else { throw StoreError.lmdb(MDB_PANIC, "cannot be flushed", path: path) }
+        defer { leave() }
+        let code = mdb_env_sync(handle, 1)
+        guard code == MDB_SUCCESS else {
+            gate.withLock { $0.needsReopening = true }
+            throw StoreError.lmdb(code, "cannot be flushed to the disk", path: path)
+        }
+    }
+}
+
+/// A write transaction over several calls.
+final class LMDBLongWrite: KeyValueLongWrite {
+    /// What lives on the writer's thread.
+    private final class Handle: @unchecked Sendable {
+        // Proof of Sendable: `writer` is used only by jobs of the environment's writer thread, one after the other.
+        let writer: LMDBWriter
+        init(_ writer: LMDBWriter) { self.writer = writer }
+    }
+
+    private let lease: EnvironmentLease
+    private var handle: Handle?
+    private var hasFailed = false
+
+    init(_ lease: EnvironmentLease, timeoutSeconds: Double) throws(StoreError) {
+        let environment = lease.environment
+        self.lease = lease
+        try environment.enterWriting(timeoutSeconds: timeoutSeconds)
+        do throws(StoreError) {
+            try environment.growMapForLongWrite()
+            var begun: Handle?
+            while begun == nil {
+                begun = try environment.thread.run { () throws(StoreError) in
+                    try environment.beginWrite().map { Handle(LMDBWriter($0)) }
+                }
+                if begun == nil { try environment.adoptMapSize(timeoutSeconds: timeoutSeconds) }
+            }
+            handle = begun
+        } catch {
+            environment.leaveWriting()
+            throw error
+        }
+    }
+
+    deinit { abort() }
+
+    func perform<Result: Sendable>(
+        _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let handle = try requireUsable()
+        do throws(StoreError) {
+            let result = try lease.environment.thread.run { () throws(StoreError) in try body(handle.writer) }
+            return result
+        } catch {
+            hasFailed = true
+            throw error
+        }
+    }
+
+    func commit() throws(StoreError) {
+        let handle = try requireUsable()
+        let environment = lease.environment
+        self.handle = nil
+        defer {
+            environment.leave()
+            environment.leaveWriting()
+        }
+        let isCommitted = try environment.thread.run { () throws(StoreError) in try environment.commit(handle.writer) }
+        guard isCommitted else { throw StoreError.lmdb(MDB_MAP_FULL, "cannot be committed", path: environment.path) }
+    }
+
+    func abort() {
+        guard let handle else { return }
+        self.handle = nil
+        let environment = lease.environment
+        // The job throws nothing, so there is nothing to pass on.
+        try? environment.thread.run { handle.writer.abort() }
+        environment.leave()
+        environment.leaveWriting()
+    }
+
+    private func requireUsable() throws(StoreError) -> Handle {
+        guard let handle else { throw StoreError(.closed, "The transaction was ended before") }
+        guard !hasFailed else {
+            throw StoreError(.invalidRequest, "A part of the transaction failed; it can only be given up")
+        }
+        return handle
+    }
+}

@@ -1,0 +1,119 @@
+public import RoostCore
+internal import RoostFiles
+public import RoostKeyValue
+
+/// Ordered key-value storage in one LMDB file. FORMAT.md says what is in it.
+///
+/// Reads are zero-copy from the mapped file and side by side with the writer, in this process and others. Each commit is one
+/// LMDB transaction, durable on return. Safe for use from any thread.
+public final class LMDBStorage: OrderedKeyValueStorage {
+    /// Whether every write throws code `readOnly`.
+    public let isReadOnly: Bool
+    private let path: String
+    private let lease: Mutex<EnvironmentLease?>
+    private let timeoutSeconds: Double
+
+    private init(_ lease: EnvironmentLease, settings: LMDBSettings) {
+        path = lease.environment.path
+        isReadOnly = !settings.isWritable
+        timeoutSeconds = settings.timeoutSeconds
+        self.lease = Mutex(lease)
+    }
+
+    /// Opens the storage in an existing file, after examining it if nobody has it open.
+    ///
+    /// - Throws: `notFound`, `missingDirectory`, `notAStore`, `unsupportedVersion`, `corrupted`, `permissionDenied`, `readOnly`, `busy`,
+    ///   `invalidRequest` for unknown options.
+    public static func open(path: String, options: StoreOptions) throws(StoreError) -> LMDBStorage {
+        try open(path: path, settings: try LMDBSettings(options))
+    }
+
+    static func open(path: String, settings: LMDBSettings) throws(StoreError) -> LMDBStorage {
+        try StoreFile.requireRegularFile(at: path, forWriting: settings.isWritable)
+        let path = StoreFile.resolvingLink(path)
+        return LMDBStorage(try EnvironmentRegistry.lease(path: path, settings: settings), settings: settings)
+    }
+
+    /// Creates an empty storage in a new file. A crash meanwhile leaves a file that cannot be opened: create it under a
+    /// temporary name and publish it.
+    ///
+    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `invalidRequest` for unknown or read-only options.
+    public static func create(path: String, options: StoreOptions) throws(StoreError) -> LMDBStorage {
+        try create(path: path, settings: try LMDBSettings(options))
+    }
+
+    static func create(path: String, settings: LMDBSettings) throws(StoreError) -> LMDBStorage {
+        guard settings.isWritable else {
+            throw StoreError(.invalidRequest, "'\(path)' cannot be created read-only; leave isReadOnly out")
+        }
+        try StoreFile.requireAbsent(at: path)
+        try StoreFile.createExclusive(at: path)
+        do throws(StoreError) {
+            return LMDBStorage(
+                try EnvironmentRegistry.lease(path: path, settings: settings, isNew: true), settings: settings)
+        } catch {
+            // The first error is the one to tell.
+            try? StoreFile.remove(path)
+            throw error
+        }
+    }
+
+    /// The longest key LMDB takes as it is built everywhere.
+    public var maximumKeyByteCount: Int { 511 }
+
+    /// A snapshot: O(1), and without waiting for writers.
+    ///
+    /// - Throws: `closed`; `storeReplaced` when another file stands under the name; `corrupted` when the file was cut; `busy`
+    ///   when too many snapshots are open, or another process made the file's map larger and snapshots of this one are in the way.
+    public func read() throws(StoreError) -> any KeyValueReader { try LMDBReader(try requireOpen()) }
+
+    /// Runs `body` in a write transaction on the storage's own thread; again from the start when the file's map had to grow.
+    ///
+    /// The map begins as large as the disk's free space, so it grows only when space was freed later. Growing waits until no snapshot of
+    /// this process is open, up to the timeout, and then throws code `busy`.
+    public func write<Result: Sendable>(
+        timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try requireWritable().environment.write(timeoutSeconds: timeoutSeconds, body)
+    }
+
+    /// Starts a write transaction that lasts over several calls. Its changes live in memory and, past about 500 MB, in the file.
+    public func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
+        try LMDBLongWrite(try requireWritable(), timeoutSeconds: timeoutSeconds)
+    }
+
+    /// Flushes the file. Needed only for one that was opened unpublished.
+    public func sync() throws(StoreError) { try requireOpen().environment.sync() }
+
+    /// The size of the file.
+    public func byteCount() throws(StoreError) -> Int {
+        _ = try requireOpen()
+        return try StoreFile.byteCount(at: path)
+    }
+
+    /// Examines the file's structure page by page; a writer has to wait meanwhile.
+    public func integrityFindings() throws(StoreError) -> [StoreFinding] {
+        try requireOpen().environment.integrityFindings(timeoutSeconds: timeoutSeconds)
+    }
+
+    /// Closes the storage. The file is closed when the last opening and the last snapshot in this process are.
+    public func close() throws(StoreError) {
+        // The lease goes after the lock: closing a file can take a while.
+        let last = lease.withLock { lease in
+            defer { lease = nil }
+            return lease
+        }
+        withExtendedLifetime(last) {}
+    }
+
+    private func requireOpen() throws(StoreError) -> EnvironmentLease {
+        guard let lease = lease.withLock({ $0 }) else { throw StoreError(.closed, "'\(path)' was closed before") }
+        return lease
+    }
+
+    private func requireWritable() throws(StoreError) -> EnvironmentLease {
+        let lease = try requireOpen()
+        guard !isReadOnly else { throw StoreError(.readOnly, "'\(path)' was opened read-only; open it for writing") }
+        return lease
+    }
+}

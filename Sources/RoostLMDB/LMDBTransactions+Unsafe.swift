@@ -1,0 +1,230 @@
+internal import CLMDB
+internal import RoostCore
+internal import RoostKeyValue
+
+/// An LMDB transaction, its databases and its cursors. Used by one thread at a time.
+final class LMDBTransaction {
+    // SAFETY: valid until `end()`, which closes all cursors first and hands it to whoever commits or aborts it.
+    private var pointer: OpaquePointer?
+    private let databases: [MDB_dbi]
+    private var cursors: Set<OpaquePointer> = []
+    let path: String
+
+    init(_ pointer: OpaquePointer, _ databases: [MDB_dbi], path: String) {
+        self.pointer = pointer
+        self.databases = databases
+        self.path = path
+    }
+
+    /// Closes the cursors and gives the transaction up; nil if that happened before.
+    func end() -> OpaquePointer? {
+        for cursor in cursors { mdb_cursor_close(cursor) }
+        cursors = []
+        defer { pointer = nil }
+        return pointer
+    }
+
+    var isOpen: Bool { pointer != nil }
+
+    func requireOpen() throws(StoreError) -> OpaquePointer {
+        guard let pointer else { throw StoreError(.closed, "A snapshot or transaction of '\(path)' is used after its end") }
+        return pointer
+    }
+
+    func database(_ space: KeySpace) throws(StoreError) -> MDB_dbi {
+        guard space.position < databases.count else {
+            throw StoreError(.internalInconsistency, "'\(path)' has no database '\(space.rawValue)'")
+        }
+        return databases[space.position]
+    }
+
+    func get(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> UnsafeRawBufferPointer? {
+        let pointer = try requireOpen()
+        var keyValue = MDB_val(key)
+        var value = MDB_val()
+        let code = mdb_get(pointer, try database(space), &keyValue, &value)
+        switch code {
+        case MDB_SUCCESS: return UnsafeRawBufferPointer(value)
+        case MDB_NOTFOUND: return nil
+        default: throw StoreError.lmdb(code, "cannot be read", path: path)
+        }
+    }
+
+    func openCursor(_ space: KeySpace) throws(StoreError) -> OpaquePointer {
+        let pointer = try requireOpen()
+        var cursor: OpaquePointer?
+        let code = mdb_cursor_open(pointer, try database(space), &cursor)
+        guard code == MDB_SUCCESS, let cursor else { throw StoreError.lmdb(code, "cannot be read", path: path) }
+        cursors.insert(cursor)
+        return cursor
+    }
+
+    func closeCursor(_ cursor: OpaquePointer) {
+        if cursors.remove(cursor) != nil { mdb_cursor_close(cursor) }
+    }
+}
+
+extension MDB_val {
+    /// Bytes to hand to LMDB, which only reads them although its type does not say so.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Bytes that LMDB handed out.
+    init(_ value: MDB_val) { self.init(start: value.mv_data, count: value.mv_size) }
+}
+
+/// A position in a database, straight in the mapped file.
+final class LMDBCursor: KeyValueCursor {
+    private let transaction: LMDBTransaction
+    private let cursor: OpaquePointer
+    private let verify: (() throws(StoreError) -> Void)?
+    private var movesLeft = 0
+    private var isAtEnd = false
+    private(set) var key = UnsafeRawBufferPointer(start: nil, count: 0)
+    private(set) var value = UnsafeRawBufferPointer(start: nil, count: 0)
+
+    /// - Parameter verify: What to call now and then while moving; for files that are read without locks.
+    init(_ transaction: LMDBTransaction, _ space: KeySpace, verify: (() throws(StoreError) -> Void)? = nil) throws(StoreError) {
+        self.transaction = transaction
+        self.verify = verify
+        cursor = try transaction.openCursor(space)
+    }
+
+    deinit { transaction.closeCursor(cursor) }
+
+    func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+        isAtEnd = false
+        return key.isEmpty ? try move(MDB_FIRST, MDB_val()) : try move(MDB_SET_RANGE, MDB_val(key))
+    }
+
+    func next() throws(StoreError) -> Bool {
+        if isAtEnd {
+            _ = try transaction.requireOpen()
+            return false
+        }
+        // On a cursor that stands nowhere yet, this is the first key.
+        return try move(MDB_NEXT, MDB_val())
+    }
+
+    private func move(_ operation: MDB_cursor_op, _ target: MDB_val) throws(StoreError) -> Bool {
+        _ = try transaction.requireOpen()
+        if let verify {
+            movesLeft -= 1
+            if movesLeft < 0 {
+                try verify()
+                movesLeft = 255
+            }
+        }
+        var (keyValue, value) = (target, MDB_val())
+        let code = mdb_cursor_get(cursor, &keyValue, &value, operation)
+        switch code {
+        case MDB_SUCCESS:
+            key = UnsafeRawBufferPointer(keyValue)
+            self.value = UnsafeRawBufferPointer(value)
+            return true
+        case MDB_NOTFOUND:
+            isAtEnd = true
+            key = UnsafeRawBufferPointer(start: nil, count: 0)
+            self.value = key
+            return false
+        default: throw StoreError.lmdb(code, "cannot be read", path: transaction.path)
+        }
+    }
+}
+
+/// A snapshot: a read transaction that goes back to the environment's pool when it is closed.
+final class LMDBReader: KeyValueReader {
+    private let transaction: LMDBTransaction
+    private var lease: EnvironmentLease?
+    private let verify: (() throws(StoreError) -> Void)?
+
+    init(_ lease: EnvironmentLease) throws(StoreError) {
+        let environment = lease.environment
+        let (pointer, databases) = try environment.beginRead()
+        transaction = LMDBTransaction(pointer, databases, path: environment.path)
+        verify = environment.isUnlocked ? { () throws(StoreError) in try environment.verifyUnchanged() } : nil
+        self.lease = lease
+    }
+
+    deinit { close() }
+
+    func withValue(
+        of key: UnsafeRawBufferPointer, in space: KeySpace,
+        _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try verify?()
+        try body(try transaction.get(key, in: space))
+    }
+
+    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
+        try LMDBCursor(transaction, space, verify: verify)
+    }
+
+    func close() {
+        guard let lease else { return }
+        if let pointer = transaction.end() { lease.environment.endRead(pointer) }
+        self.lease = nil
+    }
+}
+
+/// A write transaction, on the writer's thread.
+final class LMDBWriter: KeyValueWriter {
+    let transaction: LMDBTransaction
+    /// Whether LMDB ran out of map; the transaction can then only be aborted.
+    private(set) var isMapFull = false
+
+    init(_ transaction: LMDBTransaction) { self.transaction = transaction }
+
+    func withValue(
+        of key: UnsafeRawBufferPointer, in space: KeySpace,
+        _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try body(try transaction.get(key, in: space))
+    }
+
+    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor { try LMDBCursor(transaction, space) }
+
+    func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        try put(key, value, in: space, flags: 0)
+    }
+
+    func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        try put(key, value, in: space, flags: UInt32(MDB_APPEND))
+    }
+
+    private func put(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace, flags: UInt32
+    ) throws(StoreError) {
+        let pointer = try transaction.requireOpen()
+        var (keyValue, dataValue) = (MDB_val(key), MDB_val(value))
+        let code = mdb_put(pointer, try transaction.database(space), &keyValue, &dataValue, flags)
+        guard code == MDB_SUCCESS else { throw failure(code) }
+    }
+
+    func delete(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> Bool {
+        let pointer = try transaction.requireOpen()
+        var keyValue = MDB_val(key)
+        let code = mdb_del(pointer, try transaction.database(space), &keyValue, nil)
+        switch code {
+        case MDB_SUCCESS: return true
+        case MDB_NOTFOUND: return false
+        default: throw failure(code)
+        }
+    }
+
+    private func failure(_ code: Int32) -> StoreError {
+        if code == MDB_MAP_FULL { isMapFull = true }
+        return StoreError.lmdb(code, "cannot be written", path: transaction.path)
+    }
+
+    /// Does nothing: whoever began the transaction ends it.
+    func close() {}
+
+    /// Gives the transaction up. Calling it again does nothing.
+    func abort() {
+        if let pointer = transaction.end() { mdb_txn_abort(pointer) }
+    }
+}

@@ -1,0 +1,230 @@
+#if LMDB
+    import Foundation
+    import RoostCore
+    import RoostFiles
+    import RoostKeyValue
+    @testable import RoostLMDB
+    import Testing
+
+    #if canImport(Glibc)
+        import Glibc
+
+        // Linux only, and in no Swift module of the C library.
+        @_silgen_name("setfsuid") private func setfsuid(_ user: UInt32) -> Int32
+    #elseif canImport(Darwin)
+        import Darwin
+    #endif
+
+    @Suite("LMDB stores")
+    struct LMDBStoreTypeTests {
+        let directory = Result { try LMDBDirectory() }
+        let type = LMDBStoreType()
+
+        private func model() throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription("Note", attributes: [AttributeDescription("text", .string)], uniquenessConstraints: [["text"]])
+            ])
+        }
+
+        private func url(_ name: String = "store") throws -> StoreURL { StoreURL(type: "lmdb", path: try directory.get().file(name)) }
+
+        private func options(_ model: ManagedObjectModel? = nil, isReadOnly: Bool = false) -> StoreOptions {
+            StoreOptions(isReadOnly: isReadOnly, model: model, timeoutSeconds: 0)
+        }
+
+        private func insert(_ key: Int64, _ text: String, into store: any PersistentStore) throws {
+            var changes = ChangeSet(model: store.model)
+            try changes.insert(ObjectID("Note", key), values: ["text": .string(text)])
+            _ = try store.commit(changes)
+        }
+
+        private func count(_ store: any PersistentStore) throws -> Int {
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            return try snapshot.count(FetchRequest("Note"))
+        }
+
+        @Test("a created store is opened, keeps what is committed, and is one file when closed")
+        func creation() throws {
+            let (directory, url) = (try directory.get(), try url())
+            let store = try type.create(url, model: try model(), options: options())
+            #expect(type.recognises(fileAt: url.path))
+            try insert(1, "one", into: store)
+            let uuid = try store.metadata().storeUUID
+            try store.close()
+            #expect(try directory.names == ["store", "store.lock"])
+            #expect(try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int == 0o600)
+            let again = try type.open(url, options: options(try model()))
+            #expect(try count(again) == 1)
+            #expect(errorCode { try insert(2, "one", into: again) } == .constraintViolation)
+            try insert(2, "two", into: again)
+            #expect(try again.integrityFindings().isEmpty)
+            #expect(try again.byteCount() > 0)
+            try again.close()
+            #expect(errorCode { _ = try again.snapshot() } == .closed)
+            let metadata = try type.metadata(at: url, options: options())
+            #expect(metadata.storeUUID == uuid)
+            #expect(try model().isCompatible(with: metadata))
+            #expect(try directory.names == ["store", "store.lock"])
+        }
+
+        @Test("creation refuses what exists and leaves it alone")
+        func existing() throws {
+            let (directory, url) = (try directory.get(), try url())
+            try directory.write(Data("mine".utf8))
+            #expect(errorCode { _ = try type.create(url, model: try model(), options: options()) } == .alreadyExists)
+            #expect(try directory.bytes() == Data("mine".utf8))
+            let missing = StoreURL(type: "lmdb", path: directory.file("no/store"))
+            #expect(errorCode { _ = try type.create(missing, model: try model(), options: options()) } == .missingDirectory)
+            #expect(errorCode { _ = try type.create(try self.url("new"), model: try model(), options: options(isReadOnly: true)) } == .invalidRequest)
+            #expect(try directory.names == ["store"])
+        }
+
+        @Test("a store of another model is refused")
+        func otherModel() throws {
+            let url = try url()
+            try type.create(url, model: try model(), options: options()).close()
+            let other = try ManagedObjectModel(entities: [EntityDescription("Other")])
+            #expect(errorCode { _ = try type.open(url, options: options(other)) } == .modelMismatch)
+            // The refused opening let go of everything.
+            try type.destroy(url)
+        }
+
+        @Test("destroying removes everything, needs the store closed, and spares other files")
+        func destruction() throws {
+            let (directory, url) = (try directory.get(), try url())
+            let store = try type.create(url, model: try model(), options: options())
+            #expect(errorCode { try type.destroy(url) } == .busy)
+            let snapshot = try store.snapshot()
+            try store.close()
+            #expect(errorCode { try type.destroy(url) } == .busy)
+            snapshot.close()
+            try type.destroy(url)
+            #expect(try directory.names.isEmpty)
+            try type.destroy(url)
+            try directory.write(Data("mine".utf8))
+            #expect(errorCode { try type.destroy(url) } == .notAStore)
+            #expect(try directory.names == ["store"])
+        }
+
+        @Test("replacing puts a finished store in the place of another")
+        func replacing() throws {
+            let (directory, url, new) = (try directory.get(), try url(), try url("new"))
+            let old = try type.create(url, model: try model(), options: options())
+            try insert(1, "old", into: old)
+            var unpublished = options()
+            unpublished.isUnpublished = true
+            let store = try type.create(new, model: try model(), options: unpublished)
+            try insert(1, "a", into: store)
+            try insert(2, "b", into: store)
+            #expect(errorCode { try type.replace(url, with: new, overwriting: true) } == .busy)
+            try store.close()
+            #expect(errorCode { try type.replace(url, with: new, overwriting: true) } == .busy)
+            try old.close()
+            #expect(errorCode { try type.replace(url, with: new, overwriting: false) } == .alreadyExists)
+            try type.replace(url, with: new, overwriting: true)
+            #expect(try directory.names == ["store", "store.lock"])
+            let replaced = try type.open(url, options: options())
+            #expect(try count(replaced) == 2)
+            try replaced.close()
+            try type.replace(new, with: url, overwriting: false)
+            #expect(try directory.names.contains("new"))
+            try directory.write(Data("mine".utf8), "other")
+            #expect(errorCode { try type.replace(try self.url("other"), with: new, overwriting: true) } == .notAStore)
+            #expect(errorCode { try type.replace(new, with: try self.url("other"), overwriting: true) } == .notAStore)
+            #expect(errorCode { try type.replace(new, with: url, overwriting: true) } == .notFound)
+        }
+
+        @Test("a handle on a store that was replaced behind its back says so")
+        func replacedWhileOpen() throws {
+            let (directory, url, new) = (try directory.get(), try url(), try url("new"))
+            let store = try type.create(url, model: try model(), options: options())
+            try type.create(new, model: try model(), options: options()).close()
+            #expect(rename(directory.file("new"), directory.file("store")) == 0)
+            #expect(errorCode { try insert(1, "lost", into: store) } == .storeReplaced)
+            #expect(errorCode { _ = try store.snapshot() } == .storeReplaced)
+            try store.close()
+        }
+
+        @Test("a bulk load into an unpublished store, in parts, is complete and sound")
+        func bulkLoad() throws {
+            let url = try url()
+            var unpublished = options()
+            unpublished.isUnpublished = true
+            let store = try type.create(url, model: try model(), options: unpublished)
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            for part in 0..<20 {
+                var batch = RecordBatch(model: store.model)
+                for key in 1...500 {
+                    let number = part * 500 + key
+                    try batch.append(ObjectID("Note", Int64(number)), version: 1, values: ["text": .string("note \(number)")])
+                }
+                try loader.append(batch)
+            }
+            _ = try loader.finish()
+            #expect(try count(store) == 10_000)
+            #expect(try store.integrityFindings().isEmpty)
+            try store.close()
+            let again = try type.open(url, options: options())
+            #expect(try count(again) == 10_000)
+            try again.close()
+        }
+
+        @Test("temporary files of a crashed creation are swept when the store is opened")
+        func sweeping() throws {
+            let (directory, url) = (try directory.get(), try url())
+            try type.create(url, model: try model(), options: options()).close()
+            let abandoned = StoreFile.temporarySibling(of: url.path)
+            try directory.write(Data("half".utf8), StoreFile.name(of: abandoned))
+            try directory.write(Data("half".utf8), StoreFile.name(of: abandoned) + "-lock")
+            try type.open(url, options: options()).close()
+            #expect(try directory.names == ["store", "store.lock"])
+        }
+
+        @Test("options are checked and a mistyped one is named", arguments: [
+            (["mapsize": "1"], "mapSize"), (["mapSize": "many"], "1048576"), (["maxReaders": "0"], "2"), (["synchronous": "off"], "maxReaders"),
+        ])
+        func typeOptions(options: [String: String], hint: String) throws {
+            let url = try url()
+            do {
+                _ = try type.create(
+                    url, model: try model(), options: StoreOptions(timeoutSeconds: 0, typeOptions: options))
+                Issue.record("was accepted")
+            } catch let error as StoreError {
+                #expect(error.code == .invalidRequest)
+                #expect(error.message.contains(hint))
+            }
+            #expect(try directory.get().names.isEmpty)
+        }
+
+        #if canImport(Glibc)
+            @Test("a store in a directory that may not be written is read without locks", .enabled(if: geteuid() == 0))
+            func readOnlyDirectory() throws {
+                let (directory, url) = (try directory.get(), try url())
+                let store = try type.create(url, model: try model(), options: options())
+                try insert(1, "one", into: store)
+                try store.close()
+                #expect(unlink(directory.file("store.lock")) == 0)
+                #expect(chmod(directory.store, 0o644) == 0)
+                let bytes = try directory.bytes()
+                // Files of the thread are those of a user without rights; no library thread opens any here.
+                let user = setfsuid(65534)
+                defer { _ = setfsuid(UInt32(bitPattern: user)) }
+                #expect(errorCode { _ = try type.open(url, options: options()) } == .permissionDenied)
+                let reading = try type.open(url, options: options(isReadOnly: true))
+                #expect(try count(reading) == 1)
+                #expect(errorCode { try insert(2, "two", into: reading) } == .readOnly)
+                #expect(try directory.names == ["store"])
+                #expect(try directory.bytes() == bytes)
+                // Somebody who may writes to it.
+                _ = setfsuid(UInt32(bitPattern: user))
+                let handle = try #require(FileHandle(forUpdatingAtPath: directory.store))
+                try handle.seekToEnd()
+                try handle.write(contentsOf: Data(count: 4096))
+                try handle.close()
+                #expect(errorCode { _ = try reading.snapshot() } == .storeReplaced)
+                try reading.close()
+            }
+        #endif
+    }
+#endif
