@@ -17,7 +17,9 @@ struct ChangeApplication {
         tally = try MetaSpace.readTally(change.model, writer)
     }
 
-    /// Writes everything. Returns the generation after it.
+    /// Writes everything.
+    ///
+    /// Returns the generation after it.
     mutating func run() throws(StoreError) -> UInt64 {
         try writeUpdates()
         try writeDeletes()
@@ -82,7 +84,9 @@ struct ChangeApplication {
         }
     }
 
-    /// Counts a stored record out. Returns its entries.
+    /// Counts a stored record out.
+    ///
+    /// Returns its entries.
     private mutating func takeOut(_ place: ObjectPlace, _ id: ObjectID) throws(StoreError) -> [RecordEntries.Entry] {
         var entries: [RecordEntries.Entry]?
         try writer.withRecord(place.key, root: place.root, model: change.model) { (record) throws(StoreError) in
@@ -127,7 +131,9 @@ struct ChangeApplication {
     }
 
     private mutating func remove(_ link: Link, _ relationship: Int) throws(StoreError) {
-        if let stored = try writer.storedLink(link, relationship, change.model) { try removeStored(stored, relationship) }
+        if let stored = try writer.storedLink(link, relationship, change.model) {
+            try removeStored(stored, relationship)
+        }
     }
 
     private mutating func removeStored(_ link: Link, _ relationship: Int) throws(StoreError) {

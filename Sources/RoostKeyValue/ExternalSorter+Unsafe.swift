@@ -54,7 +54,9 @@ final class ExternalSorter {
         arena.removeAll()
     }
 
-    /// Calls `body` with all entries in order, in arenas of at most about 256 KiB. The sorter is empty afterwards.
+    /// Calls `body` with all entries in order, in arenas of at most about 256 KiB.
+    ///
+    /// The sorter is empty afterwards.
     func drain(_ body: (EntryArena) throws(StoreError) -> Void) throws(StoreError) {
         defer {
             arena = EntryArena()
@@ -147,7 +149,9 @@ final class SortedRun {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Goes to the first entry. Returns false if there is none.
+    /// Goes to the first entry.
+    ///
+    /// Returns false if there is none.
     func start(bufferByteCount: Int) throws(StoreError) -> Bool {
         self.bufferByteCount = bufferByteCount
         (position, fileOffset) = (0, 0)
@@ -155,13 +159,17 @@ final class SortedRun {
         return try fill()
     }
 
-    /// Goes to the next entry. Returns false at the end.
+    /// Goes to the next entry.
+    ///
+    /// Returns false at the end.
     func advance() throws(StoreError) -> Bool {
         position += entryByteCount
         return try fill()
     }
 
-    /// Looks at the entry at the position. Returns whether all of it is in the buffer.
+    /// Looks at the entry at the position.
+    ///
+    /// Returns whether all of it is in the buffer.
     private func look() -> Bool {
         buffer.withUnsafeBytes { buffer in
             let entry = EntryArena.entry(at: position, in: buffer)
@@ -171,7 +179,9 @@ final class SortedRun {
         return entryByteCount > 0
     }
 
-    /// Makes sure that the whole entry at the position is in the buffer. Returns false at the end.
+    /// Makes sure that the whole entry at the position is in the buffer.
+    ///
+    /// Returns false at the end.
     private func fill() throws(StoreError) -> Bool {
         if look() { return true }
         fileOffset += position

@@ -14,7 +14,9 @@ internal import RoostCore
 ///
 /// A descending element has all its bits inverted.
 enum IndexKeyEncoding {
-    /// Appends the value of a field to `bytes`. Returns whether there is a value.
+    /// Appends the value of a field to `bytes`.
+    ///
+    /// Returns whether there is a value.
     @discardableResult
     static func append(
         _ field: RecordLayout.Field, of record: RecordReader, isAscending: Bool = true, model: ManagedObjectModel,
@@ -95,8 +97,10 @@ enum IndexKeyEncoding {
     /// How many bytes of a shortened key are hash and object key.
     private static let shortenedTail = 24
 
-    /// Makes the key of a unique value: `[constraint][values]`, or for one that reaches `limit` a shortened key of exactly
-    /// `limit` bytes, `[constraint][beginning][XXH3-128][object]`. Returns whether the values are in it as a whole.
+    /// Makes the key of a unique value: `[constraint][values]`, or for one that reaches `limit` a shortened key of
+    /// exactly `limit` bytes, `[constraint][beginning][XXH3-128][object]`.
+    ///
+    /// Returns whether the values are in it as a whole.
     static func makeUniqueKey(
         constraint: Int, values: [UInt8], object: Int64, limit: Int, into key: inout StorageKey
     ) -> Bool {

@@ -38,9 +38,10 @@ extension KeyValueReader {
         _ key: Int64, root: Int, model: ManagedObjectModel, _ body: (RecordReader?) throws(StoreError) -> Void
     ) throws(StoreError) {
         try withValue(of: StorageKey(record: key, root: root), in: .records) { (value) throws(StoreError) in
-            try body(try value.map { (bytes) throws(StoreError) in
-                try verifiedRecord(bytes, key: key, root: root, model: model)
-            })
+            try body(
+                try value.map { (bytes) throws(StoreError) in
+                    try verifiedRecord(bytes, key: key, root: root, model: model)
+                })
         }
     }
 
@@ -106,7 +107,9 @@ extension KeyValueWriter {
         try put(key, UInt64(bitPattern: number).littleEndianBytes, in: space)
     }
 
-    /// Removes a key. Returns whether it was there.
+    /// Removes a key.
+    ///
+    /// Returns whether it was there.
     @discardableResult
     func delete(_ key: StorageKey, in space: KeySpace) throws(StoreError) -> Bool {
         try key.withBytes { (key) throws(StoreError) in try delete(key, in: space) }
@@ -114,7 +117,9 @@ extension KeyValueWriter {
 }
 
 extension KeyValueCursor {
-    /// Moves to the first key that is not before `key`. Returns false, at the end, if there is none.
+    /// Moves to the first key that is not before `key`.
+    ///
+    /// Returns false, at the end, if there is none.
     func seek(to key: StorageKey) throws(StoreError) -> Bool {
         try key.withBytes { (key) throws(StoreError) in try seek(to: key) }
     }

@@ -17,7 +17,9 @@ final class LinkStream {
     /// The link at the position; nil at the end, or before the start.
     private(set) var current: Link?
 
-    /// A stream of the entries that begin with `prefix`, behind `after` if given. Call ``advance()`` for the first.
+    /// A stream of the entries that begin with `prefix`, behind `after` if given.
+    ///
+    /// Call ``advance()`` for the first.
     init(
         _ snapshot: KeyValueSnapshot, space: KeySpace, prefix: StorageKey, after: Link? = nil, skipsSelf: Bool = false
     ) throws(StoreError) {
@@ -46,7 +48,8 @@ final class LinkStream {
             } else {
                 found = current == nil ? false : try cursor.next()
             }
-            current = found && cursor.key.begins(with: prefix.bytes) ? try Self.link(cursor.key, cursor.value, space) : nil
+            current =
+                found && cursor.key.begins(with: prefix.bytes) ? try Self.link(cursor.key, cursor.value, space) : nil
         } while skipsSelf && current.map { $0.source == $0.target } ?? false
     }
 

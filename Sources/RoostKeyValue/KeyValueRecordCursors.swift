@@ -60,7 +60,8 @@ final class EntityRecordCursor: RecordCursor {
         let model = snapshot.model
         guard cursor.key.count == 10, let key = cursor.key.objectKey(at: 2), key > 0 else {
             state = .atEnd
-            throw StoreError(.corrupted, "A record of '\(model.entities[entity.root].name)' has a key of the wrong form.")
+            throw StoreError(
+                .corrupted, "A record of '\(model.entities[entity.root].name)' has a key of the wrong form.")
         }
         // Also a record that is not wanted is verified: damage might have made it so.
         var failure: StoreError?

@@ -97,7 +97,8 @@ extension KeyValueSnapshot {
         try reader.forEach(prefix: prefix, in: space) { (key, value) throws(StoreError) in
             // A unique key that is not shortened ends with its values; its object is in the value only.
             if space == .unique, key.count < limit, key.count != prefix.count { return true }
-            let found = space == .unique
+            let found =
+                space == .unique
                 ? value.littleEndian64(at: 0).map { Int64(bitPattern: $0) } : key.objectKey(at: key.count - 8)
             guard let found, found > 0 else {
                 throw StoreError(.corrupted, "An entry of space '\(space)' has the wrong form.")
@@ -113,7 +114,8 @@ extension KeyValueSnapshot {
         _ value: Value, _ field: RecordLayout.Field, _ entity: ManagedObjectModel.Entity
     ) -> [UInt8]? {
         switch (value, field.kind) {
-        case (.int, .integer16), (.int, .integer32), (.int, .integer64), (.string, .string), (.uri, .uri), (.data, .data),
+        case (.int, .integer16), (.int, .integer32), (.int, .integer64), (.string, .string), (.uri, .uri),
+            (.data, .data),
             (.uuid, .uuid), (.bool, .boolean), (.date, .date), (.double, .double), (.decimal, .decimal),
             (.objectID, .reference), (.objectID, .polymorphicReference), (.objectID, .objectID):
             break

@@ -47,7 +47,8 @@ final class KeyValueSnapshot: StoreSnapshot {
         let entity = try model.requireEntity(entity)
         if let id, try model.requireEntity(id.entity).root != entity.root {
             throw StoreError(
-                .invalidRequest, "Records of '\(entity.name)' cannot go on behind \(id), which is of another hierarchy.")
+                .invalidRequest, "Records of '\(entity.name)' cannot go on behind \(id), which is of another hierarchy."
+            )
         }
         return try EntityRecordCursor(self, entity: entity, after: id?.key ?? 0)
     }
@@ -79,7 +80,8 @@ final class KeyValueSnapshot: StoreSnapshot {
         var spaces: [(space: KeySpace, number: Int)]
         switch relationship.storage {
         case .field:
-            throw StoreError(.invalidRequest, "Relationship '\(relationship.name)' is to-one; its destination is in the record.")
+            throw StoreError(
+                .invalidRequest, "Relationship '\(relationship.name)' is to-one; its destination is in the record.")
         case .derived(let inverse): spaces = [(.references, inverse)]
         case .links(let owner, let isFlipped):
             spaces = [(isFlipped ? .inverseLinks : .links, owner)]

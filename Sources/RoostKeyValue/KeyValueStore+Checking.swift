@@ -59,7 +59,8 @@ final class StoreCheck {
         let cursor = try reader.cursor(in: .records)
         var (values, scratch) = ([UInt8](), StorageKey())
         while try cursor.next() {
-            guard cursor.key.count == 10, let root = cursor.key.keyNumber, let key = cursor.key.objectKey(at: 2), key > 0,
+            guard cursor.key.count == 10, let root = cursor.key.keyNumber, let key = cursor.key.objectKey(at: 2),
+                key > 0,
                 model.entities.indices.contains(root), model.entities[root].root == root
             else {
                 report("records", "A key in the space of records is of no hierarchy of the model.")
@@ -70,7 +71,8 @@ final class StoreCheck {
                 let record = try verifiedRecord(cursor.value, key: key, root: root, model: model)
                 tally.entities[record.entityNumber].add(record.computedContentHash)
                 try record.validate()
-                try RecordEntries.visit(record, plan, values: &values, key: &scratch) { (space, entry) throws(StoreError) in
+                try RecordEntries.visit(record, plan, values: &values, key: &scratch) {
+                    (space, entry) throws(StoreError) in
                     expected[space, default: 0] += 1
                     let value = RecordEntries.value(in: space, object: key)
                     if try reader.value(of: entry, in: space) != value {
@@ -89,16 +91,20 @@ final class StoreCheck {
         guard let high = key.bytes.first, key.count >= 2 else { return "nothing" }
         let number = Int(high) << 8 | Int(key.bytes[1])
         switch space {
-        case .references where model.relationships.indices.contains(number): return "\(model.relationships[number].name)"
+        case .references where model.relationships.indices.contains(number):
+            return "\(model.relationships[number].name)"
         case .unique where plan.constraints.indices.contains(number):
             return "the constraint on \(plan.constraints[number].attributes.joined(separator: ", "))"
         case .indexes:
-            return model.fetchIndexes.first { $0.number == number }.map { "index '\($0.declaration.name)'" } ?? "no index"
+            return model.fetchIndexes.first { $0.number == number }.map { "index '\($0.declaration.name)'" }
+                ?? "no index"
         default: return "number \(number)"
         }
     }
 
-    /// Looks for entries that no record has. Every record's entries were looked up before, so counting is enough to know.
+    /// Looks for entries that no record has.
+    ///
+    /// Every record's entries were looked up before, so counting is enough to know.
     private func checkEntries(_ space: KeySpace) throws(StoreError) {
         let cursor = try reader.cursor(in: space)
         var count = 0
@@ -143,7 +149,8 @@ final class StoreCheck {
         let number = Int(key.bytes[0]) << 8 | Int(key.bytes[1])
         let entity: Int?
         switch space {
-        case .references: entity = model.relationships.indices.contains(number) ? model.relationships[number].source : nil
+        case .references:
+            entity = model.relationships.indices.contains(number) ? model.relationships[number].source : nil
         case .unique: entity = plan.constraints.indices.contains(number) ? plan.constraints[number].entity : nil
         default: entity = model.fetchIndexes.first { $0.number == number }?.entity
         }
@@ -177,10 +184,13 @@ final class StoreCheck {
                     report("links", "The link \(link.source) → \(link.target) of '\(name)' is not in its normal form.")
                 }
                 let keys = LinkKeys.keys(link, number)
-                let (other, key, value) = space == .links
+                let (other, key, value) =
+                    space == .links
                     ? (KeySpace.inverseLinks, keys.inverseKey, link.order) : (.links, keys.key, link.inverseOrder)
                 if try reader.number(of: key, in: other) != value {
-                    report("links", "The link p\(link.source) → p\(link.target) of '\(name)' is missing in space '\(other)'.")
+                    report(
+                        "links",
+                        "The link p\(link.source) → p\(link.target) of '\(name)' is missing in space '\(other)'.")
                 }
                 if space == .links {
                     tally.relationships[number].add(RecordHash.link(relationship: number, link))
@@ -188,7 +198,9 @@ final class StoreCheck {
             }
         }
         if counts[0] != counts[1] {
-            report("links", "There are \(counts[0]) links seen from their sources and \(counts[1]) seen from their targets.")
+            report(
+                "links",
+                "There are \(counts[0]) links seen from their sources and \(counts[1]) seen from their targets.")
         }
     }
 
@@ -198,7 +210,8 @@ final class StoreCheck {
         do throws(StoreError) {
             _ = try MetadataDocument.decode(try MetaSpace.require(MetaSpace.userMetadata, reader))
             let recorded = try MetaSpace.readTally(model, reader)
-            for (number, entity) in model.entities.enumerated() where recorded.entities[number] != tally.entities[number] {
+            for (number, entity) in model.entities.enumerated()
+            where recorded.entities[number] != tally.entities[number] {
                 report("tally", mismatch("entity '\(entity.name)'", recorded.entities[number], tally.entities[number]))
             }
             for (number, relationship) in model.relationships.enumerated()

@@ -70,9 +70,6 @@ struct PreparedChange: Sendable {
             highestInsertedKeys[place.root] = max(place.key, highestInsertedKeys[place.root] ?? 0)
         }
         for index in 0..<updates.count {
-            guard updates.version(at: index) < UInt32.max else {
-                throw StoreError(.limitExceeded, "\(updates.id(at: index)) was updated too often to count.")
-            }
             guard updated.updateValue(index, forKey: plan.place(of: updates, at: index)) == nil else {
                 throw StoreError(.invalidRequest, "\(updates.id(at: index)) is updated twice in one change set.")
             }
@@ -96,7 +93,9 @@ extension StorePlan {
 
     /// Throws code `invalidRequest` for a key that no object can have.
     func requireKey(_ key: Int64, _ id: @autoclosure () -> ObjectID) throws(StoreError) {
-        if key < 1 { throw StoreError(.invalidRequest, "The key of \(id()) is not positive; reserve keys from the store.") }
+        if key < 1 {
+            throw StoreError(.invalidRequest, "The key of \(id()) is not positive; reserve keys from the store.")
+        }
     }
 
     /// The batches under the relationships that own the links, every link normalised.
@@ -109,12 +108,14 @@ extension StorePlan {
                 case .links(let owner, let isFlipped) = model.relationships[batch.relationship].storage
             else {
                 throw StoreError(
-                    .invalidRequest, "There is no relationship with number \(batch.relationship) that has links of its own.")
+                    .invalidRequest,
+                    "There is no relationship with number \(batch.relationship) that has links of its own.")
             }
             let relationship = model.relationships[owner]
             let links = batch.links.map { relationship.normalised(isFlipped ? $0.flipped : $0) }
             guard links.allSatisfy({ $0.source > 0 && $0.target > 0 }) else {
-                throw StoreError(.invalidRequest, "A link of '\(relationship.name)' has an end whose key is not positive.")
+                throw StoreError(
+                    .invalidRequest, "A link of '\(relationship.name)' has an end whose key is not positive.")
             }
             stored.append(LinkBatch(relationship: owner, links: links))
         }

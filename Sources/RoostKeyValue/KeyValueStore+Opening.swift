@@ -20,14 +20,14 @@ extension KeyValueStore {
             precondition(keyLimit >= 64, "a storage must take keys of 64 bytes")
             let plan = try StorePlan(model: model, keyLimit: keyLimit)
             let uuid = Array((options.storeUUID ?? StoreUUID()).description.utf8)
-            let (document, type8) = (model.document(), Array(type.name.utf8))
+            let (document, typeName) = (model.document(), Array(type.name.utf8))
             let userMetadata = try MetadataDocument.encode(options.userMetadata)
             try storage.write(timeoutSeconds: options.timeoutSeconds) { (writer) throws(StoreError) in
                 guard try !writer.contains(MetaSpace.format, in: .meta) else {
                     throw StoreError(.alreadyExists, "'\(url)' exists already.")
                 }
                 try MetaSpace.write(uuid, MetaSpace.uuid, writer)
-                try MetaSpace.write(type8, MetaSpace.type, writer)
+                try MetaSpace.write(typeName, MetaSpace.type, writer)
                 try MetaSpace.write(document, MetaSpace.model, writer)
                 try MetaSpace.write(userMetadata, MetaSpace.userMetadata, writer)
                 try MetaSpace.writeTally(StoreTally(model: model), writer)
@@ -39,7 +39,9 @@ extension KeyValueStore {
         }
     }
 
-    /// Opens the store in a storage. Writes nothing.
+    /// Opens the store in a storage.
+    ///
+    /// Writes nothing.
     ///
     /// The storage is closed when this throws.
     /// - Parameters:
@@ -59,13 +61,15 @@ extension KeyValueStore {
             if let expected = options.model, !expected.isCompatible(with: metadata) {
                 throw StoreError(
                     .modelMismatch,
-                    "The store '\(url)' was created with another version of the model. Migrate it, or open it with its own model.")
+                    "The store '\(url)' was created with another version of the model. Migrate it, or open it with its own model."
+                )
             }
             let keyLimit = try MetaSpace.readFormat(reader, url).keyLimit
             guard keyLimit <= storage.maximumKeyByteCount else {
                 throw StoreError(
                     .unsupportedVersion,
-                    "The store '\(url)' has keys of up to \(keyLimit) bytes; this storage takes \(storage.maximumKeyByteCount).")
+                    "The store '\(url)' has keys of up to \(keyLimit) bytes; this storage takes \(storage.maximumKeyByteCount)."
+                )
             }
             _ = try MetaSpace.readTally(metadata.model, reader)
             let plan = try StorePlan(model: metadata.model, keyLimit: keyLimit)
@@ -86,7 +90,9 @@ extension KeyValueStore {
         return try MetaSpace.readMetadata(reader, type: type.name, url: url)
     }
 
-    /// Closes the storage of a store that could not be made. The first error is the one to tell.
+    /// Closes the storage of a store that could not be made.
+    ///
+    /// The first error is the one to tell.
     private static func closing(_ storage: any OrderedKeyValueStorage, after error: StoreError) -> StoreError {
         do throws(StoreError) { try storage.close() } catch { return error }
         return error

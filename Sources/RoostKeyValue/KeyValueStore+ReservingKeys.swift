@@ -52,7 +52,9 @@ extension KeyValueStore {
     }
 
     /// Writes down that at least `least` and at best `best` more keys are used.
-    private func setAside(_ least: Int64, atBest best: Int64, root: Int, _ entity: EntityName) throws(StoreError) -> KeyBlock {
+    private func setAside(_ least: Int64, atBest best: Int64, root: Int, _ entity: EntityName) throws(StoreError)
+        -> KeyBlock
+    {
         try storage.write(timeoutSeconds: options.timeoutSeconds) { (writer) throws(StoreError) in
             let last = try MetaSpace.readLastKey(root: root, writer)
             // The last key is never given, so that the end of a range is a number too.

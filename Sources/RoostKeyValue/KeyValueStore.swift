@@ -46,7 +46,9 @@ public final class KeyValueStore: PersistentStore {
         return try MetaSpace.readMetadata(reader, type: type.name, url: url, knownModel: model)
     }
 
-    /// A consistent view of the store as it is now. Never waits for a writer.
+    /// A consistent view of the store as it is now.
+    ///
+    /// Never waits for a writer.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
         // Blocks first: a key handed out in between shows as reserved, never the other way round.
         let (blocks, hidesContents) = state.withLock { ($0.blocks, $0.hidesContents) }

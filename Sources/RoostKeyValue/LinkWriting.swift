@@ -19,7 +19,9 @@ enum LinkKeys {
 }
 
 extension KeyValueWriter {
-    /// Adds a normalised link, in the place of the one between the same objects if there is one. Returns whether anything changed.
+    /// Adds a normalised link, in the place of the one between the same objects if there is one.
+    ///
+    /// Returns whether anything changed.
     func addLink(
         _ link: Link, _ relationship: Int, _ model: ManagedObjectModel, _ tally: inout StoreTally
     ) throws(StoreError) -> Bool {
@@ -42,7 +44,8 @@ extension KeyValueWriter {
         guard try delete(key, in: .links), try delete(inverseKey, in: .inverseLinks) else {
             throw StoreError(
                 .corrupted,
-                "A link of '\(model.relationships[relationship].name)' is stored at one of its ends only. Convert the store into a new one.")
+                "A link of '\(model.relationships[relationship].name)' is stored at one of its ends only. Convert the store into a new one."
+            )
         }
         tally.relationships[relationship].remove(RecordHash.link(relationship: relationship, link))
     }
@@ -55,7 +58,9 @@ extension KeyValueWriter {
         let relationship = model.relationships[number]
         let unplaced = LinkKeys.keys(Link(link.source, link.target), number)
         if !relationship.isOrdered {
-            return try self.number(of: unplaced.key, in: .links).map { Link(link.source, link.target, inverseOrder: $0) }
+            return try self.number(of: unplaced.key, in: .links).map {
+                Link(link.source, link.target, inverseOrder: $0)
+            }
         }
         if !relationship.inverseIsOrdered {
             return try self.number(of: unplaced.inverseKey, in: .inverseLinks)

@@ -1,6 +1,8 @@
 internal import RoostCore
 
-/// Keys and values of the space `meta`. Every value is an XXH3-64 of the rest, little-endian, then the rest.
+/// Keys and values of the space `meta`.
+///
+/// Every value is an XXH3-64 of the rest, little-endian, then the rest.
 enum MetaSpace {
     /// The version of the format that this engine writes, and the newest it reads.
     static let formatVersion = 1
@@ -43,7 +45,8 @@ enum MetaSpace {
 
     static func damaged(_ key: StorageKey, _ reason: String) -> StoreError {
         let name = key.bytes.starts(with: "last/".utf8) ? "last/…" : String(decoding: key.bytes, as: UTF8.self)
-        return StoreError(.corrupted, "The store's metadata are damaged at '\(name)': \(reason). Restore it from a copy.")
+        return StoreError(
+            .corrupted, "The store's metadata are damaged at '\(name)': \(reason). Restore it from a copy.")
     }
 
     private static func checksum(_ payload: [UInt8]) -> UInt64 {
@@ -100,7 +103,9 @@ enum MetaSpace {
     // MARK: Whole metadata
 
     /// What the format entry says: version and key limit, four bytes each, little-endian.
-    static func readFormat(_ reader: any KeyValueReader, _ url: StoreURL) throws(StoreError) -> (version: Int, keyLimit: Int) {
+    static func readFormat(_ reader: any KeyValueReader, _ url: StoreURL) throws(StoreError) -> (
+        version: Int, keyLimit: Int
+    ) {
         guard let value = try read(format, reader) else {
             throw StoreError(.notAStore, "'\(url)' is not a store: it has no format entry.")
         }
@@ -109,7 +114,8 @@ enum MetaSpace {
         guard version <= formatVersion else {
             throw StoreError(
                 .unsupportedVersion,
-                "'\(url)' is written in format version \(version); this program reads up to \(formatVersion). Use a newer program.")
+                "'\(url)' is written in format version \(version); this program reads up to \(formatVersion). Use a newer program."
+            )
         }
         guard version >= 1, keyLimit >= 64 else { throw damaged(format, "it holds no possible format") }
         return (version, keyLimit)

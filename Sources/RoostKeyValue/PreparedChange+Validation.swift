@@ -20,13 +20,21 @@ extension PreparedChange {
             if let conflict = try conflict(id, version, exact: exact, reader) { conflicts.append(conflict) }
         }
         for reference in changes.deletes + changes.unchanged {
-            if let conflict = try conflict(reference.id, reference.version, exact: nil, reader) { conflicts.append(conflict) }
+            if let conflict = try conflict(reference.id, reference.version, exact: nil, reader) {
+                conflicts.append(conflict)
+            }
         }
-        guard let first = conflicts.first else { return }
+        guard let first = conflicts.first else { return try requireCountableVersions() }
         let others = conflicts.count == 1 ? "" : " and \(conflicts.count - 1) more"
         throw StoreError(
             .conflict, "\(first.id)\(others) changed since it was read. Read it again and decide what holds.",
             conflicts: conflicts)
+    }
+
+    private func requireCountableVersions() throws(StoreError) {
+        for index in 0..<changes.updates.count where changes.updates.version(at: index) == .max {
+            throw StoreError(.limitExceeded, "\(changes.updates.id(at: index)) was updated too often to count.")
+        }
     }
 
     /// What stands in the way of a change of `id` that was read at `version`; nil if nothing does.
@@ -59,7 +67,8 @@ extension PreparedChange {
             let place = plan.place(of: changes.inserts, at: index)
             guard try !reader.contains(StorageKey(record: place.key, root: place.root), in: .records) else {
                 throw StoreError(
-                    .duplicateObject, "\(changes.inserts.id(at: index)) cannot be inserted: its key is taken in its hierarchy.")
+                    .duplicateObject,
+                    "\(changes.inserts.id(at: index)) cannot be inserted: its key is taken in its hierarchy.")
             }
         }
     }
@@ -105,7 +114,9 @@ extension PreparedChange {
         plan.violation(claim.constraint, rejected: rejected, existing: existing)
     }
 
-    private func claims(_ batch: RecordBatch, _ index: Int) -> [Claim] { batch.withRecord(at: index) { claims(of: $0) } }
+    private func claims(_ batch: RecordBatch, _ index: Int) -> [Claim] {
+        batch.withRecord(at: index) { claims(of: $0) }
+    }
 
     private func claims(of record: RecordReader) -> [Claim] {
         var claims: [Claim] = []
@@ -134,7 +145,8 @@ extension PreparedChange {
             if updated[place] != nil || deleted.contains(place) { continue }
             guard let number = try reader.entityNumber(of: key, root: root, model: model) else {
                 throw StoreError(
-                    .corrupted, "The unique values of '\(model.entities[root].name)' name p\(key), which does not exist.")
+                    .corrupted,
+                    "The unique values of '\(model.entities[root].name)' name p\(key), which does not exist.")
             }
             return ObjectID(model.entities[number].name, key)
         }
@@ -169,7 +181,8 @@ extension PreparedChange {
         guard let found, entity.includes(found) else {
             throw StoreError(
                 .objectNotFound,
-                "A link of '\(relationship.name)' has an end \(entity.name)/p\(key) that does not exist after the change.")
+                "A link of '\(relationship.name)' has an end \(entity.name)/p\(key) that does not exist after the change."
+            )
         }
     }
 }
@@ -189,9 +202,12 @@ extension StorePlan {
         constraint: Int, values: [UInt8], _ reader: any KeyValueReader
     ) throws(StoreError) -> [Int64] {
         var key = StorageKey()
-        if IndexKeyEncoding.makeUniqueKey(constraint: constraint, values: values, object: 0, limit: keyLimit, into: &key) {
+        if IndexKeyEncoding.makeUniqueKey(
+            constraint: constraint, values: values, object: 0, limit: keyLimit, into: &key)
+        {
             guard let value = try reader.value(of: key, in: .unique) else { return [] }
-            guard value.count == 8, let holder = value.littleEndian64(at: 0).map({ Int64(bitPattern: $0) }), holder > 0 else {
+            guard value.count == 8, let holder = value.littleEndian64(at: 0).map({ Int64(bitPattern: $0) }), holder > 0
+            else {
                 throw StoreError(.corrupted, "An entry of space 'unique' has the wrong form.")
             }
             return [holder]
@@ -210,7 +226,9 @@ extension StorePlan {
                     let own = entities[record.entityNumber].constraints.first(where: { $0.number == constraint })
                 else { return }
                 var theirs: [UInt8] = []
-                if encode(own, of: record, isConstraint: true, into: &theirs), theirs == values { found.append(candidate) }
+                if encode(own, of: record, isConstraint: true, into: &theirs), theirs == values {
+                    found.append(candidate)
+                }
             }
         }
         return found

@@ -8,7 +8,9 @@ internal import RoostCore
     internal import Darwin
 #endif
 
-/// Entries of several spaces in one piece of memory. The unit in which the sorter takes and gives.
+/// Entries of several spaces in one piece of memory.
+///
+/// The unit in which the sorter takes and gives.
 ///
 /// An entry is `[key length, 4][value length, 4][position of the space, 1][key][value]`; the key length counts the position. Sorted by
 /// space, then key, then value.

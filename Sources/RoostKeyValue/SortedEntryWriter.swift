@@ -38,7 +38,9 @@ struct SortedEntryWriter: Sendable {
     ) throws(StoreError) {
         if space == .links || space == .inverseLinks || space == .unique {
             // Only these can have equal keys: a pair given twice, or a value of two objects.
-            let isRepeated = previous.map { $0.space == space && key.count == $0.key.count && key.begins(with: $0.key.bytes) }
+            let isRepeated = previous.map {
+                $0.space == space && key.count == $0.key.count && key.begins(with: $0.key.bytes)
+            }
             if isRepeated ?? false {
                 if space == .unique { return try noteViolation(key, value, writer) }
                 if value.elementsEqual(previous?.value ?? []) { return }
@@ -104,7 +106,8 @@ struct SortedEntryWriter: Sendable {
             let existing = previous?.value.littleEndian64(at: 0)
         else { throw StoreError(.internalInconsistency, "A sorted entry has the wrong form.") }
         try note(
-            plan.constraints[number], rejected: Int64(bitPattern: rejected), existing: Int64(bitPattern: existing), writer)
+            plan.constraints[number], rejected: Int64(bitPattern: rejected), existing: Int64(bitPattern: existing),
+            writer)
     }
 
     private mutating func note(

@@ -1,6 +1,8 @@
 internal import RoostCore
 
-/// A storage key while it is built. Its memory is used again for the next key.
+/// A storage key while it is built.
+///
+/// Its memory is used again for the next key.
 ///
 /// All parts are big-endian, so that the order of the bytes is the order of the parts. FORMAT.md lists every key.
 struct StorageKey: Sendable, Hashable {
@@ -37,13 +39,19 @@ struct StorageKey: Sendable, Hashable {
         append(key: key)
     }
 
-    /// Adds two bytes. Models have fewer than 65 536 entities, relationships, constraints and indexes; see ``StorePlan``.
+    /// Adds two bytes.
+    ///
+    /// Models have fewer than 65 536 entities, relationships, constraints and indexes; see ``StorePlan``.
     mutating func append(number: Int) { append(UInt16(truncatingIfNeeded: number)) }
 
-    /// Adds the key of an object, eight bytes. Keys are positive, so their bytes are in their order.
+    /// Adds the key of an object, eight bytes.
+    ///
+    /// Keys are positive, so their bytes are in their order.
     mutating func append(key: Int64) { append(UInt64(bitPattern: key)) }
 
-    /// Adds a place in an ordered relationship, eight bytes. The sign is turned, so that negative places come first.
+    /// Adds a place in an ordered relationship, eight bytes.
+    ///
+    /// The sign is turned, so that negative places come first.
     mutating func append(place: Int64) { append(UInt64(bitPattern: place) ^ 1 << 63) }
 
     mutating func append(_ word: UInt16) {

@@ -1,6 +1,8 @@
 internal import RoostCore
 
-/// What the engine keeps for objects of each entity beside their records. Computed once, when a store is opened.
+/// What the engine keeps for objects of each entity beside their records.
+///
+/// Computed once, when a store is opened.
 struct StorePlan: Sendable {
     /// A to-one relationship.
     struct Reference: Sendable {
@@ -31,7 +33,9 @@ struct StorePlan: Sendable {
     let model: ManagedObjectModel
     let entities: [Entity]
     let constraints: [ManagedObjectModel.UniquenessConstraint]
-    /// No key is longer; one of exactly this length is shortened. Written in the store, so that every program agrees.
+    /// No key is longer; one of exactly this length is shortened.
+    ///
+    /// Written in the store, so that every program agrees.
     let keyLimit: Int
 
     /// Plans for stores of `model`.

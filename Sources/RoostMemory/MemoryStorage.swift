@@ -18,7 +18,9 @@ final class MemoryContents: Sendable {
     private let version = Mutex(Version())
     private let writersPlace = DispatchSemaphore(value: 1)
 
-    /// The committed state. O(1).
+    /// The committed state.
+    ///
+    /// O(1).
     var current: Version { version.withLock { $0 } }
 
     /// Waits for the writer's place; throws code `busy` when it is not free in time.
@@ -26,7 +28,8 @@ final class MemoryContents: Sendable {
         let seconds = timeoutSeconds.isNaN ? 0 : min(max(0, timeoutSeconds), 1_000_000)
         guard writersPlace.wait(timeout: .now() + seconds) == .success else {
             throw StoreError(
-                .busy, "Another writer of the store in memory was not finished within \(timeoutSeconds) seconds. Try again.")
+                .busy,
+                "Another writer of the store in memory was not finished within \(timeoutSeconds) seconds. Try again.")
         }
         // The number is used up even if the transaction is given up, so that none of its nodes can be taken for a later one's.
         let start = version.withLock { version in
@@ -101,7 +104,9 @@ public final class MemoryStorage: OrderedKeyValueStorage {
     /// Does nothing: memory is as durable as it gets.
     public func sync() throws(StoreError) { try requireOpen() }
 
-    /// The memory that the committed trees take. O(pages).
+    /// The memory that the committed trees take.
+    ///
+    /// O(pages).
     public func byteCount() throws(StoreError) -> Int {
         try requireOpen()
         return contents.current.trees.reduce(0) { $0 + $1.byteCount }
@@ -116,7 +121,9 @@ public final class MemoryStorage: OrderedKeyValueStorage {
         }
     }
 
-    /// Closes this opening. The contents stay as long as somebody else holds them.
+    /// Closes this opening.
+    ///
+    /// The contents stay as long as somebody else holds them.
     public func close() throws(StoreError) { markClosed() }
 
     private func markClosed() {

@@ -41,7 +41,9 @@ public struct MemoryStoreType: PersistentStoreType {
         }
     }
 
-    /// Opens a named store; it may be open any number of times. Throws `notFound` where there is none, and for `memory:` always.
+    /// Opens a named store; it may be open any number of times.
+    ///
+    /// Throws `notFound` where there is none, and for `memory:` always.
     public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options)
         return try KeyValueStore(opening: try openStorage(url), type: self, url: url, options: options)

@@ -51,7 +51,9 @@ final class MemoryWriter: KeyValueWriter {
         self.transaction = transaction
     }
 
-    /// Ends the transaction. Returns the trees as it left them.
+    /// Ends the transaction.
+    ///
+    /// Returns the trees as it left them.
     func end() -> [Tree] {
         parkCursors()
         isOver = true
@@ -84,7 +86,8 @@ final class MemoryWriter: KeyValueWriter {
 
     func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
         guard try tree(space).isBehindAll(key) else {
-            throw StoreError(.invalidRequest, "A key was appended to space '\(space)' that does not come after all others.")
+            throw StoreError(
+                .invalidRequest, "A key was appended to space '\(space)' that does not come after all others.")
         }
         try put(key, value, in: space)
     }

@@ -40,7 +40,9 @@ struct Tree: Sendable {
         root = top
     }
 
-    /// Removes a key. Returns whether it was there.
+    /// Removes a key.
+    ///
+    /// Returns whether it was there.
     mutating func remove(_ key: UnsafeRawBufferPointer, transaction: UInt64) -> Bool {
         var isThere = false
         // Looked up first: a key that is not there should not copy pages.
@@ -61,7 +63,9 @@ struct Tree: Sendable {
         node.transaction == transaction ? node : node.copy(for: transaction)
     }
 
-    /// Puts an entry below a node that the transaction owns. Returns the right half if the node had to be split.
+    /// Puts an entry below a node that the transaction owns.
+    ///
+    /// Returns the right half if the node had to be split.
     private mutating func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, into node: TreeNode, _ transaction: UInt64,
         isLast: Bool
@@ -87,7 +91,9 @@ struct Tree: Sendable {
         return nil
     }
 
-    /// Splits a page that is too large. When entries come in order, the left page stays full; otherwise both get half.
+    /// Splits a page that is too large.
+    ///
+    /// When entries come in order, the left page stays full; otherwise both get half.
     private func split(_ node: TreeNode, _ transaction: UInt64, isAppending: Bool) -> TreeNode? {
         guard node.isOverfull else { return nil }
         var cut = node.count - 1
@@ -144,7 +150,9 @@ struct Tree: Sendable {
 
     // MARK: Looking at the whole
 
-    /// The memory all pages take. O(pages).
+    /// The memory all pages take.
+    ///
+    /// O(pages).
     var byteCount: Int {
         var (total, open) = (0, [root])
         while let node = open.popLast() {
@@ -171,7 +179,9 @@ struct Tree: Sendable {
             for index in 0..<node.count {
                 let key = Array(node.key(at: index))
                 if node.isLeaf {
-                    if let previous, !previous.lexicographicallyPrecedes(key) { problems.append("keys are out of order") }
+                    if let previous, !previous.lexicographicallyPrecedes(key) {
+                        problems.append("keys are out of order")
+                    }
                     // The first separator on the way to a leaf bounds nothing: smaller keys go there too.
                     if let notBefore, key.lexicographicallyPrecedes(notBefore) {
                         problems.append("a key is before the separator above it")

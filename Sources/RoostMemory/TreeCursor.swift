@@ -1,7 +1,9 @@
 internal import RoostCore
 internal import RoostKeyValue
 
-/// A position in a tree: the way from the root to an entry. It keeps the pages on it alive.
+/// A position in a tree: the way from the root to an entry.
+///
+/// It keeps the pages on it alive.
 ///
 /// The tree is asked for anew by every ``seek(to:)``. In a write transaction, ``park()`` is called before a change, which may move
 /// pages under the position; the next move finds the place again by its key.

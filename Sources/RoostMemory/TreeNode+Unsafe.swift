@@ -52,7 +52,9 @@ final class TreeNode: @unchecked Sendable {
     deinit { memory.deallocate() }
 
     var count: Int { slots.count }
-    /// Whether the page is too large. One entry alone is never too much.
+    /// Whether the page is too large.
+    ///
+    /// One entry alone is never too much.
     var isOverfull: Bool { count > 1 && (liveByteCount > Self.capacityBytes || children.count > Self.capacityChildren) }
     /// Whether the page is worth merging with a neighbour.
     var isUnderfull: Bool { liveByteCount < Self.capacityBytes / 4 && children.count < Self.capacityChildren / 4 }
@@ -63,20 +65,26 @@ final class TreeNode: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// The key of an entry. Valid until the node changes or goes.
+    /// The key of an entry.
+    ///
+    /// Valid until the node changes or goes.
     func key(at index: Int) -> UnsafeRawBufferPointer {
         let slot = slots[index]
         return UnsafeRawBufferPointer(rebasing: memory[slot.offset..<slot.offset + Int(slot.keyCount)])
     }
 
-    /// The value of an entry. Valid until the node changes or goes.
+    /// The value of an entry.
+    ///
+    /// Valid until the node changes or goes.
     func value(at index: Int) -> UnsafeRawBufferPointer {
         let slot = slots[index]
         let start = slot.offset + Int(slot.keyCount)
         return UnsafeRawBufferPointer(rebasing: memory[start..<start + Int(slot.valueCount)])
     }
 
-    /// Key and value of an entry. Valid until the node changes or goes.
+    /// Key and value of an entry.
+    ///
+    /// Valid until the node changes or goes.
     func entry(at index: Int) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         let slot = slots[index]
         let middle = slot.offset + Int(slot.keyCount)
@@ -140,7 +148,9 @@ final class TreeNode: @unchecked Sendable {
         }
     }
 
-    /// Inserts an entry before the one at `index`. The bytes may be those of another node, not of this one.
+    /// Inserts an entry before the one at `index`.
+    ///
+    /// The bytes may be those of another node, not of this one.
     func insert(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, at index: Int, child: TreeNode? = nil) {
         let offset = store(key, value)
         slots.insert(
@@ -179,7 +189,9 @@ final class TreeNode: @unchecked Sendable {
 
     func setChild(_ child: TreeNode, at index: Int) { children[index] = child }
 
-    /// Copies key and value behind what is used. Returns where they are.
+    /// Copies key and value behind what is used.
+    ///
+    /// Returns where they are.
     private func store(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int {
         let needed = key.count + value.count
         if usedByteCount + needed > memory.count { makeRoom(needed) }

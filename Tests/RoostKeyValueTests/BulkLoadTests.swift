@@ -56,7 +56,8 @@ struct BulkLoadTests {
         let cover = Value.data(Data(repeating: 1, count: 40_000))
         for key in Int64(1)...1000 {
             try batch.append(
-                target.album(key), values: ["title": .string("T\(key % 7)"), "price": .decimal(Decimal(key)), "cover": cover])
+                target.album(key),
+                values: ["title": .string("T\(key % 7)"), "price": .decimal(Decimal(key)), "cover": cover])
             if batch.isFull || key == 1000 {
                 expected.add(batch)
                 try loader.append(batch)

@@ -25,7 +25,9 @@ struct CommitTests {
     func updates() throws {
         let test = try TestStore()
         try test.fill()
-        let receipt = try test.commit { try $0.update(test.artist(1), version: 1, values: ["name": "Eve", "code": "z"]) }
+        let receipt = try test.commit {
+            try $0.update(test.artist(1), version: 1, values: ["name": "Eve", "code": "z"])
+        }
         #expect(receipt.generation == 2)
         let snapshot = try test.snapshot()
         #expect(try snapshot.record(test.artist(1))?.version == 2)
@@ -83,7 +85,9 @@ struct CommitTests {
     func twice() throws {
         let test = try TestStore()
         try test.fill()
-        #expect(code { try test.commit { for _ in 0..<2 { try $0.insert(test.genre(5), values: [:]) } } } == .duplicateObject)
+        #expect(
+            code { try test.commit { for _ in 0..<2 { try $0.insert(test.genre(5), values: [:]) } } }
+                == .duplicateObject)
         #expect(
             code { try test.commit { for _ in 0..<2 { try $0.update(test.genre(1), version: 1, values: [:]) } } }
                 == .invalidRequest)

@@ -29,7 +29,8 @@ struct ExternalSorterTests {
         return all
     }
 
-    @Test("gives everything back in order, whether it fits into memory or takes several merges",
+    @Test(
+        "gives everything back in order, whether it fits into memory or takes several merges",
         arguments: [0, 1, 100, 6000, 40_000])
     func sorts(count: Int) throws {
         var generator = SeededGenerator(UInt64(count) + 1)
@@ -54,7 +55,8 @@ struct ExternalSorterTests {
 
     @Test("a directory that allows no file is passed over; without any the error says so")
     func directories() throws {
-        let sorter = ExternalSorter(memoryByteCount: 64 << 10, directories: ["/dev/null", FileManager.default.temporaryDirectory.path])
+        let sorter = ExternalSorter(
+            memoryByteCount: 64 << 10, directories: ["/dev/null", FileManager.default.temporaryDirectory.path])
         for number in (0..<5000).reversed() { try sorter.append(StorageKey(number: number), in: .indexes) }
         #expect(try drain(sorter).map(\.key) == (0..<5000).map { StorageKey(number: $0).bytes })
         let hopeless = ExternalSorter(memoryByteCount: 64 << 10, directories: ["/dev/null"])

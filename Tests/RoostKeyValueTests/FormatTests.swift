@@ -32,7 +32,9 @@ struct FormatTests {
         var batch = RecordBatch(model: model)
         try batch.append(
             ObjectID("Thing", 7),
-            values: ["small": 2, "text": "a", "number": -1.5, "amount": .decimal(try #require(Decimal(string: "12.5")))])
+            values: [
+                "small": 2, "text": "a", "number": -1.5, "amount": .decimal(try #require(Decimal(string: "12.5"))),
+            ])
         func encoded(_ name: String, isAscending: Bool = true) throws -> String {
             let field = try layout.requireField(name)
             var bytes: [UInt8] = []

@@ -25,7 +25,8 @@ struct IndexKeyEncodingTests {
     @Test("integers")
     func integers() {
         var generator = SeededGenerator(1)
-        let values = [.min, .min + 1, -256, -255, -1, 0, 1, 255, 256, .max - 1, .max]
+        let values =
+            [.min, .min + 1, -256, -255, -1, 0, 1, 255, 256, .max - 1, .max]
             + (0..<60).map { _ in Int64.random(in: .min ... .max, using: &generator) }
         expectOrder(values, { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, <)
     }
@@ -34,9 +35,14 @@ struct IndexKeyEncodingTests {
     func doubles() {
         var generator = SeededGenerator(2)
         let values: [Double] =
-            [-.infinity, -.greatestFiniteMagnitude, -1.5, -.leastNonzeroMagnitude, -0.0, 0.0, .leastNonzeroMagnitude, 1, 1.5,
-                .greatestFiniteMagnitude, .infinity]
-            + (0..<60).map { _ in Double(bitPattern: UInt64.random(in: .min ... .max, using: &generator)) }.filter { !$0.isNaN }
+            [
+                -.infinity, -.greatestFiniteMagnitude, -1.5, -.leastNonzeroMagnitude, -0.0, 0.0, .leastNonzeroMagnitude,
+                1, 1.5,
+                .greatestFiniteMagnitude, .infinity,
+            ]
+            + (0..<60).map { _ in Double(bitPattern: UInt64.random(in: .min ... .max, using: &generator)) }.filter {
+                !$0.isNaN
+            }
         func encode(_ value: Double) -> [UInt8] { bytes { IndexKeyEncoding.append(value, to: &$0) } }
         expectOrder(values, encode, <)
         #expect(encode(-0.0) == encode(0.0))
@@ -47,9 +53,11 @@ struct IndexKeyEncodingTests {
     @Test("decimals of every size and sign")
     func decimals() throws {
         var generator = SeededGenerator(3)
-        var values = try ["0", "-1", "1", "10", "9.99", "10.01", "1e127", "-1e127", "1e-128", "-1e-128", "NaN",
-            "99999999999999999999999999999999999999", "99999999999999999999999999999999999998"]
-            .map { try #require(DecimalNumber(utf8: $0.utf8)) }
+        var values = try [
+            "0", "-1", "1", "10", "9.99", "10.01", "1e127", "-1e127", "1e-128", "-1e-128", "NaN",
+            "99999999999999999999999999999999999999", "99999999999999999999999999999999999998",
+        ]
+        .map { try #require(DecimalNumber(utf8: $0.utf8)) }
         for _ in 0..<60 {
             let mantissa = UInt128.random(in: 0..<1_000_000, using: &generator)
             values.append(
@@ -64,17 +72,21 @@ struct IndexKeyEncodingTests {
     @Test("text and data: a beginning comes first, zero bytes included, whatever follows in the key")
     func text() {
         var generator = SeededGenerator(4)
-        var values: [[UInt8]] = [[], [0], [0, 0], [0, 1], [0, 255], [1], [1, 0], [255], [255, 255], [97], [97, 0], [97, 98]]
+        var values: [[UInt8]] = [
+            [], [0], [0, 0], [0, 1], [0, 255], [1], [1, 0], [255], [255, 255], [97], [97, 0], [97, 98],
+        ]
         for _ in 0..<60 {
-            values.append((0..<Int.random(in: 0...5, using: &generator)).map { _ in
-                [0, 1, 97, 254, 255].randomElement(using: &generator) ?? 0
-            })
+            values.append(
+                (0..<Int.random(in: 0...5, using: &generator)).map { _ in
+                    [0, 1, 97, 254, 255].randomElement(using: &generator) ?? 0
+                })
         }
         for suffix in [[UInt8](), [0], [255, 255]] {
             expectOrder(
                 values,
                 { value in
-                    bytes { bytes in value.withUnsafeBytes { IndexKeyEncoding.append(escaping: $0, to: &bytes) } } + suffix
+                    bytes { bytes in value.withUnsafeBytes { IndexKeyEncoding.append(escaping: $0, to: &bytes) } }
+                        + suffix
                 },
                 { $0.lexicographicallyPrecedes($1) })
         }
@@ -94,10 +106,21 @@ struct IndexKeyEncodingTests {
         let entity = try model.requireEntity("Thing")
         let ordered: [(String, [Value])] = [
             ("int", [.null, -5, 0, 7]), ("text", [.null, "", "a", "é", "中", "😀"]), ("flag", [.null, false, true]),
-            ("date", [.null, .date(Date(timeIntervalSinceReferenceDate: -1)), .date(Date(timeIntervalSinceReferenceDate: 2))]),
+            (
+                "date",
+                [
+                    .null, .date(Date(timeIntervalSinceReferenceDate: -1)),
+                    .date(Date(timeIntervalSinceReferenceDate: 2)),
+                ]
+            ),
             ("float", [.null, -2.5, 0.5]),
-            ("uuid", [.null, .uuid(UUID(uuid: (0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),
-                .uuid(UUID(uuid: (255, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))]),
+            (
+                "uuid",
+                [
+                    .null, .uuid(UUID(uuid: (0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),
+                    .uuid(UUID(uuid: (255, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),
+                ]
+            ),
         ]
         for (name, values) in ordered {
             let field = try entity.layout.requireField(name)
@@ -125,7 +148,8 @@ struct IndexKeyEncodingTests {
         var key = StorageKey()
         for count in 0...600 {
             let values = [UInt8](repeating: 7, count: count)
-            let isWhole = IndexKeyEncoding.makeUniqueKey(constraint: 3, values: values, object: 9, limit: limit, into: &key)
+            let isWhole = IndexKeyEncoding.makeUniqueKey(
+                constraint: 3, values: values, object: 9, limit: limit, into: &key)
             #expect(isWhole == (count + 2 < limit) && key.count <= limit && (isWhole || key.count == limit))
             IndexKeyEncoding.makeIndexKey(index: 3, values: values, object: 9, limit: limit, into: &key)
             #expect(key.count <= limit)

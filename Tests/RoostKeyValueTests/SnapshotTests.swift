@@ -61,11 +61,16 @@ struct SnapshotTests {
             try snapshot.keys(FetchRequest("Album", where: .equal("artist", .objectID(test.artist(1))))) == [1, 2, 3])
         #expect(try snapshot.keys(FetchRequest("Album", where: .equal("artist", .objectID(test.album(1))))) == [])
         let this = FetchRequest.Predicate.comparison(
-            .init(.evaluatedObject, .isIn, .aggregate([.constant(.objectID(test.artist(2))), .constant(.objectID(test.artist(3)))])))
+            .init(
+                .evaluatedObject, .isIn,
+                .aggregate([.constant(.objectID(test.artist(2))), .constant(.objectID(test.artist(3)))])))
         #expect(try snapshot.keys(FetchRequest("Artist", where: this)) == [2, 3])
         #expect(try snapshot.keys(FetchRequest("Artist", where: this, includesSubentities: false)) == [2])
         #expect(
-            try snapshot.keys(FetchRequest("Artist", where: .less("rank", 3), sortedBy: [.init("name", ascending: false)], limit: 2, offset: 1))
+            try snapshot.keys(
+                FetchRequest(
+                    "Artist", where: .less("rank", 3), sortedBy: [.init("name", ascending: false)], limit: 2, offset: 1)
+            )
                 == [19, 24])
         #expect(code { _ = try snapshot.fetch(FetchRequest("Artist", where: .equal("nome", 1))) } == .unknownProperty)
         #expect(code { _ = try snapshot.fetch(FetchRequest("Artist", where: .equal("name", 1))) } == .invalidRequest)
@@ -88,7 +93,8 @@ struct SnapshotTests {
         #expect(code { _ = try test.store.reserveKeys(1, for: "Nobody") } == .unknownEntity)
         #expect(code { _ = try test.store.reserveKeys(.max, for: "Artist") } == .limitExceeded)
         _ = try test.store.reserveKeys(1, for: "Genre")
-        #expect(try MetaSpace.readLastKey(root: try test.model.requireEntity("Genre").number, test.storage.read()) == 64)
+        #expect(
+            try MetaSpace.readLastKey(root: try test.model.requireEntity("Genre").number, test.storage.read()) == 64)
         let reader = try test.storage.read()
         try test.store.close()
         let genre = try test.model.requireEntity("Genre").number

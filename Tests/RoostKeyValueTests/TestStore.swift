@@ -6,52 +6,53 @@ import Testing
 
 /// A model with everything the engine keeps: a hierarchy, constraints, indexes, and relationships of every kind.
 func musicModel() throws -> ManagedObjectModel {
-    try ManagedObjectModel(entities: [
-        EntityDescription(
-            "Artist",
-            attributes: [
-                AttributeDescription("name", .string), AttributeDescription("rank", .integer32),
-                AttributeDescription("code", .string),
-            ],
-            relationships: [
-                .toMany("albums", "Album", inverse: "artist", isOrdered: true),
-                .toMany("friends", "Artist", inverse: "friends"),
-                .toMany("partners", "Artist", inverse: "partners", isOrdered: true),
-            ],
-            uniquenessConstraints: [["code"]],
-            fetchIndexes: [FetchIndexDescription("byName", on: "name", "rank")]),
-        EntityDescription(
-            "Band", superentity: "Artist", attributes: [AttributeDescription("size", .integer16)],
-            fetchIndexes: [
-                FetchIndexDescription("bySize", elements: [.init("size", isAscending: false)])
-            ]),
-        EntityDescription(
-            "Album",
-            attributes: [
-                AttributeDescription("title", .string), AttributeDescription("price", .decimal),
-                AttributeDescription("length", .double), AttributeDescription("cover", .binaryData),
-            ],
-            relationships: [
-                .toOne("artist", "Artist", inverse: "albums"),
-                .toMany("genres", "Genre", inverse: "albums"),
-                .toMany("notes", "Genre"),
-            ],
-            uniquenessConstraints: [["title", "price"]]),
-        EntityDescription(
-            "Genre", attributes: [AttributeDescription("name", .string)],
-            relationships: [
-                .toMany("albums", "Album", inverse: "genres"),
-                .toMany("chart", "Album", inverse: "charts", isOrdered: true),
-            ]),
-        EntityDescription(
-            "Chart", superentity: nil, attributes: [AttributeDescription("year", .integer64)]),
-    ].map { entity in
-        var entity = entity
-        if entity.name == "Album" {
-            entity.relationships.append(.toMany("charts", "Genre", inverse: "chart", isOrdered: true))
-        }
-        return entity
-    })
+    try ManagedObjectModel(
+        entities: [
+            EntityDescription(
+                "Artist",
+                attributes: [
+                    AttributeDescription("name", .string), AttributeDescription("rank", .integer32),
+                    AttributeDescription("code", .string),
+                ],
+                relationships: [
+                    .toMany("albums", "Album", inverse: "artist", isOrdered: true),
+                    .toMany("friends", "Artist", inverse: "friends"),
+                    .toMany("partners", "Artist", inverse: "partners", isOrdered: true),
+                ],
+                uniquenessConstraints: [["code"]],
+                fetchIndexes: [FetchIndexDescription("byName", on: "name", "rank")]),
+            EntityDescription(
+                "Band", superentity: "Artist", attributes: [AttributeDescription("size", .integer16)],
+                fetchIndexes: [
+                    FetchIndexDescription("bySize", elements: [.init("size", isAscending: false)])
+                ]),
+            EntityDescription(
+                "Album",
+                attributes: [
+                    AttributeDescription("title", .string), AttributeDescription("price", .decimal),
+                    AttributeDescription("length", .double), AttributeDescription("cover", .binaryData),
+                ],
+                relationships: [
+                    .toOne("artist", "Artist", inverse: "albums"),
+                    .toMany("genres", "Genre", inverse: "albums"),
+                    .toMany("notes", "Genre"),
+                ],
+                uniquenessConstraints: [["title", "price"]]),
+            EntityDescription(
+                "Genre", attributes: [AttributeDescription("name", .string)],
+                relationships: [
+                    .toMany("albums", "Album", inverse: "genres"),
+                    .toMany("chart", "Album", inverse: "charts", isOrdered: true),
+                ]),
+            EntityDescription(
+                "Chart", superentity: nil, attributes: [AttributeDescription("year", .integer64)]),
+        ].map { entity in
+            var entity = entity
+            if entity.name == "Album" {
+                entity.relationships.append(.toMany("charts", "Genre", inverse: "chart", isOrdered: true))
+            }
+            return entity
+        })
 }
 
 /// A store on a storage in memory, with short ways to write and read.
