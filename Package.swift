@@ -69,7 +69,6 @@ let package = Package(
             name: "RoostCoreData",
             dependencies: [
                 "RoostCore", "RoostFiles", "CZlib",
-                .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),
@@ -107,7 +106,11 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "RoostCoreDataTests", dependencies: ["RoostCoreData", "RoostCore", "Roost"], swiftSettings: strict),
+            name: "RoostCoreDataTests",
+            dependencies: [
+                "RoostCoreData", "RoostCore", "Roost", .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "RoostMigrationTests", dependencies: ["RoostMigration", "Roost", "RoostCore"], swiftSettings: strict),
         .testTarget(name: "RoostCommandTests", dependencies: ["RoostCommand", "Roost"], swiftSettings: strict),

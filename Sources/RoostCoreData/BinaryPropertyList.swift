@@ -1,0 +1,207 @@
+internal import RoostCore
+
+/// A binary property list (`bplist00`), read object by object; every offset and count is checked against the bytes.
+///
+/// Nothing is expanded ahead of use, so that lists which refer to one object many times cost no more than their bytes.
+struct BinaryPropertyList {
+    /// What an object of the list is.
+    ///
+    /// Members of collections are object numbers.
+    enum Object {
+        case null
+        case boolean(Bool)
+        case integer(Int64)
+        case real(Double)
+        case date(Double)
+        case data(Range<Int>)
+        case string(String)
+        case uid(Int)
+        case array([Int])
+        case dictionary([(key: Int, value: Int)])
+    }
+
+    let bytes: [UInt8]
+    let file: String
+    let objectCount: Int
+    let topObject: Int
+    private let offsetSize: Int
+    private let referenceSize: Int
+    private let tableOffset: Int
+
+    /// Reads the trailer.
+    ///
+    /// Throws code `corrupted`.
+    init(_ bytes: [UInt8], file: String) throws(StoreError) {
+        self.bytes = bytes
+        self.file = file
+        // bplist00, then objects, the table of offsets, and a trailer of 32 bytes.
+        guard bytes.count >= 8 + 32, bytes.starts(with: Array("bplist0".utf8)) else {
+            throw Self.damaged(file, "it is no binary property list, or cut off")
+        }
+        let trailer = bytes.count - 32
+        offsetSize = Int(bytes[trailer + 6])
+        referenceSize = Int(bytes[trailer + 7])
+        guard let count = Self.number(bytes, trailer + 8, 8), let top = Self.number(bytes, trailer + 16, 8),
+            let table = Self.number(bytes, trailer + 24, 8), (1...8).contains(offsetSize),
+            (1...8).contains(referenceSize),
+            count > 0, count <= bytes.count, top < count, table >= 8, table <= trailer,
+            count * offsetSize <= trailer - table
+        else { throw Self.damaged(file, "its trailer makes no sense") }
+        objectCount = count
+        topObject = top
+        tableOffset = table
+    }
+
+    /// The object with this number; its members are not looked at.
+    ///
+    /// Throws code `corrupted`.
+    func object(_ number: Int) throws(StoreError) -> Object {
+        guard number >= 0, number < objectCount,
+            let offset = Self.number(bytes, tableOffset + number * offsetSize, offsetSize),
+            offset >= 8, offset < tableOffset
+        else { throw Self.damaged(file, "object \(number) does not exist") }
+        let marker = bytes[offset]
+        let low = Int(marker & 0x0F)
+        switch marker >> 4 {
+        case 0x0:
+            switch low {
+            case 0: return .null
+            case 8: return .boolean(false)
+            case 9: return .boolean(true)
+            default: break
+            }
+        case 0x1:
+            if low <= 3, let value = signed(offset + 1, 1 << low) { return .integer(value) }
+            // Sixteen bytes hold numbers of 64 bits without sign.
+            if low == 4, let value = signed(offset + 9, 8) { return .integer(value) }
+        case 0x2:
+            if low == 2, let bits = Self.number(bytes, offset + 1, 4) {
+                return .real(Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits))))
+            }
+            if low == 3, let bits = signed(offset + 1, 8) { return .real(Double(bitPattern: UInt64(bitPattern: bits))) }
+        case 0x3:
+            if low == 3, let bits = signed(offset + 1, 8) { return .date(Double(bitPattern: UInt64(bitPattern: bits))) }
+        case 0x4:
+            let (start, count) = try length(offset, low)
+            return .data(try range(start, count, 1, number))
+        case 0x5:
+            let (start, count) = try length(offset, low)
+            return .string(String(decoding: bytes[try range(start, count, 1, number)], as: UTF8.self))
+        case 0x6:
+            let (start, count) = try length(offset, low)
+            let range = try range(start, count, 2, number)
+            let units = stride(from: range.lowerBound, to: range.upperBound, by: 2)
+                .map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
+            return .string(String(decoding: units, as: UTF16.self))
+        case 0x8:
+            if low <= 7, let value = Self.number(bytes, offset + 1, low + 1) { return .uid(value) }
+        case 0xA, 0xB, 0xC:
+            let (start, count) = try length(offset, low)
+            return .array(try references(start, count, number))
+        case 0xD:
+            let (start, count) = try length(offset, low)
+            guard count <= bytes.count / 2 else { break }
+            let members = try references(start, count * 2, number)
+            return .dictionary((0..<count).map { (members[$0], members[count + $0]) })
+        default: break
+        }
+        throw Self.damaged(file, "object \(number) is of no known kind")
+    }
+
+    /// The whole list as values; for lists without UIDs.
+    ///
+    /// - Throws: `corrupted`; `limitExceeded` for one that nests deeper than 32 or unfolds to more than 100 000 values.
+    func wholeValue() throws(StoreError) -> PropertyListValue {
+        var budget = 100_000
+        return try value(topObject, depth: 0, &budget)
+    }
+
+    private func value(_ number: Int, depth: Int, _ budget: inout Int) throws(StoreError) -> PropertyListValue {
+        budget -= 1
+        guard budget >= 0, depth <= 32 else {
+            throw StoreError(.limitExceeded, "\(file) is a property list that is too deep or too large.")
+        }
+        switch try object(number) {
+        case .null: return .string("")
+        case .boolean(let value): return .boolean(value)
+        case .integer(let value): return .integer(value)
+        case .real(let value): return .real(value)
+        case .date(let value): return .date(value)
+        case .data(let range):
+            budget -= range.count / 64
+            return .data(Array(bytes[range]))
+        case .string(let text): return .string(text)
+        case .uid(let number): return .integer(Int64(number))
+        case .array(let members):
+            var values: [PropertyListValue] = []
+            for member in members { values.append(try value(member, depth: depth + 1, &budget)) }
+            return .array(values)
+        case .dictionary(let members):
+            var values: [String: PropertyListValue] = [:]
+            for (key, member) in members {
+                guard case .string(let name) = try object(key) else {
+                    throw Self.damaged(file, "a dictionary has a key that is no string")
+                }
+                values[name] = try value(member, depth: depth + 1, &budget)
+            }
+            return .dictionary(values)
+        }
+    }
+
+    // MARK: Bytes
+
+    /// The start and count of a collection, string or data, whose count follows as an integer when it is 15 or more.
+    private func length(_ offset: Int, _ low: Int) throws(StoreError) -> (start: Int, count: Int) {
+        guard low == 0x0F else { return (offset + 1, low) }
+        guard offset + 1 < tableOffset, bytes[offset + 1] >> 4 == 1, bytes[offset + 1] & 0x0F <= 3 else {
+            throw Self.damaged(file, "a count is missing")
+        }
+        let size = 1 << Int(bytes[offset + 1] & 0x0F)
+        guard let count = Self.number(bytes, offset + 2, size), count <= bytes.count else {
+            throw Self.damaged(file, "a count is too large")
+        }
+        return (offset + 2 + size, count)
+    }
+
+    private func range(_ start: Int, _ count: Int, _ width: Int, _ number: Int) throws(StoreError) -> Range<Int> {
+        guard start <= tableOffset, count <= (tableOffset - start) / width else {
+            throw Self.damaged(file, "object \(number) is cut off")
+        }
+        return start..<start + count * width
+    }
+
+    private func references(_ start: Int, _ count: Int, _ number: Int) throws(StoreError) -> [Int] {
+        let range = try range(start, count, referenceSize, number)
+        var references: [Int] = []
+        references.reserveCapacity(count)
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            guard let reference = Self.number(bytes, offset, referenceSize), reference < objectCount else {
+                throw Self.damaged(file, "object \(number) refers to an object that does not exist")
+            }
+            references.append(reference)
+            offset += referenceSize
+        }
+        return references
+    }
+
+    /// A big-endian number without sign; nil when it is out of bounds or more than `Int.max`.
+    private static func number(_ bytes: [UInt8], _ offset: Int, _ size: Int) -> Int? {
+        guard offset >= 0, size > 0, size <= 8, offset <= bytes.count - size else { return nil }
+        var value: UInt64 = 0
+        for byte in bytes[offset..<offset + size] { value = value << 8 | UInt64(byte) }
+        return Int(exactly: value)
+    }
+
+    /// A big-endian integer: eight bytes have a sign, fewer have none.
+    private func signed(_ offset: Int, _ size: Int) -> Int64? {
+        guard offset <= bytes.count - size else { return nil }
+        var value: UInt64 = 0
+        for byte in bytes[offset..<offset + size] { value = value << 8 | UInt64(byte) }
+        return Int64(bitPattern: value)
+    }
+
+    private static func damaged(_ file: String, _ what: String) -> StoreError {
+        StoreError(.corrupted, "\(file) is damaged: \(what).")
+    }
+}

@@ -1,0 +1,78 @@
+#if SQLite
+    internal import RoostFiles
+    public import RoostCore
+
+    /// SQLite files that Apple's Core Data wrote, read as they are.
+    ///
+    /// The type cannot write: everything that would create, change, replace or remove a store throws code `unsupported`. Neither
+    /// the file nor anything beside it is changed, also when its latest data are still in the write-ahead log.
+    ///
+    /// The model is that of type option `model` if given (the path of a `.xcdatamodeld` bundle or a `.xcdatamodel`; option
+    /// `modelVersion` names the version), else ``StoreOptions/model``, which must be compatible with the one that newer versions of
+    /// Core Data keep in the file, else that one.
+    public struct CoreDataStoreType: PersistentStoreType {
+        /// Makes the type.
+        public init() {}
+
+        /// The name of the type, `coredata`.
+        public var name: String { "coredata" }
+
+        /// Stores are files and outlive the process; nothing can be written.
+        public var capabilities: StoreCapabilities { StoreCapabilities(.persistence, .file) }
+
+        /// Whether the file at `path` is an SQLite database with the tables of Core Data.
+        ///
+        /// A first look at 16 bytes, then one at the schema; the file is not changed.
+        public func recognises(fileAt path: String) -> Bool {
+            guard let head = StoreFile.read(prefix: 16, of: path), head == Array("SQLite format 3\0".utf8) else {
+                return false
+            }
+            do throws(StoreError) {
+                let (database, _) = try CoreDataSource(path: path).open()
+                let statement = try database.prepare(
+                    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('Z_METADATA', 'Z_PRIMARYKEY')"
+                )
+                return try statement.step() && statement.integer(0) == 2
+            } catch {
+                // Whatever cannot be read is not recognised.
+                return false
+            }
+        }
+
+        /// Opens the store for a moment and reads its metadata.
+        public func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata {
+            let store = try CoreDataStore(type: self, url: url, options: options)
+            let metadata = try store.metadata()
+            try store.close()
+            return metadata
+        }
+
+        /// Opens a store for reading; see ``PersistentStoreType/open(_:options:)``.
+        ///
+        /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`; `modelMismatch` when the model does not fit the file;
+        ///   `invalidRequest` when the file holds no model and none is given, or for an unknown type option.
+        public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+            try CoreDataStore(type: self, url: url, options: options)
+        }
+
+        /// Throws code `unsupported`.
+        public func create(
+            _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
+        ) throws(StoreError) -> any PersistentStore { throw Self.unsupported("created") }
+
+        /// Throws code `unsupported`.
+        public func destroy(_ url: StoreURL) throws(StoreError) { throw Self.unsupported("removed") }
+
+        /// Throws code `unsupported`.
+        public func replace(
+            _ destination: StoreURL, with source: StoreURL, overwriting: Bool
+        ) throws(StoreError) { throw Self.unsupported("replaced") }
+
+        static func unsupported(_ what: String) -> StoreError {
+            StoreError(
+                .unsupported,
+                "Core Data stores can be read but not \(what); convert to another type of store, such as sqlite, and use that."
+            )
+        }
+    }
+#endif

@@ -1,0 +1,200 @@
+internal import RoostCore
+
+/// Reads compiled models: the model cache inside a Core Data store and `.mom` files (reference §7.3).
+enum ModelCacheReader {
+    /// What a compiled model may have at most.
+    enum Limit {
+        static let archiveByteCount = 64 << 20
+        static let entities = 10_000
+    }
+
+    /// Reads the blob of `Z_MODELCACHE`: raw DEFLATE over a keyed archive.
+    ///
+    /// - Throws: `corrupted`, `limitExceeded`, `invalidModel`.
+    static func read(
+        compressed: [UInt8], file: String
+    ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
+        let what = "the model cache of '\(file)'"
+        // Some tools leave the archive unpacked; it says so itself.
+        let archive =
+            compressed.starts(with: Array("bplist".utf8))
+            ? compressed : try Inflate.raw(compressed, limit: Limit.archiveByteCount, what: what)
+        return try read(archive: archive, file: file)
+    }
+
+    /// Reads a keyed archive of a model.
+    ///
+    /// - Throws: `corrupted`, `limitExceeded`, `invalidModel`.
+    static func read(
+        archive bytes: [UInt8], file: String
+    ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
+        let archive = try KeyedArchive(bytes, file: "the compiled model in '\(file)'")
+        let root = try archive.rootObject()
+        guard try root.className == "NSManagedObjectModel" else {
+            throw StoreError(.invalidModel, "The archive in '\(file)' is not a managed object model.")
+        }
+        var reader = ModelArchive(file: file)
+        try reader.read(root)
+        let model = try reader.draft.build(warnings: &reader.warnings, file: file)
+        return (model, reader.warnings)
+    }
+}
+
+/// Takes an archived `NSManagedObjectModel` over into a draft of a model.
+struct ModelArchive {
+    let file: String
+    var draft = ModelDraft()
+    var warnings: [ModelImportWarning] = []
+
+    init(file: String) { self.file = file }
+
+    mutating func read(_ root: ArchivedObject) throws(StoreError) {
+        let entities = try root.dictionary("NSEntities")
+        guard entities.count <= ModelCacheReader.Limit.entities else {
+            throw StoreError(
+                .limitExceeded, "The model in '\(file)' has \(entities.count) entities, which is too many.")
+        }
+        for (name, node) in entities {
+            guard let object = node.object else {
+                throw StoreError(.corrupted, "The compiled model in '\(file)' has no description of entity '\(name)'.")
+            }
+            draft.entities.append(try entity(object, named: name))
+        }
+        draft.versionIdentifiers = try root.list("NSVersionIdentifiers").compactMap(\.string).filter { !$0.isEmpty }
+            .sorted()
+        for (name, node) in try root.dictionary("NSConfigurations") {
+            guard let members = node.object else { continue }
+            var names: [String] = []
+            for member in try members.members() {
+                if let name = try member.object?.string("NSEntityName") { names.append(name) }
+            }
+            draft.configurations[name] = names
+        }
+        for (name, node) in try root.dictionary("NSFetchRequestTemplates") {
+            guard let request = node.object else { continue }
+            draft.fetchRequestTemplates.append(try template(request, named: name))
+        }
+        warnUnknown(
+            root, "model",
+            known: [
+                "NSEntities", "NSVersionIdentifiers", "NSConfigurations", "NSFetchRequestTemplates",
+                "NSLocalizationDictionary",
+            ])
+    }
+
+    private mutating func entity(_ object: ArchivedObject, named key: String) throws(StoreError) -> EntityDescription {
+        let name = try object.string("NSEntityName") ?? key
+        var entity = EntityDescription(name)
+        let superentity = try object.object("NSSuperentity")
+        entity.superentityName = try superentity?.string("NSEntityName")
+        entity.isAbstract = try object.flag("NSIsAbstract")
+        let className = try object.string("NSClassNameForEntity")
+        entity.managedObjectClassName = className == "NSManagedObject" ? nil : className
+        entity.renamingIdentifier = try renamingIdentifier(object, name)
+        entity.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
+        entity.userInfo = try userInfo(object)
+        // An archive repeats inherited properties in every subentity, so that they are told apart by the superentity's names.
+        let inherited = Set(try superentity?.dictionary("NSProperties").map(\.key) ?? [])
+        for (property, node) in try object.dictionary("NSProperties") where !inherited.contains(property) {
+            guard let description = node.object else { continue }
+            try read(description, named: property, into: &entity)
+        }
+        for node in try object.list("NSUniqueTuples") {
+            guard let tuple = node.object else { continue }
+            var names: [String] = []
+            for member in try tuple.members() {
+                if let name = member.string { names.append(name) }
+                if let name = try member.object?.string("NSPropertyName") { names.append(name) }
+            }
+            if !entity.uniquenessConstraints.contains(names) { entity.uniquenessConstraints.append(names) }
+        }
+        try readIndexes(object, inherited: superentity, into: &entity)
+        warnUnknown(
+            object, "entity '\(name)'",
+            known: [
+                "NSEntityName", "NSClassNameForEntity", "NSProperties", "NSSubentities", "NSSuperentity",
+                "NSIsAbstract",
+                "NSRenamingIdentifier", "NSVersionHashModifier", "NSUserInfo", "NSCompoundIndexes",
+                "NSFetchIndexDescriptions", "NSUniqueTuples", "NSManagedObjectModel",
+                "NSCoreSpotlightDisplayNameExpression",
+            ])
+        return entity
+    }
+
+    /// Fetch indexes; where an older framework has none, compound indexes.
+    private mutating func readIndexes(
+        _ object: ArchivedObject, inherited: ArchivedObject?, into entity: inout EntityDescription
+    ) throws(StoreError) {
+        for node in try object.list("NSFetchIndexDescriptions") {
+            guard let description = node.object else { continue }
+            // An index that a superentity declares is listed by its subentities too.
+            if let owner = try description.object("NSEntity")?.string("NSEntityName"), owner != entity.name { continue }
+            entity.fetchIndexes.append(try fetchIndex(description, of: entity.name))
+        }
+        guard entity.fetchIndexes.isEmpty else { return }
+        var known: [[String]] = []
+        for node in try inherited?.list("NSCompoundIndexes") ?? [] {
+            if let names = try node.object?.members().compactMap(\.string) { known.append(names) }
+        }
+        for node in try object.list("NSCompoundIndexes") {
+            guard let names = try node.object?.members().compactMap(\.string), !known.contains(names) else { continue }
+            entity.fetchIndexes.append(
+                FetchIndexDescription(
+                    names.joined(separator: "_"), elements: names.map { FetchIndexDescription.Element($0) }))
+        }
+    }
+
+    private mutating func fetchIndex(
+        _ object: ArchivedObject, of entity: String
+    ) throws(StoreError) -> FetchIndexDescription {
+        var index = FetchIndexDescription(try object.string("NSIndexName") ?? "", elements: [])
+        if let predicate = try object.object("NSPartialIndexPredicate") {
+            index.partialIndexPredicateFormat = try PredicateText.predicate(predicate)
+            if index.partialIndexPredicateFormat == nil {
+                warn("fetch index '\(entity).\(index.name)'", "its predicate has no text form; it is left out")
+            }
+        }
+        for node in try object.list("NSIndexElements") {
+            guard let element = node.object else { continue }
+            var part = FetchIndexDescription.Element(try element.string("NSPropertyName") ?? "")
+            part.collation = try element.integer("NSFetchIndexElementType") == 1 ? .rTree : .binary
+            part.isAscending = try element.integer("NSAscending").map { $0 != 0 } ?? true
+            if let expression = try element.object("NSIndexedProperty")?.object("NSExpression") {
+                part.expression = try PredicateText.expression(expression)
+                if part.expression == nil {
+                    warn(
+                        "fetch index '\(entity).\(index.name)'",
+                        "an expression has no text form; its name is kept in its place")
+                    part.expression = part.property
+                }
+            }
+            index.elements.append(part)
+        }
+        return index
+    }
+
+    // MARK: Parts
+
+    func userInfo(_ object: ArchivedObject) throws(StoreError) -> [String: String] {
+        var entries: [String: String] = [:]
+        for (key, node) in try object.dictionary("NSUserInfo") {
+            if let text = node.string { entries[key] = text }
+        }
+        return entries
+    }
+
+    /// A renaming identifier; nil where it says no more than the name, as the archive always has one.
+    func renamingIdentifier(_ object: ArchivedObject, _ name: String) throws(StoreError) -> String? {
+        try object.string("NSRenamingIdentifier").flatMap { $0 == name || $0.isEmpty ? nil : $0 }
+    }
+
+    mutating func warn(_ element: String, _ message: String) {
+        warnings.append(ModelImportWarning(file: file, line: nil, element: element, message: message))
+    }
+
+    mutating func warnUnknown(_ object: ArchivedObject, _ element: String, known: Set<String>) {
+        for name in object.fields.keys.sorted() where !known.contains(name) && name != "$class" {
+            warn(element, "archived field '\(name)' is unknown; it is left out")
+        }
+    }
+}

@@ -1,0 +1,40 @@
+internal import RoostCore
+
+/// One element of an XML document with everything in it.
+struct XMLElement {
+    let name: String
+    let attributes: [XMLAttribute]
+    let line: Int
+    var children: [XMLElement] = []
+    /// The text directly inside, without that of children.
+    var text = ""
+
+    /// The value of the attribute with this name.
+    subscript(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
+
+    /// The children with this name.
+    func children(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
+
+    /// Reads a whole document; see ``XMLPullParser`` for what is refused.
+    static func document(
+        _ bytes: [UInt8], file: String, allowsPlainDoctype: Bool = false
+    ) throws(StoreError) -> XMLElement {
+        var parser = try XMLPullParser(bytes, file: file, allowsPlainDoctype: allowsPlainDoctype)
+        // The elements that are open, outermost first; the parser limits their number.
+        var open: [XMLElement] = []
+        var root: XMLElement?
+        while let event = try parser.next() {
+            switch event {
+            case .start(let name, let attributes, let line):
+                open.append(XMLElement(name: name, attributes: attributes, line: line))
+            case .text(let text):
+                if let last = open.indices.last { open[last].text += text }
+            case .end:
+                guard let element = open.popLast() else { continue }
+                if let parent = open.indices.last { open[parent].children.append(element) } else { root = element }
+            }
+        }
+        guard let root else { throw StoreError(.invalidModel, "\(file):1: there is no element.") }
+        return root
+    }
+}

@@ -1,0 +1,71 @@
+internal import RoostCore
+
+extension XMLModelDocument {
+    /// Warns of every attribute that is neither imported nor known to matter to the editor only.
+    mutating func check(_ element: XMLElement, ignoring: [String], importing: [String]) {
+        for attribute in element.attributes
+        where !importing.contains(attribute.name) && !ignoring.contains(attribute.name) {
+            warn(element, "attribute '\(attribute.name)' is unknown; it is left out")
+        }
+    }
+
+    mutating func warnUnknown(_ element: XMLElement, in parent: String) {
+        warnings.append(
+            ModelImportWarning(
+                file: file, line: element.line, element: parent,
+                message: "element <\(element.name)> is unknown or incomplete here; it is left out"))
+    }
+
+    mutating func warn(_ element: XMLElement, _ message: String) {
+        let name = element["name"].map { " '\($0)'" } ?? ""
+        warnings.append(
+            ModelImportWarning(file: file, line: element.line, element: "\(element.name)\(name)", message: message))
+    }
+
+    func error(_ element: XMLElement, _ message: String) -> StoreError {
+        StoreError(.invalidModel, "\(file):\(element.line): \(message).")
+    }
+
+    func name(of element: XMLElement) throws(StoreError) -> String {
+        guard let name = nonEmpty(element["name"]) else {
+            throw error(element, "element <\(element.name)> has no name")
+        }
+        return name
+    }
+
+    func nonEmpty(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// A renaming identifier; nil where it says no more than the name.
+    func renamingIdentifier(_ element: XMLElement, _ name: String) -> String? {
+        nonEmpty(element["elementID"]).flatMap { $0 == name ? nil : $0 }
+    }
+
+    /// A boolean attribute, written YES or NO; absent means NO.
+    mutating func flag(_ element: XMLElement, _ name: String) -> Bool {
+        guard let text = element[name] else { return false }
+        guard let value = Self.boolean(text) else {
+            warn(element, "attribute '\(name)' is neither YES nor NO; it is read as NO")
+            return false
+        }
+        return value
+    }
+
+    static func boolean(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "yes", "true", "1": true
+        case "no", "false", "0": false
+        default: nil
+        }
+    }
+}
+
+extension StringProtocol {
+    /// The text without spaces, tabs and line ends at its ends.
+    var trimmingSpaces: SubSequence {
+        guard let start = firstIndex(where: { !$0.isWhitespace }), let end = lastIndex(where: { !$0.isWhitespace })
+        else {
+            return self[startIndex..<startIndex]
+        }
+        return self[start...end]
+    }
+}

@@ -1,0 +1,201 @@
+internal import Foundation
+internal import RoostCore
+
+extension XMLModelDocument {
+    /// What an `<attribute>` may say that only the editor and its code generator need.
+    private static let editorOnly = [
+        "usesScalarValueType", "syncable", "storedInTruthFile", "indexed", "customCodeGenerationType",
+    ]
+
+    private static let types: [String: AttributeType] = [
+        "Integer 16": .integer16, "Integer 32": .integer32, "Integer 64": .integer64, "Decimal": .decimal,
+        "Double": .double, "Float": .float, "String": .string, "Boolean": .boolean, "Date": .date,
+        "Binary": .binaryData, "Binary Data": .binaryData, "UUID": .uuid, "URI": .uri,
+        "Transformable": .transformable, "Object ID": .objectID, "ObjectID": .objectID, "Composite": .composite,
+        "Undefined": .undefined,
+    ]
+
+    /// Reads an attribute; `depth` counts the composites around it.
+    mutating func attribute(
+        _ element: XMLElement, of entity: String, depth: Int = 0
+    ) throws(StoreError) -> AttributeDescription {
+        check(
+            element, ignoring: Self.editorOnly,
+            importing: [
+                "name", "attributeType", "optional", "transient", "defaultValueString", "defaultDateTimeInterval",
+                "minValueString", "maxValueString", "minDateTimeInterval", "maxDateTimeInterval",
+                "regularExpressionString", "allowsExternalBinaryDataStorage", "valueTransformerName", "customClassName",
+                "derived", "derivationExpression", "preserveAfterDeletion", "spotlightIndexingEnabled",
+                "allowsCloudEncryption", "versionHashModifier", "elementID",
+            ] + Self.compositeReferences)
+        let name = try name(of: element)
+        let typeName = element["attributeType"] ?? "Undefined"
+        guard let type = Self.types[typeName] else {
+            throw error(element, "attribute '\(entity).\(name)' has type '\(typeName)', which is unknown")
+        }
+        var attribute = AttributeDescription(name, type, isOptional: flag(element, "optional"))
+        attribute.isTransient = flag(element, "transient")
+        attribute.allowsExternalBinaryDataStorage = flag(element, "allowsExternalBinaryDataStorage")
+        attribute.preservesValueInHistoryOnDeletion = flag(element, "preserveAfterDeletion")
+        attribute.isIndexedBySpotlight = flag(element, "spotlightIndexingEnabled")
+        attribute.allowsCloudEncryption = flag(element, "allowsCloudEncryption")
+        attribute.valueTransformerName = nonEmpty(element["valueTransformerName"])
+        attribute.attributeValueClassName = nonEmpty(element["customClassName"])
+        attribute.renamingIdentifier = renamingIdentifier(element, name)
+        attribute.versionHashModifier = nonEmpty(element["versionHashModifier"])
+        let expression = nonEmpty(element["derivationExpression"])
+        if flag(element, "derived"), expression == nil {
+            warn(element, "it is derived but has no expression; it is read as an ordinary attribute")
+        }
+        if flag(element, "derived") || element["derived"] == nil { attribute.derivationExpression = expression }
+        readDefault(element, into: &attribute)
+        readValidation(element, into: &attribute)
+        if type == .composite { try readElements(element, into: &attribute, entity, depth) }
+        for child in element.children {
+            if child.name == "userInfo" {
+                attribute.userInfo = try userInfo(child)
+            } else if child.name != "attribute" {
+                warnUnknown(child, in: "attribute '\(entity).\(name)'")
+            }
+        }
+        return attribute
+    }
+
+    // MARK: Values
+
+    private mutating func readDefault(_ element: XMLElement, into attribute: inout AttributeDescription) {
+        if let text = element["defaultDateTimeInterval"] {
+            if attribute.type == .date, let seconds = Double(text), seconds.isFinite {
+                attribute.defaultValue = .date(Date(timeIntervalSinceReferenceDate: seconds))
+            } else {
+                warn(element, "defaultDateTimeInterval is no number of seconds of a date; there is no default")
+            }
+            return
+        }
+        // An editor leaves an empty default behind when a number or a date is deleted; only a string can be empty.
+        guard let text = element["defaultValueString"], !text.isEmpty || attribute.type == .string else { return }
+        if let value = Self.value(text, attribute.type) {
+            attribute.defaultValue = value
+        } else {
+            warn(element, "defaultValueString cannot be read as \(attribute.type.name); there is no default")
+        }
+    }
+
+    private mutating func readValidation(_ element: XMLElement, into attribute: inout AttributeDescription) {
+        let type = attribute.type
+        if type != .string, nonEmpty(element["regularExpressionString"]) != nil {
+            warn(element, "regularExpressionString has no meaning for type \(type.name); it is left out")
+        }
+        switch type {
+        case .string:
+            attribute.validation.regularExpression = nonEmpty(element["regularExpressionString"])
+            attribute.validation.minimumLength = length(element, "minValueString")
+            attribute.validation.maximumLength = length(element, "maxValueString")
+        case .date:
+            attribute.validation.minimum = date(element, "minDateTimeInterval", legacy: "minValueString")
+            attribute.validation.maximum = date(element, "maxDateTimeInterval", legacy: "maxValueString")
+        case .integer16, .integer32, .integer64, .decimal, .double, .float:
+            attribute.validation.minimum = limit(element, "minValueString", type)
+            attribute.validation.maximum = limit(element, "maxValueString", type)
+        default:
+            for name in ["minValueString", "maxValueString", "minDateTimeInterval", "maxDateTimeInterval"]
+            where nonEmpty(element[name]) != nil {
+                warn(element, "\(name) has no meaning for type \(type.name); it is left out")
+            }
+        }
+    }
+
+    private mutating func length(_ element: XMLElement, _ name: String) -> Int? {
+        guard let text = nonEmpty(element[name]) else { return nil }
+        guard let length = Int(text), length >= 0 else {
+            warn(element, "\(name) is no length; it is left out")
+            return nil
+        }
+        return length
+    }
+
+    private mutating func limit(_ element: XMLElement, _ name: String, _ type: AttributeType) -> Value {
+        guard let text = nonEmpty(element[name]) else { return .null }
+        if let value = Self.value(text, type) { return value }
+        warn(element, "\(name) cannot be read as \(type.name); it is left out")
+        return .null
+    }
+
+    private mutating func date(_ element: XMLElement, _ name: String, legacy: String) -> Value {
+        if let text = nonEmpty(element[name]) {
+            if let seconds = Double(text), seconds.isFinite {
+                return .date(Date(timeIntervalSinceReferenceDate: seconds))
+            }
+            warn(element, "\(name) is no number of seconds; it is left out")
+            return .null
+        }
+        guard let text = nonEmpty(element[legacy]) else { return .null }
+        if let seconds = ISODate.monthDayYear(text) {
+            warn(element, "\(legacy) is a day without time zone; it is read as midnight UTC, month first")
+            return .date(Date(timeIntervalSinceReferenceDate: seconds))
+        }
+        warn(element, "\(legacy) is no date like 12/31/2013; it is left out")
+        return .null
+    }
+
+    /// The value that `text` stands for in an attribute of `type`; nil when it stands for none.
+    static func value(_ text: String, _ type: AttributeType) -> Value? {
+        switch type {
+        case .integer16: return integer(text).flatMap { Int16(exactly: $0) }.map { .int(Int64($0)) }
+        case .integer32: return integer(text).flatMap { Int32(exactly: $0) }.map { .int(Int64($0)) }
+        case .integer64: return integer(text).map { .int($0) }
+        case .double: return Double(text).map { .double($0) }
+        case .float: return Float(text).map { .double(Double($0)) }
+        case .decimal: return DecimalNumber(utf8: text.utf8).map { .decimal($0.decimal) }
+        case .string: return .string(text)
+        case .boolean: return boolean(text).map { .bool($0) }
+        case .uuid: return UUID(uuidString: text).map { .uuid($0) }
+        case .uri: return .uri(text)
+        case .date:
+            return (Double(text).flatMap { $0.isFinite ? $0 : nil } ?? ISODate.monthDayYear(text))
+                .map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+        case .undefined, .binaryData, .transformable, .objectID, .composite: return nil
+        }
+    }
+
+    /// A whole number; `5.0` is one too, as older editors wrote it.
+    private static func integer(_ text: String) -> Int64? {
+        Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
+    }
+
+    // MARK: Composites
+
+    /// The names under which an attribute may refer to its composite type; no public sample settles which one Xcode writes.
+    private static let compositeReferences = [
+        "compositeAttributeName", "compositeName", "composite", "compositeType", "compositeAttribute", "elementName",
+    ]
+
+    /// The elements of a composite: written inside it, or those of the type it names, or of the type named like it.
+    private mutating func readElements(
+        _ element: XMLElement, into attribute: inout AttributeDescription, _ entity: String, _ depth: Int
+    ) throws(StoreError) {
+        guard depth < 8 else {
+            throw error(element, "composite '\(attribute.name)' is nested too deeply or contains itself")
+        }
+        let inline = element.children("attribute")
+        let typeName =
+            Self.compositeReferences.compactMap { nonEmpty(element[$0]) }.first
+            ?? attribute.attributeValueClassName ?? attribute.name
+        let type = composites[typeName] ?? composites.first { $0.key.lowercased() == typeName.lowercased() }?.value
+        let parts = inline.isEmpty ? type?.children("attribute") ?? [] : inline
+        if parts.isEmpty, composites.count == 1, let only = composites.first?.value {
+            warn(element, "it does not say which composite type it has; the model's only one is taken")
+            for child in only.children("attribute") {
+                attribute.elements.append(try self.attribute(child, of: entity, depth: depth + 1))
+            }
+            return
+        }
+        guard !parts.isEmpty else {
+            throw error(
+                element,
+                "composite attribute '\(entity).\(attribute.name)' has no elements, and no composite type '\(typeName)' is defined"
+            )
+        }
+        for child in parts { attribute.elements.append(try self.attribute(child, of: entity, depth: depth + 1)) }
+    }
+}

@@ -1,0 +1,202 @@
+internal import RoostCore
+
+/// Takes an `.xcdatamodel` XML document over into a draft of a model (reference §1.10).
+struct XMLModelDocument {
+    let file: String
+    var draft = ModelDraft()
+    var warnings: [ModelImportWarning] = []
+    /// The elements of composite types by their names.
+    var composites: [String: XMLElement] = [:]
+
+    init(file: String) { self.file = file }
+
+    /// Reads the whole document.
+    ///
+    /// - Throws: Code `invalidModel` where something cannot be understood at all.
+    mutating func read(_ root: XMLElement) throws(StoreError) {
+        guard root.name == "model" else {
+            throw error(root, "the root element is not <model>; this is not a Core Data model")
+        }
+        check(
+            root,
+            ignoring: [
+                // The editor's own: which tool wrote the file, for which systems, in which language.
+                "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion",
+                "sourceLanguage", "macOSVersion", "iOSVersion", "tvOSVersion", "watchOSVersion", "visionOSVersion",
+                "name", "usedWithSwiftData", "usedWithCloudKit", "minimumMacOSVersion", "minimumiOSVersion",
+            ], importing: ["userDefinedModelVersionIdentifier"])
+        if let identifier = root["userDefinedModelVersionIdentifier"], !identifier.isEmpty {
+            draft.versionIdentifiers = [identifier]
+        }
+        for child in root.children where child.name == "compositeAttribute" || child.name == "composite" {
+            check(child, ignoring: ["syncable"], importing: ["name"])
+            composites[try name(of: child)] = child
+        }
+        for child in root.children {
+            switch child.name {
+            case "entity": draft.entities.append(try entity(child))
+            case "configuration": try configuration(child)
+            case "fetchRequest": draft.fetchRequestTemplates.append(try fetchRequest(child))
+            case "userInfo": draft.userInfo = try userInfo(child)
+            // Where the editor draws the entities.
+            case "elements", "compositeAttribute", "composite": continue
+            default: warnUnknown(child, in: "model")
+            }
+        }
+    }
+
+    // MARK: Entities
+
+    private mutating func entity(_ element: XMLElement) throws(StoreError) -> EntityDescription {
+        check(
+            element, ignoring: ["syncable", "codeGenerationType"],
+            importing: [
+                "name", "representedClassName", "isAbstract", "parentEntity", "elementID", "versionHashModifier",
+                "coreSpotlightDisplayNameExpression",
+            ])
+        var entity = EntityDescription(try name(of: element))
+        draft.lines[entity.name] = element.line
+        entity.superentityName = nonEmpty(element["parentEntity"])
+        entity.isAbstract = flag(element, "isAbstract")
+        entity.renamingIdentifier = renamingIdentifier(element, entity.name)
+        entity.versionHashModifier = nonEmpty(element["versionHashModifier"])
+        entity.coreSpotlightDisplayNameExpression = nonEmpty(element["coreSpotlightDisplayNameExpression"])
+        let className = nonEmpty(element["representedClassName"])
+        entity.managedObjectClassName = className == "NSManagedObject" ? nil : className
+        for child in element.children {
+            draft.lines["\(entity.name).\(child["name"] ?? "")"] = child.line
+            switch child.name {
+            case "attribute": entity.attributes.append(try attribute(child, of: entity.name))
+            case "relationship": entity.relationships.append(try relationship(child, of: entity.name))
+            case "fetchedProperty": entity.fetchedProperties.append(try fetchedProperty(child, of: entity.name))
+            case "fetchIndex": entity.fetchIndexes.append(try fetchIndex(child, of: entity.name))
+            case "compoundIndexes": entity.fetchIndexes += compoundIndexes(child, of: entity.name)
+            case "uniquenessConstraints":
+                entity.uniquenessConstraints += groups(child, "uniquenessConstraint", "constraint", of: entity.name)
+            case "userInfo": entity.userInfo = try userInfo(child)
+            default: warnUnknown(child, in: "entity '\(entity.name)'")
+            }
+        }
+        addIndexes(ofLegacyAttributesIn: element, to: &entity)
+        return entity
+    }
+
+    /// Attributes marked as indexed, the form before fetch indexes, become indexes named like them.
+    private func addIndexes(ofLegacyAttributesIn element: XMLElement, to entity: inout EntityDescription) {
+        for child in element.children("attribute") where child["indexed"] == "YES" {
+            guard let name = child["name"], child["transient"] != "YES" else { continue }
+            let index = FetchIndexDescription(name, on: name)
+            if !entity.fetchIndexes.contains(where: { $0.elements == index.elements }) {
+                entity.fetchIndexes.append(index)
+            }
+        }
+    }
+
+    private mutating func fetchIndex(
+        _ element: XMLElement, of entity: String
+    ) throws(StoreError) -> FetchIndexDescription {
+        check(element, ignoring: [], importing: ["name", "partialIndexPredicate"])
+        var index = FetchIndexDescription(
+            try name(of: element), elements: [],
+            partialIndexPredicateFormat: nonEmpty(element["partialIndexPredicate"]))
+        for child in element.children {
+            guard child.name == "fetchIndexElement" else {
+                warnUnknown(child, in: "fetch index '\(entity).\(index.name)'")
+                continue
+            }
+            check(
+                child, ignoring: ["expressionType"], importing: ["property", "expression", "type", "order"])
+            let expression = nonEmpty(child["expression"])
+            var part = FetchIndexDescription.Element(child["property"] ?? "", expression: expression)
+            switch child["type"] ?? "Binary" {
+            case "Binary": part.collation = .binary
+            case "RTree": part.collation = .rTree
+            case let other: warn(child, "fetch index type '\(other)' is unknown; it is read as Binary")
+            }
+            switch child["order"] ?? "ascending" {
+            case "ascending": part.isAscending = true
+            case "descending": part.isAscending = false
+            case let other: warn(child, "fetch index order '\(other)' is unknown; it is read as ascending")
+            }
+            index.elements.append(part)
+        }
+        return index
+    }
+
+    /// Compound indexes, the form before fetch indexes; each is named after its properties.
+    private mutating func compoundIndexes(_ element: XMLElement, of entity: String) -> [FetchIndexDescription] {
+        groups(element, "compoundIndex", "index", of: entity).map { properties in
+            FetchIndexDescription(
+                properties.joined(separator: "_"), elements: properties.map { FetchIndexDescription.Element($0) })
+        }
+    }
+
+    /// `<group><item value="…"/>…</group>`, any number of times; an item may list several values, separated by commas.
+    private mutating func groups(
+        _ element: XMLElement, _ group: String, _ item: String, of entity: String
+    ) -> [[String]] {
+        check(element, ignoring: [], importing: [])
+        var groups: [[String]] = []
+        for child in element.children {
+            guard child.name == group else {
+                warnUnknown(child, in: "entity '\(entity)'")
+                continue
+            }
+            check(child, ignoring: [], importing: [])
+            var values: [String] = []
+            for member in child.children {
+                guard member.name == item, let value = member["value"] else {
+                    warnUnknown(member, in: "entity '\(entity)'")
+                    continue
+                }
+                check(member, ignoring: [], importing: ["value"])
+                values += value.split(separator: ",").map { String($0.trimmingSpaces) }
+            }
+            groups.append(values)
+        }
+        return groups
+    }
+
+    // MARK: The model's own parts
+
+    private mutating func configuration(_ element: XMLElement) throws(StoreError) {
+        check(element, ignoring: ["usedWithCloudKit"], importing: ["name"])
+        var members: [String] = []
+        for child in element.children {
+            guard child.name == "memberEntity" else {
+                warnUnknown(child, in: "configuration")
+                continue
+            }
+            check(child, ignoring: [], importing: ["name"])
+            members.append(try name(of: child))
+        }
+        draft.configurations[try name(of: element)] = members
+    }
+
+    /// A stored fetch request; what the model has no word for is kept as options.
+    mutating func fetchRequest(_ element: XMLElement) throws(StoreError) -> FetchRequestTemplate {
+        var template = FetchRequestTemplate(
+            try name(of: element), entity: element["entity"] ?? "",
+            predicateFormat: nonEmpty(element["predicateString"]))
+        for attribute in element.attributes where !["name", "entity", "predicateString"].contains(attribute.name) {
+            template.options[attribute.name] = attribute.value
+        }
+        for child in element.children { warnUnknown(child, in: "fetch request '\(template.name)'") }
+        return template
+    }
+
+    mutating func userInfo(_ element: XMLElement) throws(StoreError) -> [String: String] {
+        var entries: [String: String] = [:]
+        for child in element.children {
+            guard child.name == "entry", let key = child["key"] else {
+                warnUnknown(child, in: "userInfo")
+                continue
+            }
+            check(child, ignoring: [], importing: ["key", "value"])
+            if entries.updateValue(child["value"] ?? child.text, forKey: key) != nil {
+                warn(child, "user info key '\(key)' occurs twice; the last one counts")
+            }
+        }
+        return entries
+    }
+}

@@ -1,0 +1,92 @@
+#if SQLite
+    import CSQLite
+    import Foundation
+    import RoostCore
+    @testable import RoostCoreData
+    import Testing
+
+    /// A small store in Apple's layout, made by SQL for one test.
+    final class AppleStore {
+        struct Failure: Error { let message: String }
+
+        let directory: TemporaryDirectory
+        let path: String
+        private var handle: OpaquePointer?
+        static let uuid = "3F2504E0-4F89-41D3-9A0C-0305E82C3301"
+
+        /// Makes a store; `entities` in the order of their numbers, `Sub < Super` for subentities, all else in `sql`.
+        init(_ entities: [String], metadata: [(String, TestPlist)] = [], sql: String) throws {
+            directory = try TemporaryDirectory()
+            path = directory.file("Store.sqlite")
+            guard sqlite3_open(path, &handle) == SQLITE_OK else { throw Failure(message: "open") }
+            try run(
+                """
+                CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER);
+                CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB);
+                INSERT INTO Z_METADATA VALUES (1, '\(Self.uuid)', \(Self.hex(TestPlist.dict(metadata).binary)));
+                """)
+            let names = entities.map { $0.split(separator: " ").first.map(String.init) ?? "" }
+            for (index, text) in entities.enumerated() {
+                let parts = text.split(separator: " ").map(String.init)
+                let parent = parts.count == 3 ? (names.firstIndex(of: parts[2]) ?? -1) + 1 : 0
+                try run("INSERT INTO Z_PRIMARYKEY VALUES (\(index + 1), '\(names[index])', \(parent), 0)")
+            }
+            try run(sql)
+        }
+
+        deinit { close() }
+
+        func run(_ sql: String) throws {
+            guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else {
+                throw Failure(message: String(cString: sqlite3_errmsg(handle)))
+            }
+        }
+
+        /// Ends the connection that made the store.
+        func close() {
+            if let handle { _ = sqlite3_close_v2(handle) }
+            handle = nil
+        }
+
+        static func hex(_ bytes: [UInt8]) -> String { "x'" + bytes.map { String(format: "%02x", $0) }.joined() + "'" }
+
+        /// Opens the store for reading, with the connection that made it closed.
+        func open(_ model: ManagedObjectModel?, closing: Bool = true) throws -> CoreDataStore {
+            if closing { close() }
+            let store = try CoreDataStoreType().open(
+                StoreURL(type: "coredata", path: path), options: StoreOptions(model: model))
+            return try #require(store as? CoreDataStore)
+        }
+
+        /// The names of the files beside the store.
+        func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() }
+    }
+
+    extension StoreSnapshot {
+        /// All objects of an entity with their values, by key.
+        func objects(_ entity: EntityName) throws -> [Int64: [String: Value]] {
+            var objects: [Int64: [String: Value]] = [:]
+            let cursor = try records(of: entity, after: nil)
+            var batch = RecordBatch(model: model)
+            while try cursor.next(into: &batch) {
+                for index in 0..<batch.count { objects[batch.key(at: index)] = batch.values(at: index) }
+            }
+            return objects
+        }
+
+        func allLinks(_ entity: EntityName, _ name: String) throws -> [Link] {
+            try Self.read(links(of: RelationshipName(entity, name), after: nil))
+        }
+
+        func targets(_ entity: EntityName, _ name: String, _ key: Int64) throws -> [Int64] {
+            try Self.read(links(of: RelationshipName(entity, name), from: ObjectID(entity, key))).map(\.target)
+        }
+
+        private static func read(_ cursor: any LinkCursor) throws -> [Link] {
+            var links: [Link] = []
+            var batch = LinkBatch(relationship: 0)
+            while try cursor.next(into: &batch) { links += batch.links }
+            return links
+        }
+    }
+#endif

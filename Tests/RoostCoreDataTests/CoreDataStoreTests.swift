@@ -1,0 +1,320 @@
+#if SQLite
+    import Foundation
+    import RoostCore
+    @testable import RoostCoreData
+    import Testing
+
+    @Suite("Core Data stores")
+    struct CoreDataStoreTests {
+        static let row = CoreDataLayoutTests.row
+
+        static func model() throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Item", attributes: [AttributeDescription("n", .integer64), AttributeDescription("s", .string)])
+            ])
+        }
+
+        static func store(_ more: String = "", metadata: [(String, TestPlist)] = []) throws -> AppleStore {
+            try AppleStore(
+                ["Item"], metadata: metadata,
+                sql:
+                    "\(more.hasPrefix("PRAGMA") ? more : "") CREATE TABLE ZITEM (\(row), ZN INTEGER, ZS VARCHAR); INSERT INTO ZITEM VALUES (1, 1, 1, 10, 'a'), (2, 1, 3, 20, 'b'), (42, 1, 1, NULL, NULL); \(more.hasPrefix("PRAGMA") ? "" : more)"
+            )
+        }
+
+        @Test("keys, versions and the last key are those of the file")
+        func keys() throws {
+            let opened = try Self.store("UPDATE Z_PRIMARYKEY SET Z_MAX = 50").opened(try Self.model())
+            let snapshot = try opened.snapshot()
+            let cursor = try snapshot.records(of: "Item", after: nil)
+            var batch = RecordBatch(model: snapshot.model)
+            #expect(try cursor.next(into: &batch))
+            #expect(
+                (0..<3).map { batch.key(at: $0) } == [1, 2, 42] && (0..<3).map { batch.version(at: $0) } == [1, 3, 1])
+            #expect(try snapshot.lastKey(of: "Item") == 50)
+            #expect(try snapshot.recordedTally() == nil)
+            #expect(try snapshot.computeTally().digest.objectCount == 3)
+        }
+
+        @Test("metadata have the store's UUID and the application's keys, not Core Data's own")
+        func metadata() throws {
+            let opened = try Self.store(metadata: [
+                ("NSStoreType", .string("SQLite")), ("_NSAutoVacuumLevel", .string("2")), ("text", .string("tä")),
+                ("number", .int(-5)), ("real", .real(0.5)),
+                ("flag", .bool(true)), ("date", .date(9)), ("data", .data([1, 2])),
+                ("list", .array([.int(1), .dict([("k", .string("v"))])])),
+                ("NSStoreModelVersionHashes", .dict([("Item", .data([7]))])),
+            ]).opened(try Self.model())
+            let metadata = try opened.store.metadata()
+            #expect(metadata.storeUUID.description == AppleStore.uuid && metadata.type == "coredata")
+            #expect(
+                metadata.userMetadata == [
+                    "text": .string("tä"), "number": .int(-5), "real": .double(0.5), "flag": .bool(true),
+                    "date": .date(Date(timeIntervalSinceReferenceDate: 9)),
+                    "data": .data(Data([1, 2])), "list": .array([.int(1), .dictionary(["k": .string("v")])]),
+                ])
+            #expect(opened.store.appleVersionHashes == ["Item": [7]])
+        }
+
+        @Test("requests are answered")
+        func requests() throws {
+            let snapshot = try Self.store().opened(try Self.model()).snapshot()
+            #expect(try snapshot.count(FetchRequest("Item", where: .greater("n", .int(10)))) == 1)
+            let cursor = try snapshot.fetch(FetchRequest("Item", sortedBy: [.init("s", ascending: false)], limit: 2))
+            var batch = RecordBatch(model: snapshot.model)
+            #expect(try cursor.next(into: &batch))
+            #expect((0..<batch.count).map { batch.key(at: $0) } == [2, 1])
+            #expect(try failure { try snapshot.fetch(FetchRequest("Nothing")) }.code == .unknownEntity)
+        }
+
+        @Test("the model is taken from the file's cache")
+        func modelCache() throws {
+            let files = try AppleStore(
+                ["Animal", "Cat < Animal", "Owner"],
+                sql: """
+                    CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB); INSERT INTO Z_MODELCACHE VALUES (\(AppleStore.hex(deflateStored(sampleArchive()))));
+                    CREATE TABLE ZANIMAL (\(Self.row), ZCOUNT INTEGER, ZLIVES INTEGER, ZOWNER INTEGER, Z_FOK_OWNER INTEGER, ZBORN TIMESTAMP, ZWEIGHT DECIMAL, ZNAME VARCHAR, ZPHOTO BLOB);
+                    CREATE TABLE ZOWNER (\(Self.row), ZTOTAL INTEGER); INSERT INTO ZOWNER VALUES (3, 3, 1, 2);
+                    INSERT INTO ZANIMAL VALUES (1, 2, 1, 5, 1, 3, 512, 0, 4.5, 'tom', x'0142');
+                    """)
+            let found = try files.opened(nil).snapshot().objects("Cat")
+            #expect(
+                found == [
+                    1: [
+                        "count": .int(5), "lives": .bool(true), "owner": .objectID(ObjectID("Owner", 3)),
+                        "owner#order": .int(512), "born": .date(Date(timeIntervalSinceReferenceDate: 0)),
+                        "weight": .decimal(try #require(Decimal(string: "4.5"))), "name": "tom",
+                        "photo": .data(Data([0x42])),
+                    ]
+                ])
+        }
+
+        @Test("a store without model cache needs a model, which may be a model file")
+        func modelOption() throws {
+            let files = try Self.store()
+            let error = try failure { try files.open(nil) }
+            #expect(error.code == .invalidRequest && error.message.contains("model="))
+            try files.directory.write(
+                "<model><entity name=\"Item\"><attribute name=\"n\" optional=\"YES\" attributeType=\"Integer 64\"/><attribute name=\"s\" optional=\"YES\" attributeType=\"String\"/></entity></model>",
+                to: "M.xcdatamodel/contents")
+            let url = StoreURL(type: "coredata", path: files.path)
+            let store = try CoreDataStoreType().open(
+                url, options: StoreOptions(typeOptions: ["model": files.directory.file("M.xcdatamodel")]))
+            #expect(try store.snapshot().objects("Item").count == 3)
+            #expect(
+                try failure { try CoreDataStoreType().open(url, options: StoreOptions(typeOptions: ["modell": "x"])) }
+                    .message.contains("'model'"))
+        }
+
+        @Test("a model that does not fit is refused", arguments: ["Other", "Item"])
+        func wrongModel(entity: String) throws {
+            let model = try ManagedObjectModel(entities: [
+                EntityDescription(entity, attributes: [AttributeDescription("absent", .string)])
+            ])
+            #expect(try failure { try Self.store().open(model) }.code == .modelMismatch)
+        }
+
+        @Test("a model other than the one in the file is refused")
+        func otherModelThanCached() throws {
+            let cache = AppleStore.hex(deflateStored(sampleArchive()))
+            let files = try Self.store(
+                "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB); INSERT INTO Z_MODELCACHE VALUES (\(cache));")
+            #expect(try failure { try files.open(try Self.model()) }.code == .modelMismatch)
+        }
+
+        @Test("a column without property is noticed")
+        func unusedColumn() throws {
+            let opened = try Self.store("ALTER TABLE ZITEM ADD COLUMN ZLOST VARCHAR;").opened(try Self.model())
+            #expect(
+                opened.store.notices() == [
+                    "Column ZLOST of table ZITEM belongs to no property of the model; it is left out."
+                ])
+        }
+
+        @Test("nothing can be written")
+        func writing() throws {
+            let opened = try Self.store().opened(try Self.model())
+            let (type, url) = (CoreDataStoreType(), StoreURL(type: "coredata", path: opened.files.path))
+            let model = try Self.model()
+            #expect(try failure { try type.create(url, model: model, options: StoreOptions()) }.code == .unsupported)
+            #expect(try failure { try type.destroy(url) }.code == .unsupported)
+            #expect(try failure { try type.replace(url, with: url, overwriting: true) }.code == .unsupported)
+            #expect(try failure { try opened.store.commit(ChangeSet(model: model)) }.code == .unsupported)
+            #expect(try failure { try opened.store.reserveKeys(1, for: "Item") }.code == .unsupported)
+            #expect(try failure { try opened.store.bulkLoader(BulkLoadOptions()) }.code == .unsupported)
+            #expect(
+                opened.store.isReadOnly && !type.capabilities.contains(.writing) && !type.capabilities.contains(.digest)
+            )
+        }
+
+        @Test("after close every call fails with code closed")
+        func closed() throws {
+            let opened = try Self.store().opened(try Self.model())
+            let snapshot = try opened.snapshot()
+            let cursor = try snapshot.records(of: "Item", after: nil)
+            try opened.store.close()
+            try opened.store.close()
+            var batch = RecordBatch(model: snapshot.model)
+            #expect(try failure { try cursor.next(into: &batch) }.code == .closed)
+            #expect(try failure { try snapshot.count(FetchRequest("Item")) }.code == .closed)
+            #expect(try failure { try opened.store.snapshot() }.code == .closed)
+            #expect(try failure { try opened.store.metadata() }.code == .closed)
+            #expect(try failure { try opened.store.commit(ChangeSet(model: snapshot.model)) }.code == .closed)
+        }
+
+        // MARK: Files
+
+        @Test("an empty store is read")
+        func empty() throws {
+            let files = try AppleStore(["Item"], sql: "CREATE TABLE ZITEM (\(Self.row), ZN INTEGER, ZS VARCHAR)")
+            #expect(try files.opened(try Self.model()).snapshot().objects("Item").isEmpty)
+        }
+
+        /// The bytes of every file of a directory.
+        private func contents(_ path: String) throws -> [String: Data?] {
+            let names = try FileManager.default.contentsOfDirectory(atPath: path)
+            return Dictionary(
+                uniqueKeysWithValues: names.map { ($0, FileManager.default.contents(atPath: path + "/" + $0)) })
+        }
+
+        @Test("data that are only in the write-ahead log are read, in a read-only directory too, and no byte changes")
+        func writeAheadLog() throws {
+            let files = try Self.store("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;")
+            // The log is copied while its writer still has it open, so that closing cannot fold it in.
+            let copy = try TemporaryDirectory()
+            for suffix in ["", "-wal"] {
+                try FileManager.default.copyItem(atPath: files.path + suffix, toPath: copy.file("W.sqlite") + suffix)
+            }
+            let before = try contents(copy.path)
+            #expect(before.keys.sorted() == ["W.sqlite", "W.sqlite-wal"])
+            try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: copy.path)
+            defer { try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: copy.path) }
+            let store = try CoreDataStoreType().open(
+                StoreURL(type: "coredata", path: copy.file("W.sqlite")), options: StoreOptions(model: try Self.model()))
+            let snapshot = try store.snapshot()
+            #expect(try snapshot.objects("Item").count == 3)
+            #expect(try contents(copy.path).keys.sorted() == ["W.sqlite", "W.sqlite-wal"])
+            #expect(try store.integrityFindings().isEmpty)
+            snapshot.close()
+            try store.close()
+            #expect(CoreDataStoreType().recognises(fileAt: copy.file("W.sqlite")))
+            #expect(try contents(copy.path) == before)
+        }
+
+        @Test("a store left with a rollback journal is read as it was before the interrupted change")
+        func hotJournal() throws {
+            let files = try Self.store()
+            // A cache of one page makes the change spill into the file before it is committed.
+            try files.run(
+                "PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN; UPDATE ZITEM SET ZN = 99, ZS = hex(randomblob(3000)); WITH RECURSIVE c(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM c WHERE i < 300) INSERT INTO ZITEM SELECT i, 1, 1, i, hex(randomblob(2000)) FROM c;"
+            )
+            let copy = try TemporaryDirectory()
+            for suffix in ["", "-journal"] {
+                try FileManager.default.copyItem(atPath: files.path + suffix, toPath: copy.file("J.sqlite") + suffix)
+            }
+            let before = try contents(copy.path)
+            let store = try CoreDataStoreType().open(
+                StoreURL(type: "coredata", path: copy.file("J.sqlite")), options: StoreOptions(model: try Self.model()))
+            #expect(
+                try store.snapshot().objects("Item") == [
+                    1: ["n": .int(10), "s": "a"], 2: ["n": .int(20), "s": "b"], 42: [:],
+                ])
+            try store.close()
+            #expect(try contents(copy.path) == before)
+        }
+
+        @Test("a change by another program while a snapshot is read is noticed")
+        func changedMeanwhile() throws {
+            let files = try Self.store()
+            let store = try files.open(try Self.model(), closing: false)
+            let snapshot = try store.snapshot()
+            #expect(try snapshot.objects("Item").count == 3)
+            try files.run("INSERT INTO ZITEM VALUES (50, 1, 1, 1, hex(zeroblob(9000)))")
+            let error = try failure { try snapshot.objects("Item") }
+            #expect(error.code == .busy && error.isRetryable)
+            #expect(try store.snapshot().objects("Item").count == 4)
+            try files.run("CREATE TABLE ZOTHER (a)")
+            #expect(try failure { try store.snapshot() }.code == .storeReplaced)
+        }
+
+        @Test("another file under the store's name is noticed")
+        func replaced() throws {
+            let (files, other) = (try Self.store(), try Self.store())
+            let store = try files.open(try Self.model())
+            other.close()
+            let snapshot = try store.snapshot()
+            try FileManager.default.moveItem(atPath: files.path, toPath: files.path + ".old")
+            #expect(try failure { try snapshot.objects("Item") }.code == .storeReplaced)
+            try FileManager.default.copyItem(atPath: other.path, toPath: files.path)
+            #expect(try failure { try snapshot.objects("Item") }.code == .storeReplaced)
+            #expect(try failure { try store.snapshot() }.code == .storeReplaced)
+        }
+
+        @Test("what is no Core Data store is not recognised and has its own error")
+        func notAStore() throws {
+            let directory = try TemporaryDirectory()
+            let type = CoreDataStoreType()
+            func code(_ name: String) throws -> StoreError.Code {
+                try failure {
+                    try type.open(
+                        StoreURL(type: "coredata", path: directory.file(name)),
+                        options: StoreOptions(model: try Self.model()))
+                }.code
+            }
+            try directory.write("just text, longer than a header of an SQLite file needs to be for a look", to: "text")
+            try directory.write("", to: "empty")
+            try FileManager.default.createDirectory(atPath: directory.file("folder"), withIntermediateDirectories: true)
+            for name in ["text", "empty", "folder", "missing"] {
+                #expect(!type.recognises(fileAt: directory.file(name)))
+            }
+            #expect(try code("text") == .notAStore)
+            #expect(try code("empty") == .notAStore)
+            #expect(try code("folder") == .notAStore)
+            #expect(try code("missing") == .notFound)
+            let files = try Self.store("DROP TABLE Z_METADATA")
+            files.close()
+            #expect(!type.recognises(fileAt: files.path))
+            #expect(try failure { try files.open(try Self.model()) }.code == .notAStore)
+            #expect(type.recognises(fileAt: try Self.closedStore().path))
+        }
+
+        private static func closedStore() throws -> AppleStore {
+            let files = try store()
+            files.close()
+            return files
+        }
+
+        @Test("a damaged file gives an error, never a crash")
+        func damaged() throws {
+            let files = try Self.store(
+                "WITH RECURSIVE c(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM c WHERE i < 400) INSERT INTO ZITEM SELECT i, 1, 1, i, hex(randomblob(60)) FROM c;"
+            )
+            files.close()
+            let bytes = [UInt8](try #require(FileManager.default.contents(atPath: files.path)))
+            let model = try Self.model()
+            var generator = Generator(state: 11)
+            for round in 0..<150 {
+                var changed = bytes
+                for _ in 0..<(1 + round % 20) {
+                    changed[Int(generator.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: generator.next())
+                }
+                if round % 15 == 0 { changed = Array(changed.prefix(Int(generator.next() % UInt64(bytes.count)))) }
+                try Data(changed).write(to: URL(fileURLWithPath: files.path))
+                do {
+                    let store = try files.open(model)
+                    _ = try store.snapshot().computeTally()
+                    _ = try store.integrityFindings()
+                } catch let error as StoreError {
+                    #expect(![.internalInconsistency, .busy].contains(error.code), "\(error)")
+                }
+            }
+            // The header stays and everything behind it is gone.
+            try Data(bytes.prefix(4096) + [UInt8](repeating: 0x5A, count: bytes.count - 4096)).write(
+                to: URL(fileURLWithPath: files.path))
+            #expect(
+                [.corrupted, .notAStore].contains(
+                    try failure { _ = try files.open(model).snapshot().computeTally() }.code))
+        }
+    }
+#endif

@@ -1,0 +1,106 @@
+import Foundation
+import RoostCore
+import Testing
+
+/// Real models and stores that lie beside the package; tests that need them are skipped where they are absent.
+enum Corpus {
+    /// `ROOST_CORPUS`, or `../shared/corpus` as seen from the package.
+    static let path: String = {
+        if let path = ProcessInfo.processInfo.environment["ROOST_CORPUS"], !path.isEmpty { return path }
+        var url = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { url.deleteLastPathComponent() }
+        return url.appendingPathComponent("shared/corpus").standardizedFileURL.path
+    }()
+
+    static let isPresent = FileManager.default.fileExists(atPath: path + "/_derived/stores.json")
+
+    /// The paths of every single model version, relative to the corpus, sorted.
+    static let models: [String] = files { $0.hasSuffix(".xcdatamodel") }
+
+    /// The paths of every bundle of model versions.
+    static let bundles: [String] = files { $0.hasSuffix(".xcdatamodeld") }
+
+    private static func files(where matches: (String) -> Bool) -> [String] {
+        guard isPresent, let walk = FileManager.default.enumerator(atPath: path) else { return [] }
+        return walk.compactMap { $0 as? String }.filter(matches).sorted()
+    }
+
+    /// What other tools found in each store, by path.
+    static let stores: [StoreFacts] = {
+        guard isPresent, let data = FileManager.default.contents(atPath: path + "/_derived/stores.json"),
+            let list = try? JSONSerialization.jsonObject(with: data) as? [[String: Any]]
+        else { return [] }
+        return list.compactMap(StoreFacts.init)
+    }()
+}
+
+/// One entry of `_derived/stores.json`.
+struct StoreFacts: Sendable, CustomTestStringConvertible {
+    let path: String
+    /// Objects by concrete entity; entities of Core Data's own bookkeeping are left out.
+    let entities: [String: Int]
+    let joinTables: [String: Int]
+    /// The model versions whose hashes are those of the store, by their paths.
+    let exactModels: [String]
+    /// Apple's hash of each entity, in hexadecimal digits.
+    let versionHashes: [String: String]
+
+    init?(_ json: [String: Any]) {
+        guard let path = json["path"] as? String, let entities = json["entities"] as? [String: Any],
+            let joinTables = json["join_tables"] as? [String: Int],
+            let models = json["model_exact_matches"] as? [String],
+            let hashes = json["versionHashes"] as? [String: String]
+        else { return nil }
+        self.path = path
+        self.entities = entities.compactMapValues { $0 as? Int }
+        self.joinTables = joinTables
+        exactModels = models
+        versionHashes = hashes
+    }
+
+    var fullPath: String { Corpus.path + "/" + path }
+    var testDescription: String { path.split(separator: "/").suffix(1).joined() }
+}
+
+/// A directory of its own for one test, removed at the end of the process, so that a store in it can outlive every variable.
+final class TemporaryDirectory: Sendable {
+    private static let made: Mutex<[String]> = {
+        atexit { TemporaryDirectory.removeAll() }
+        return Mutex([])
+    }()
+
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "/roost-coredata-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let path = path
+        Self.made.withLock { $0.append(path) }
+    }
+
+    private static func removeAll() {
+        for path in made.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    /// The path of something inside.
+    func file(_ name: String) -> String { path + "/" + name }
+
+    func write(_ text: String, to name: String) throws {
+        let url = URL(fileURLWithPath: file(name))
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+    }
+}
+
+/// Runs `body` and gives the error it throws; records an issue when it throws none.
+func failure<T>(_ body: () throws -> T, sourceLocation: SourceLocation = #_sourceLocation) throws -> StoreError {
+    do {
+        _ = try body()
+    } catch let error as StoreError {
+        return error
+    }
+    throw Missing(sourceLocation: sourceLocation)
+}
+
+/// What ``failure(_:sourceLocation:)`` throws when nothing failed.
+struct Missing: Error { let sourceLocation: SourceLocation }

@@ -1,0 +1,131 @@
+import Foundation
+import RoostCore
+import Testing
+
+@testable import RoostCoreData
+
+@Suite("Compiled models")
+struct ModelCacheTests {
+    @Test("everything in an archived model is read")
+    func reads() throws {
+        let read = try ModelCacheReader.read(compressed: deflateStored(sampleArchive()), file: "s")
+        #expect(read.warnings.isEmpty)
+        let model = read.model
+        let animal = try model.requireEntity("Animal").declaration
+        #expect(animal.isAbstract && animal.renamingIdentifier == "Beast" && animal.managedObjectClassName == nil)
+        #expect(animal.uniquenessConstraints == [["name"]])
+        #expect(
+            animal.fetchIndexes == [
+                FetchIndexDescription(
+                    "byName", elements: [.init("name", isAscending: false)], partialIndexPredicateFormat: "count > 0")
+            ])
+        let attributes = Dictionary(uniqueKeysWithValues: animal.attributes.map { ($0.name, $0) })
+        #expect(attributes["name"]?.defaultValue == .string("näme") && attributes["name"]?.userInfo == ["note": "n"])
+        #expect(attributes["name"]?.validation == AttributeValidation(minimumLength: 2, regularExpression: "[a-z]+"))
+        #expect(attributes["born"]?.defaultValue == .date(Date(timeIntervalSinceReferenceDate: 12.5)))
+        #expect(attributes["weight"]?.defaultValue == .decimal(try #require(Decimal(string: "-12.34"))))
+        #expect(
+            attributes["photo"]?.allowsExternalBinaryDataStorage == true
+                && attributes["photo"]?.versionHashModifier == "2")
+        #expect(attributes["count"]?.defaultValue == .int(3) && attributes["count"]?.validation.maximum == .int(9))
+        let owner = try #require(animal.relationships.first)
+        #expect(owner.maxCount == 1 && owner.renamingIdentifier == "keeper" && owner.inverseName == "pets")
+        // Inherited properties and indexes are listed again in the archive, and belong to the superentity alone.
+        let cat = try model.requireEntity("Cat").declaration
+        #expect(cat.attributes.map(\.name) == ["lives"] && cat.relationships.isEmpty && cat.fetchIndexes.isEmpty)
+        #expect(cat.attributes.first?.defaultValue == .bool(true) && cat.superentityName == "Animal")
+        let keeper = try model.requireEntity("Owner").declaration
+        #expect(keeper.attributes.first?.derivationExpression == "pets.@count" && keeper.userInfo == ["key": "value"])
+        #expect(
+            keeper.relationships.first?.isOrdered == true && keeper.relationships.first?.maxCount == nil
+                && keeper.relationships.first?.deleteRule == .deny)
+        #expect(model.configurations == ["Some": ["Owner"]] && model.versionIdentifiers == ["v1"])
+    }
+
+    @Test("a .mom file is such an archive without compression")
+    func compiledFile() throws {
+        let directory = try TemporaryDirectory()
+        try Data(sampleArchive()).write(to: URL(fileURLWithPath: directory.file("M.mom")))
+        #expect(try CoreDataModelReader.read(at: directory.file("M.mom")).model.entities.count == 3)
+    }
+
+    @Test("a bomb is stopped at the limit")
+    func bomb() throws {
+        // A block of one literal and then matches of the greatest length: 1 032 to 1.
+        let packed = try #require(Self.zeros)
+        let error = try failure { try Inflate.raw(packed, limit: 1 << 20, what: "the bomb") }
+        #expect(error.code == .limitExceeded)
+    }
+
+    /// Eight million zero bytes as a DEFLATE stream with fixed codes: a literal 0, then matches of length 258 at distance 1.
+    static let zeros: [UInt8]? = {
+        var bytes: [UInt8] = []
+        var (buffer, count): (UInt64, Int) = (0, 0)
+        func put(_ value: UInt64, _ bits: Int) {
+            buffer |= value << UInt64(count)
+            count += bits
+            while count >= 8 {
+                bytes.append(UInt8(truncatingIfNeeded: buffer))
+                buffer >>= 8
+                count -= 8
+            }
+        }
+        put(1, 1)
+        put(1, 2)
+        // Codes are written most significant bit first: literal 0 is 00110000, length 258 is 11000101, distance 1 is 00000.
+        put(0b0000_1100, 8)
+        for _ in 0..<32_000 { put(0b1010_0011, 8); put(0, 5) }
+        put(0, 7)
+        put(0, 8)
+        return bytes
+    }()
+
+    @Test("damaged archives give errors, never a crash or a hang")
+    func damaged() throws {
+        let bytes = sampleArchive()
+        var generator = Generator(state: 7)
+        for round in 0..<1000 {
+            var changed = bytes
+            for _ in 0...(round % 3) {
+                changed[Int(generator.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: generator.next())
+            }
+            if round % 10 == 0 { changed = Array(changed.prefix(Int(generator.next() % UInt64(bytes.count)))) }
+            do {
+                _ = try ModelCacheReader.read(archive: changed, file: "s")
+            } catch let error {
+                #expect([.corrupted, .invalidModel, .limitExceeded].contains(error.code), "\(error)")
+            }
+        }
+    }
+
+    @Test("a property list whose members repeat without end is refused")
+    func repeating() throws {
+        // Twenty arrays, each holding the next one ten times: 10^20 values if unfolded.
+        var objects: [[UInt8]] = (0..<20).map { level in [0xAA] + [UInt8](repeating: UInt8(level + 1), count: 10) }
+        objects.append([0x09])
+        var bytes = Array("bplist00".utf8)
+        var offsets: [UInt8] = []
+        for object in objects {
+            offsets.append(UInt8(bytes.count))
+            bytes += object
+        }
+        let table = UInt8(bytes.count)
+        bytes +=
+            offsets + [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 21] + [UInt8](repeating: 0, count: 15) + [table]
+        let error = try failure { try PropertyListValue.read(bytes, file: "f") }
+        #expect(error.code == .limitExceeded || error.code == .corrupted)
+    }
+}
+
+/// SplitMix64.
+struct Generator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

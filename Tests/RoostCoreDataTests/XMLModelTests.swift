@@ -1,0 +1,313 @@
+import Foundation
+import RoostCore
+import RoostCoreData
+import Testing
+
+/// Reads a model from the inside of its root element.
+func readModel(_ body: String, root: String = "") throws -> (model: ManagedObjectModel, warnings: [ModelImportWarning])
+{
+    let text = """
+        <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+        <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0" lastSavedToolsVersion="22222" \
+        systemVersion="23A1" minimumToolsVersion="Automatic" sourceLanguage="Swift"\(root)>
+        \(body)
+        </model>
+        """
+    return try CoreDataModelReader.read(xml: Array(text.utf8), file: "contents")
+}
+
+@Suite("XML models")
+struct XMLModelTests {
+    func attribute(_ text: String) throws -> (attribute: AttributeDescription, warnings: [ModelImportWarning]) {
+        let read = try readModel("<entity name=\"E\"><attribute name=\"a\" \(text)</entity>")
+        return (try #require(read.model.entityDescriptions.first?.attributes.first), read.warnings)
+    }
+
+    func relationship(_ text: String) throws -> (relationship: RelationshipDescription, warnings: [ModelImportWarning])
+    {
+        let read = try readModel("<entity name=\"E\"><relationship name=\"r\" destinationEntity=\"E\" \(text)</entity>")
+        return (try #require(read.model.entityDescriptions.first?.relationships.first), read.warnings)
+    }
+
+    // MARK: Attributes
+
+    @Test(
+        "every attribute type is read",
+        arguments: [
+            ("Integer 16", AttributeType.integer16), ("Integer 32", .integer32), ("Integer 64", .integer64),
+            ("Decimal", .decimal), ("Double", .double), ("Float", .float), ("String", .string), ("Boolean", .boolean),
+            ("Date", .date), ("Binary", .binaryData), ("UUID", .uuid), ("URI", .uri), ("Transformable", .transformable),
+        ])
+    func types(name: String, type: AttributeType) throws {
+        let read = try attribute("attributeType=\"\(name)\"/>")
+        #expect(read.attribute.type == type)
+        #expect(read.attribute.isOptional == false)
+        #expect(read.warnings.isEmpty)
+    }
+
+    @Test("an attribute without type is transient and undefined")
+    func undefined() throws {
+        let read = try attribute("transient=\"YES\" optional=\"YES\"/>")
+        #expect(read.attribute.type == .undefined && read.attribute.isTransient && read.attribute.isOptional)
+    }
+
+    @Test("an unknown type is an error with its line")
+    func unknownType() throws {
+        let error = try failure { try attribute("attributeType=\"Quaternion\"/>") }
+        #expect(
+            error.code == .invalidModel && error.message.contains("contents:3") && error.message.contains("Quaternion"))
+    }
+
+    @Test(
+        "default values are read by type",
+        arguments: [
+            ("Integer 16", "-7", Value.int(-7)), ("Integer 64", "9223372036854775807", .int(.max)),
+            ("Integer 32", "5.0", .int(5)),
+            ("Double", "0.5", .double(0.5)), ("Float", "0.0", .double(0)), ("Boolean", "YES", .bool(true)),
+            ("Boolean", "NO", .bool(false)), ("String", "", .string("")),
+            ("String", "a &lt; b&#x41;", .string("a < bA")),
+            ("URI", "https://example.org/", .uri("https://example.org/")), ("Integer 16", "", .null),
+        ])
+    func defaults(type: String, text: String, value: Value) throws {
+        let read = try attribute("attributeType=\"\(type)\" defaultValueString=\"\(text)\"/>")
+        #expect(read.attribute.defaultValue == value)
+        #expect(read.warnings.isEmpty)
+    }
+
+    @Test("decimal, UUID and date defaults are read")
+    func otherDefaults() throws {
+        let decimal = try attribute("attributeType=\"Decimal\" defaultValueString=\"12.340\"/>").attribute.defaultValue
+        #expect(decimal == .decimal(try #require(Decimal(string: "12.34"))))
+        let uuid = try #require(UUID(uuidString: "3F2504E0-4F89-41D3-9A0C-0305E82C3301"))
+        #expect(
+            try attribute("attributeType=\"UUID\" defaultValueString=\"\(uuid)\"/>").attribute.defaultValue
+                == .uuid(uuid))
+        let date = try attribute("attributeType=\"Date\" defaultDateTimeInterval=\"-3600\"/>").attribute.defaultValue
+        #expect(date == .date(Date(timeIntervalSinceReferenceDate: -3600)))
+    }
+
+    @Test(
+        "a default that the type cannot hold is left out with a warning",
+        arguments: [
+            ("Integer 16", "70000"), ("Integer 32", "x"), ("Boolean", "maybe"), ("Double", "a"), ("UUID", "1"),
+            ("Binary", "AA"),
+        ])
+    func badDefaults(type: String, text: String) throws {
+        let read = try attribute("attributeType=\"\(type)\" defaultValueString=\"\(text)\"/>")
+        #expect(read.attribute.defaultValue == .null)
+        #expect(read.warnings.count == 1)
+        #expect(read.warnings.first?.line == 3)
+        // A message never holds a value.
+        #expect(read.warnings.first?.message.contains(text) == false || text == "1" || text == "a" || text == "x")
+    }
+
+    @Test("validation is read by type")
+    func validation() throws {
+        let number = try attribute("attributeType=\"Integer 32\" minValueString=\"-1\" maxValueString=\"45\"/>")
+        #expect(number.attribute.validation == AttributeValidation(minimum: .int(-1), maximum: .int(45)))
+        let text = try attribute(
+            "attributeType=\"String\" minValueString=\"3\" maxValueString=\"9\" regularExpressionString=\"[a-z]+\"/>")
+        #expect(
+            text.attribute.validation
+                == AttributeValidation(minimumLength: 3, maximumLength: 9, regularExpression: "[a-z]+"))
+        let date = try attribute(
+            "attributeType=\"Date\" minDateTimeInterval=\"407847600\" minValueString=\"12/4/2013\" maxDateTimeInterval=\"439470000\"/>"
+        )
+        #expect(date.attribute.validation.minimum == .date(Date(timeIntervalSinceReferenceDate: 407_847_600)))
+        #expect(date.attribute.validation.maximum == .date(Date(timeIntervalSinceReferenceDate: 439_470_000)))
+        #expect(number.warnings.isEmpty && text.warnings.isEmpty && date.warnings.isEmpty)
+    }
+
+    @Test("a date limit in the old form is midnight UTC, with a warning")
+    func legacyDates() throws {
+        let read = try attribute("attributeType=\"Date\" minValueString=\"12/4/2013\"/>")
+        // 2013-12-04 00:00:00 UTC is 1386115200 seconds after 1970.
+        #expect(read.attribute.validation.minimum == .date(Date(timeIntervalSince1970: 1_386_115_200)))
+        #expect(read.warnings.count == 1)
+        let bad = try attribute("attributeType=\"Date\" maxValueString=\"31/31/2013\"/>")
+        #expect(bad.attribute.validation.maximum == .null && bad.warnings.count == 1)
+    }
+
+    @Test("every flag and name of an attribute is read")
+    func attributeFlags() throws {
+        let read = try attribute(
+            """
+            optional="YES" attributeType="Transformable" valueTransformerName="T" customClassName="[Int64]" \
+            allowsExternalBinaryDataStorage="YES" preserveAfterDeletion="YES" spotlightIndexingEnabled="YES" \
+            allowsCloudEncryption="YES" versionHashModifier="2" elementID="b" usesScalarValueType="YES" syncable="YES">
+            <userInfo><entry key="k" value="v"/></userInfo></attribute>
+            """)
+        let attribute = read.attribute
+        #expect(
+            attribute.isOptional && attribute.valueTransformerName == "T"
+                && attribute.attributeValueClassName == "[Int64]")
+        #expect(attribute.allowsExternalBinaryDataStorage && attribute.preservesValueInHistoryOnDeletion)
+        #expect(attribute.isIndexedBySpotlight && attribute.allowsCloudEncryption)
+        #expect(
+            attribute.versionHashModifier == "2" && attribute.renamingIdentifier == "b"
+                && attribute.userInfo == ["k": "v"])
+        #expect(read.warnings.isEmpty)
+    }
+
+    @Test("a derived attribute keeps its expression, and one that cannot be computed becomes ordinary with a warning")
+    func derived() throws {
+        let read = try readModel(
+            """
+            <entity name="E">
+            <attribute name="n" attributeType="Integer 64" derived="YES" derivationExpression="rs.@count" optional="YES"/>
+            <attribute name="m" attributeType="Integer 64" derived="YES" derivationExpression="SUBQUERY(rs, $x, 1).@count" optional="YES"/>
+            <relationship name="rs" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="E"/>
+            </entity>
+            """)
+        let entity = try #require(read.model.entityDescriptions.first)
+        #expect(entity.attributes.map(\.derivationExpression) == [nil, "rs.@count"])
+        #expect(read.warnings.map(\.element) == ["property 'E.m'"])
+        #expect(read.warnings.first?.line == 5)
+    }
+
+    @Test("a composite has the elements of the type it names")
+    func composite() throws {
+        let read = try readModel(
+            """
+            <entity name="E"><attribute name="home" optional="YES" attributeType="Composite" compositeName="Address"/></entity>
+            <compositeAttribute name="Address">
+            <attribute name="city" optional="YES" attributeType="String"/>
+            <attribute name="zip" optional="YES" attributeType="Integer 32"/>
+            </compositeAttribute>
+            """)
+        let attribute = try #require(read.model.entityDescriptions.first?.attributes.first)
+        #expect(attribute.type == .composite && attribute.elements.map(\.name) == ["city", "zip"])
+        #expect(read.warnings.isEmpty)
+    }
+
+    @Test("a composite that contains itself is an error, not an endless loop")
+    func endlessComposite() throws {
+        let error = try failure {
+            try readModel(
+                """
+                <entity name="E"><attribute name="a" attributeType="Composite" compositeName="C"/></entity>
+                <compositeAttribute name="C"><attribute name="c" attributeType="Composite" compositeName="C"/></compositeAttribute>
+                """)
+        }
+        #expect(error.code == .invalidModel)
+    }
+
+    // MARK: Relationships
+
+    @Test("counts, order and rules of relationships are read")
+    func relationships() throws {
+        let one = try relationship(
+            "maxCount=\"1\" minCount=\"1\" optional=\"YES\" deletionRule=\"Cascade\" elementID=\"old\"/>"
+        ).relationship
+        #expect(
+            !one.isToMany && one.minCount == 1 && one.isOptional && one.deleteRule == .cascade
+                && one.renamingIdentifier == "old")
+        let many = try relationship(
+            "toMany=\"YES\" minCount=\"3\" maxCount=\"10\" ordered=\"YES\" deletionRule=\"Deny\" versionHashModifier=\"m\"/>"
+        ).relationship
+        #expect(
+            many.isToMany && many.minCount == 3 && many.maxCount == 10 && many.isOrdered && many.deleteRule == .deny)
+        #expect(many.versionHashModifier == "m" && !many.isOptional)
+        let unlimited = try relationship("toMany=\"YES\" deletionRule=\"No Action\" spotlightIndexingEnabled=\"YES\"/>")
+            .relationship
+        #expect(unlimited.maxCount == nil && unlimited.deleteRule == .noAction && unlimited.isIndexedBySpotlight)
+        #expect(try relationship("maxCount=\"1\"/>").relationship.deleteRule == .nullify)
+        #expect(
+            try relationship("maxCount=\"1\" transient=\"YES\" deletionRule=\"Nullify\"/>").relationship.isTransient)
+    }
+
+    @Test("an inverse that does not point back is read as none, with a warning")
+    func oneSidedInverse() throws {
+        let read = try readModel(
+            """
+            <entity name="Artist"><relationship name="thumb" maxCount="1" destinationEntity="Image" inverseName="owner" inverseEntity="Image"/></entity>
+            <entity name="Image">
+            <relationship name="other" maxCount="1" destinationEntity="Artist" inverseName="thumb" inverseEntity="Artist"/>
+            <relationship name="owner" maxCount="1" destinationEntity="Artist" inverseName="thumb" inverseEntity="Artist"/>
+            <relationship name="lost" maxCount="1" destinationEntity="Artist" inverseName="nowhere" inverseEntity="Artist"/>
+            </entity>
+            """)
+        let image = try read.model.requireEntity("Image")
+        #expect(image.relationship("owner")?.declaration.inverseName == "thumb")
+        #expect(image.relationship("other")?.declaration.inverseName == nil)
+        #expect(image.relationship("lost")?.declaration.inverseName == nil)
+        #expect(Set(read.warnings.map(\.element)) == ["property 'Image.other'", "property 'Image.lost'"])
+    }
+
+    // MARK: Entities and the model
+
+    @Test("everything an entity says is read")
+    func entity() throws {
+        let read = try readModel(
+            """
+            <entity name="Base" isAbstract="YES" representedClassName="NSManagedObject"/>
+            <entity name="Song" parentEntity="Base" representedClassName="Track" syncable="YES" codeGenerationType="class" \
+            elementID="Tune" versionHashModifier="3" coreSpotlightDisplayNameExpression="title">
+            <attribute name="title" optional="YES" attributeType="String" indexed="YES"/>
+            <attribute name="year" optional="YES" attributeType="Integer 16"/>
+            <fetchedProperty name="same" optional="YES"><fetchRequest name="fetchedPropertyFetchRequest" entity="Song" \
+            predicateString="title == $FETCH_SOURCE.title"/></fetchedProperty>
+            <fetchIndex name="byYear" partialIndexPredicate="year &gt; 0"><fetchIndexElement property="year" type="Binary" order="descending"/></fetchIndex>
+            <compoundIndexes><compoundIndex><index value="year"/><index value="title"/></compoundIndex></compoundIndexes>
+            <uniquenessConstraints><uniquenessConstraint><constraint value="title"/><constraint value="year"/></uniquenessConstraint></uniquenessConstraints>
+            <userInfo><entry key="a" value="1"/></userInfo>
+            </entity>
+            <configuration name="Local" usedWithCloudKit="YES"><memberEntity name="Song"/></configuration>
+            <fetchRequest name="All" entity="Song" predicateString="year == $Y" fetchLimit="5"/>
+            <elements><element name="Song" positionX="0" positionY="0" width="1" height="1"/></elements>
+            """, root: " userDefinedModelVersionIdentifier=\"v2\"")
+        #expect(read.warnings.isEmpty)
+        let song = try read.model.requireEntity("Song").declaration
+        #expect(try read.model.requireEntity("Base").isAbstract)
+        #expect(try read.model.requireEntity("Base").declaration.managedObjectClassName == nil)
+        #expect(
+            song.superentityName == "Base" && song.managedObjectClassName == "Track"
+                && song.renamingIdentifier == "Tune")
+        #expect(
+            song.versionHashModifier == "3" && song.coreSpotlightDisplayNameExpression == "title"
+                && song.userInfo == ["a": "1"])
+        #expect(song.uniquenessConstraints == [["title", "year"]])
+        #expect(
+            song.fetchedProperties == [
+                FetchedPropertyDescription("same", entity: "Song", predicateFormat: "title == $FETCH_SOURCE.title")
+            ])
+        #expect(
+            song.fetchIndexes == [
+                FetchIndexDescription(
+                    "byYear", elements: [.init("year", isAscending: false)], partialIndexPredicateFormat: "year > 0"),
+                FetchIndexDescription("title", on: "title"), FetchIndexDescription("year_title", on: "year", "title"),
+            ])
+        #expect(read.model.configurations == ["Local": ["Song"]] && read.model.versionIdentifiers == ["v2"])
+        #expect(
+            read.model.fetchRequestTemplates == [
+                FetchRequestTemplate("All", entity: "Song", predicateFormat: "year == $Y", options: ["fetchLimit": "5"])
+            ])
+    }
+
+    @Test(
+        "what is unknown becomes a warning with its line",
+        arguments: [
+            ("<entity name=\"E\" colour=\"red\"/>", "colour"), ("<entity name=\"E\"><widget/></entity>", "widget"),
+            ("<entity name=\"E\"/><gadget/>", "gadget"),
+            ("<entity name=\"E\"><attribute name=\"a\" attributeType=\"String\" zip=\"1\"/></entity>", "zip"),
+            (
+                "<entity name=\"E\"><relationship name=\"r\" destinationEntity=\"E\" maxCount=\"1\" zap=\"1\"/></entity>",
+                "zap"
+            ),
+            (
+                "<entity name=\"E\"><fetchIndex name=\"i\"><fetchIndexElement property=\"nothing\"/></fetchIndex></entity>",
+                "nothing"
+            ),
+        ])
+    func unknown(body: String, word: String) throws {
+        let read = try readModel(body)
+        #expect(read.warnings.count == 1)
+        #expect(read.warnings.first?.line == 3)
+        #expect(read.warnings.first?.description.contains(word) == true)
+    }
+
+    @Test("an entity whose parent does not exist is an error")
+    func missingParent() throws {
+        #expect(try failure { try readModel("<entity name=\"E\" parentEntity=\"Nobody\"/>") }.code == .invalidModel)
+    }
+}

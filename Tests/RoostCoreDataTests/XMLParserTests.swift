@@ -1,0 +1,114 @@
+import Foundation
+import RoostCore
+import Testing
+
+@testable import RoostCoreData
+
+@Suite("The XML parser")
+struct XMLParserTests {
+    func parse(_ text: String) throws -> XMLElement { try XMLElement.document(Array(text.utf8), file: "f") }
+
+    @Test("elements, attributes, text, comments and CDATA are read")
+    func reads() throws {
+        let root = try parse(
+            "<?xml version='1.0'?><!-- <x> --><a b='1' c=\"&quot;&#10;\"><d>t&amp;<![CDATA[<u>]]></d>\n<e/></a>\n")
+        #expect(root.name == "a" && root["b"] == "1" && root["c"] == "\"\n")
+        #expect(root.children.map(\.name) == ["d", "e"] && root.children.map(\.line) == [1, 2])
+        #expect(root.children.first?.text == "t&<u>")
+    }
+
+    @Test(
+        "what is not well-formed is refused",
+        arguments: [
+            "", "text", "<a>", "<a></b>", "<a/><b/>", "<a b='1' b='2'/>", "<a b=1/>", "<a b/>", "<a>&nbsp;</a>",
+            "<a>& </a>",
+            "<a b='<'/>", "<a>\u{1}</a>", "<a", "<a b='", "<a><!-- ", "<a>&#0;</a>", "<a>&#xD800;</a>", "</a>",
+            "<a b='1'c='2'/>", "<1/>",
+        ])
+    func malformed(text: String) throws {
+        #expect(try failure { try parse(text) }.code == .invalidModel)
+    }
+
+    @Test(
+        "document types and entities are refused in every encoding",
+        arguments: [
+            "<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>", "<!DOCTYPE a><a/>",
+            "<!DOCTYPE a SYSTEM \"file:///etc/passwd\"><a/>",
+            "<a><!ENTITY x 'y'></a>", "<a><!ELEMENT b ANY></a>",
+            "<!DOCTYPE l [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\"><!ENTITY c \"&b;&b;&b;&b;&b;&b;&b;&b;\">]><l>&c;</l>",
+        ])
+    func declarations(text: String) throws {
+        for bytes in [Array(text.utf8), Self.utf16(text, isBigEndian: true), Self.utf16(text, isBigEndian: false)] {
+            let error = try failure { try XMLElement.document(bytes, file: "f") }
+            #expect(error.code == .invalidModel && error.message.contains("refused"))
+        }
+    }
+
+    @Test("UTF-16 is read with and without byte-order mark; other encodings are refused by name")
+    func encodings() throws {
+        let text = "<a b='ä€😀'/>"
+        for isBigEndian in [true, false] {
+            for hasMark in [true, false] {
+                let root = try XMLElement.document(
+                    Self.utf16((hasMark ? "\u{FEFF}" : "") + text, isBigEndian: isBigEndian), file: "f")
+                #expect(root["b"] == "ä€😀")
+            }
+        }
+        #expect(try XMLElement.document([0xEF, 0xBB, 0xBF] + Array(text.utf8), file: "f")["b"] == "ä€😀")
+        #expect(
+            try failure { try parse("<?xml version='1.0' encoding='ISO-8859-1'?><a/>") }.message.contains("ISO-8859-1"))
+        #expect(
+            try failure { try XMLElement.document([0, 0, 0, 0x3C, 0, 0, 0, 0x61], file: "f") }.message.contains(
+                "UTF-32"))
+        #expect(
+            try failure { try XMLElement.document(Array("<a b='".utf8) + [0xFF] + Array("'/>".utf8), file: "f") }.code
+                == .invalidModel)
+        #expect(try failure { try XMLElement.document([0xFE, 0xFF, 0, 0x3C, 0xD8], file: "f") }.code == .invalidModel)
+    }
+
+    @Test("depth, attributes, elements and size are limited")
+    func limits() throws {
+        let deep = String(repeating: "<a>", count: 100_000)
+        #expect(try failure { try parse(deep) }.code == .limitExceeded)
+        let wide = "<a " + (0..<65).map { "a\($0)='1' " }.joined() + "/>"
+        #expect(try failure { try parse(wide) }.code == .limitExceeded)
+        #expect(try parse("<a " + (0..<64).map { "a\($0)='1' " }.joined() + "/>").attributes.count == 64)
+        #expect(
+            try failure { try parse("<r>" + String(repeating: "<a/>", count: 260_000) + "</r>") }.code == .limitExceeded
+        )
+        #expect(
+            try failure { try parse("<a>" + String(repeating: "x", count: 5 << 20) + "</a>") }.code == .limitExceeded)
+    }
+
+    @Test("two hundred thousand attributes cost no more than a look")
+    func quadratic() throws {
+        let many = "<a " + (0..<200_000).map { "a\($0)='' " }.joined() + "/>"
+        #expect(try failure { try parse(many) }.code == .limitExceeded)
+    }
+
+    @Test("no cut or changed file makes the parser fail otherwise than with an error")
+    func mutations() throws {
+        let text = Array(
+            "<?xml version='1.0' encoding='UTF-8'?><model><entity name='E'><attribute name='a' attributeType='String' defaultValueString='&amp;x'/></entity></model>"
+                .utf8)
+        for position in text.indices {
+            for byte in [0, 0x20, 0x22, 0x26, 0x2F, 0x3C, 0x3E, 0xC3, 0xFF] as [UInt8] {
+                var changed = text
+                changed[position] = byte
+                do { _ = try CoreDataModelReader.read(xml: changed, file: "f") } catch let error {
+                    #expect([.invalidModel, .limitExceeded].contains(error.code))
+                }
+            }
+            do { _ = try CoreDataModelReader.read(xml: Array(text[..<position]), file: "f") } catch let error {
+                #expect(error.code == .invalidModel)
+            }
+        }
+    }
+
+    static func utf16(_ text: String, isBigEndian: Bool) -> [UInt8] {
+        text.utf16.flatMap { unit in
+            let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
+            return isBigEndian ? [high, low] : [low, high]
+        }
+    }
+}
