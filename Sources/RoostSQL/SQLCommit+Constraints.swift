@@ -1,0 +1,133 @@
+internal import RoostCore
+
+extension SQLCommit {
+    /// Finds every pair of objects that would claim the same unique values; throws code `constraintViolation` if there is one.
+    mutating func checkConstraints() throws(StoreError) {
+        var violations: [ConstraintViolation] = []
+        for constraint in schema.constraints {
+            var owners: [[UInt8]: ObjectID] = [:]
+            try check(changes.inserts, constraint, &owners, &violations)
+            try check(changes.updates, constraint, &owners, &violations)
+        }
+        guard violations.isEmpty else {
+            throw StoreError(
+                .constraintViolation,
+                "\(violations.count) objects, \(violations[0].rejected) first, claim values that must be unique in '\(violations[0].entity)' (\(violations[0].attributes.joined(separator: ", "))); nothing was written.",
+                violations: violations)
+        }
+    }
+
+    private mutating func check(
+        _ batch: RecordBatch, _ constraint: SQLSchema.Constraint, _ owners: inout [[UInt8]: ObjectID],
+        _ violations: inout [ConstraintViolation]
+    ) throws(StoreError) {
+        let declaring = model.entities[constraint.constraint.entity]
+        let tableNumber = schema.tableOfEntity[declaring.number]
+        let query = SQLUniqueQuery(constraint, schema: schema)
+        for index in 0..<batch.count where declaring.includes(batch.entityNumber(at: index)) {
+            let id = batch.id(at: index)
+            func violation(_ existing: ObjectID) -> ConstraintViolation {
+                ConstraintViolation(
+                    entity: declaring.name, attributes: constraint.constraint.attributes, rejected: id, existing: existing)
+            }
+            let holders = try batch.withRecord(at: index) { (record) throws(StoreError) -> [ObjectID] in
+                guard let fields = query.fields(of: record), let key = SQLUniqueQuery.key(fields, record) else { return [] }
+                if let owner = owners[key] { violations.append(violation(owner)) } else { owners[key] = id }
+                return try query.holders(fields, record, connection)
+            }
+            for holder in holders where holder.key != id.key {
+                let object = SQLObjectKey(table: tableNumber, key: holder.key)
+                if deleted.contains(object) { continue }
+                if updated.contains(object) {
+                    // What it holds after the change is compared in the change set; but it must let go first.
+                    constraintsToRelease.insert(constraint.constraint.number)
+                    continue
+                }
+                violations.append(violation(holder))
+            }
+        }
+    }
+
+    /// Takes from updated objects the unique values that others of them will have.
+    func releaseUniqueValues() throws(StoreError) {
+        for constraint in schema.constraints where constraintsToRelease.contains(constraint.constraint.number) {
+            let declaring = model.entities[constraint.constraint.entity]
+            let settings = constraint.columns.map { "\($0) = NULL" }.joined(separator: ", ")
+            let sql =
+                "UPDATE \(constraint.table.quotedName) SET \(settings) WHERE _id = \(schema.dialect.parameter(1))"
+            for index in 0..<changes.updates.count where declaring.includes(changes.updates.entityNumber(at: index)) {
+                try connection.run(sql, .integer(changes.updates.key(at: index)))
+            }
+        }
+    }
+}
+
+/// Looks for the objects that hold the unique values of a record.
+struct SQLUniqueQuery {
+    private let constraint: SQLSchema.Constraint
+    private let schema: SQLSchema
+    private let sql: String
+
+    init(_ constraint: SQLSchema.Constraint, schema: SQLSchema) {
+        self.constraint = constraint
+        self.schema = schema
+        var conditions = constraint.scope.map { [$0] } ?? []
+        for (index, column) in constraint.columns.enumerated() {
+            conditions.append("\(column) = \(schema.dialect.parameter(index + 1))")
+        }
+        sql =
+            "SELECT _id, _entity FROM \(constraint.table.quotedName) WHERE \(conditions.joined(separator: " AND ")) ORDER BY _id"
+    }
+
+    /// The fields of the constraint in the record's own layout; nil when one of them is null, which is never a collision.
+    func fields(of record: RecordReader) -> [RecordLayout.Field]? {
+        var fields: [RecordLayout.Field] = []
+        for name in constraint.constraint.attributes {
+            guard let field = record.layout.field(name), !record.isNull(field) else { return nil }
+            fields.append(field)
+        }
+        return fields
+    }
+
+    /// The values as bytes that are equal exactly when the database finds them equal.
+    static func key(_ fields: [RecordLayout.Field], _ record: RecordReader) -> [UInt8]? {
+        var key: [UInt8] = []
+        for field in fields {
+            switch field.kind {
+            case .double, .float, .date:
+                let number = record.double(field)
+                // 0.0 and −0.0 are one value.
+                withUnsafeBytes(of: number == 0 ? 0 : number.bitPattern) { key.append(contentsOf: $0) }
+            case .reference, .polymorphicReference:
+                withUnsafeBytes(of: record.integer(field)) { key.append(contentsOf: $0) }
+            default:
+                let bytes = record.bytes(field)
+                withUnsafeBytes(of: bytes.count) { key.append(contentsOf: $0) }
+                key.append(contentsOf: bytes)
+            }
+        }
+        return key
+    }
+
+    func holders(
+        _ fields: [RecordLayout.Field], _ record: RecordReader, _ connection: any SQLConnection
+    ) throws(StoreError) -> [ObjectID] {
+        try connection.withStatement(sql) { (statement) throws(StoreError) -> [ObjectID] in
+            var position = 1
+            for field in fields {
+                try statement.bind(field, of: record, at: position)
+                position += 1
+                guard field.kind == .objectID else { continue }
+                try statement.bind(.integer(Int64(record.reference(field)?.entity ?? -1)), at: position)
+                position += 1
+            }
+            var holders: [ObjectID] = []
+            while try statement.step() {
+                let entity = Int(truncatingIfNeeded: try statement.integer(at: 1))
+                let known = schema.model.entities.indices.contains(entity) ? entity : constraint.table.root
+                holders.append(ObjectID(schema.model.entities[known].name, try statement.integer(at: 0)))
+            }
+            return holders
+        }
+    }
+}

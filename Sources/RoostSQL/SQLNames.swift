@@ -1,0 +1,44 @@
+/// Gives out names that no two things share, ignoring case, in an order that depends on the model alone.
+struct SQLNames {
+    private let dialect: any SQLDialect
+    private var taken: Set<String> = []
+
+    init(dialect: any SQLDialect, taken: [String] = []) {
+        self.dialect = dialect
+        for name in taken { self.taken.insert(name.lowercased()) }
+    }
+
+    /// The name itself where it is free and allowed, otherwise the name with the first free suffix `_2`, `_3`, …
+    mutating func claim(_ wanted: String) -> String {
+        var base = Self.printable(wanted)
+        if dialect.isReserved(base) { base = "x_" + base }
+        // Room for a suffix.
+        base = Self.prefix(of: base, byteCount: dialect.maximumIdentifierByteCount - 8)
+        if base.isEmpty { base = "x" }
+        var name = base
+        var number = 1
+        while !taken.insert(name.lowercased()).inserted {
+            number += 1
+            name = "\(base)_\(number)"
+        }
+        return name
+    }
+
+    /// The text with control characters replaced: U+0000 would end a statement in some databases.
+    private static func printable(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "_" : $0 }))
+    }
+
+    private static func prefix(of text: String, byteCount: Int) -> String {
+        guard text.utf8.count > byteCount else { return text }
+        var result = String.UnicodeScalarView()
+        var count = 0
+        for scalar in text.unicodeScalars {
+            count += String(scalar).utf8.count
+            guard count <= byteCount else { break }
+            result.append(scalar)
+        }
+        return String(result)
+    }
+}

@@ -1,0 +1,228 @@
+public import RoostCore
+
+/// The tables, columns and indexes of a model: what a store's database must look like, exactly.
+public final class SQLSchema: Sendable {
+    /// A table or an index, and the statement that makes it.
+    public struct Item: Sendable, Hashable {
+        /// The name, not quoted.
+        public let name: String
+        /// The statement, letter by letter as the database's catalogue keeps it.
+        public let sql: String
+    }
+
+    /// The links of one relationship.
+    struct LinkTable: Sendable {
+        let relationship: ManagedObjectModel.Relationship
+        let name: String
+        let quotedName: String
+    }
+
+    /// A uniqueness constraint and the columns it binds.
+    struct Constraint: Sendable {
+        let constraint: ManagedObjectModel.UniquenessConstraint
+        let table: SQLTable
+        /// The quoted columns whose values count: one for each attribute, two for an object ID.
+        let columns: [String]
+        /// `_entity IN (…)` where only some entities of the table are bound.
+        let scope: String?
+    }
+
+    /// The version of the format; `FORMAT.md` of the adapter describes it.
+    public static let formatVersion = 1
+
+    /// The model.
+    public let model: ManagedObjectModel
+    /// The tables of every store, whatever its model.
+    public let systemTables: [Item]
+    /// The tables of objects and links.
+    public let tables: [Item]
+    /// The indexes, which a load makes last.
+    public let indexes: [Item]
+
+    let dialect: any SQLDialect
+    let objectTables: [SQLTable]
+    /// By entity number, the position in `objectTables`.
+    let tableOfEntity: [Int]
+    /// By relationship number.
+    let linkTables: [LinkTable?]
+    let constraints: [Constraint]
+    /// By entity number, how its objects and those of its subentities are read.
+    let reading: [SQLReadPlan]
+    /// The property columns that lead an index, by table.
+    let indexedColumns: [Set<String>]
+
+    /// Everything in the order in which it is made.
+    public var items: [Item] { systemTables + tables + indexes }
+
+    /// Computes the schema of a model.
+    ///
+    /// - Throws: `limitExceeded` when a hierarchy has more properties than a table can have columns.
+    public init(_ model: ManagedObjectModel, dialect: any SQLDialect) throws(StoreError) {
+        self.model = model
+        self.dialect = dialect
+        systemTables = Self.systemTables(dialect)
+        var names = SQLNames(dialect: dialect, taken: systemTables.map(\.name))
+        var tables: [Item] = []
+
+        var objectTables: [SQLTable] = []
+        var tableOfEntity = [Int](repeating: 0, count: model.entities.count)
+        for root in model.roots {
+            let table = try Self.objectTable(root: root, names: &names, model: model, dialect: dialect)
+            for number in model.entities[root].selfAndSubentities { tableOfEntity[number] = objectTables.count }
+            objectTables.append(table)
+            tables.append(
+                Item(
+                    name: table.name,
+                    sql: dialect.createTable(
+                        table.name,
+                        columns: [
+                            dialect.keyColumn("_id"), "_entity \(dialect.integerType) NOT NULL",
+                            "_version \(dialect.integerType) NOT NULL", "_checksum \(dialect.integerType) NOT NULL",
+                        ] + table.columns.map(\.definition), primaryKey: [])))
+        }
+        var linkTables = [LinkTable?](repeating: nil, count: model.relationships.count)
+        for relationship in model.linkRelationships {
+            let name = names.claim("\(relationship.name.entity)_\(relationship.name.name)")
+            linkTables[relationship.number] = LinkTable(
+                relationship: relationship, name: name, quotedName: dialect.quote(name))
+            let columns = ["source", "target", "\"order\"", "inverse_order"].map { "\($0) \(dialect.integerType) NOT NULL" }
+            tables.append(
+                Item(name: name, sql: dialect.createTable(name, columns: columns, primaryKey: ["source", "target"])))
+        }
+        self.tables = tables
+        self.objectTables = objectTables
+        self.tableOfEntity = tableOfEntity
+        self.linkTables = linkTables
+        reading = model.entities.map { SQLReadPlan(entity: $0, in: objectTables[tableOfEntity[$0.number]], model: model) }
+        constraints = Self.constraints(model, objectTables, tableOfEntity)
+
+        var drafts = SQLIndexDrafts(names: names, dialect: dialect, tableCount: objectTables.count)
+        for constraint in constraints {
+            drafts.add(
+                on: constraint.table, at: tableOfEntity[constraint.table.root], columns: constraint.columns,
+                suffix: "unique", isUnique: true, scope: constraint.scope)
+        }
+        drafts.addReferences(model, objectTables, tableOfEntity)
+        drafts.addFetchIndexes(model, objectTables, tableOfEntity)
+        for case let table? in linkTables {
+            drafts.addInverse(of: table)
+        }
+        indexes = drafts.items
+        indexedColumns = drafts.leadingColumns
+    }
+
+    func table(of entity: Int) -> SQLTable { objectTables[tableOfEntity[entity]] }
+
+    /// `_entity IN (…)` for the entities that count, or nil when all of the table do.
+    func entityFilter(_ entities: [Int], in table: SQLTable) -> String? {
+        Self.scope(entities, root: model.entities[table.root])
+    }
+
+    private static func scope(_ entities: [Int], root: ManagedObjectModel.Entity) -> String? {
+        guard entities != root.selfAndSubentities else { return nil }
+        return "_entity IN (\(entities.map(String.init).joined(separator: ", ")))"
+    }
+
+    /// The tables of every store, whatever its model.
+    public static func systemTables(_ dialect: any SQLDialect) -> [Item] {
+        let (integer, text, any) = (dialect.integerType, dialect.textType, dialect.anyType)
+        func table(_ name: String, _ columns: [String], key: [String]) -> Item {
+            Item(name: name, sql: dialect.createTable(name, columns: columns, primaryKey: key))
+        }
+        return [
+            table("_roost_metadata", ["name \(text) NOT NULL", "value \(any)"], key: ["name"]),
+            table("_roost_entities", ["number \(integer) NOT NULL", "name \(text) NOT NULL"], key: ["number"]),
+            table(
+                "_roost_tallies",
+                ["kind \(text) NOT NULL", "number \(integer) NOT NULL", "count \(integer) NOT NULL", "sum \(integer) NOT NULL"],
+                key: ["kind", "number"]),
+            table("_roost_keys", ["entity \(integer) NOT NULL", "last \(integer) NOT NULL"], key: ["entity"]),
+        ]
+    }
+
+    private static func objectTable(
+        root: Int, names: inout SQLNames, model: ManagedObjectModel, dialect: any SQLDialect
+    ) throws(StoreError) -> SQLTable {
+        let name = names.claim(model.entities[root].name.text)
+        var columnNames = SQLNames(dialect: dialect, taken: ["_id", "_entity", "_version", "_checksum"])
+        var columns: [SQLColumn] = []
+        var fields = [[SQLFieldColumns]?](repeating: nil, count: model.entities.count)
+        func add(_ wanted: String, _ type: String) -> Int {
+            let name = columnNames.claim(wanted)
+            let quoted = dialect.quote(name)
+            columns.append(SQLColumn(name: name, quotedName: quoted, definition: "\(quoted) \(type)"))
+            return columns.count - 1
+        }
+        // A superentity comes before what inherits from it, so that inherited fields find their columns made.
+        var pending = [root]
+        while let number = pending.popLast() {
+            let entity = model.entities[number]
+            let inherited = entity.superentity.flatMap { parent in
+                number == root ? nil : fields[parent].map { (model.entities[parent].layout, $0) }
+            }
+            var places = [SQLFieldColumns?](repeating: nil, count: entity.layout.fields.count)
+            let ordered = entity.layout.fields.sorted { left, right in
+                let (a, b) = (left.kind.isBlob, right.kind.isBlob)
+                return a == b ? left.name.utf8.lexicographicallyPrecedes(right.name.utf8) : b
+            }
+            for field in ordered {
+                if let (layout, known) = inherited, let parent = layout.field(field.name) {
+                    places[field.index] = known[parent.index]
+                    continue
+                }
+                let base = field.name.replacing("#order", with: "_order").replacing(".", with: "_")
+                let column = add(base, field.kind.columnType(dialect))
+                let needsEntity = field.kind == .polymorphicReference || field.kind == .objectID
+                places[field.index] = SQLFieldColumns(
+                    column: column, entityColumn: needsEntity ? add(base + "_entity", dialect.integerType) : nil)
+            }
+            fields[number] = places.compactMap { $0 }
+            pending.append(contentsOf: entity.selfAndSubentities.reversed().filter { model.entities[$0].superentity == number })
+        }
+        guard columns.count + SQLWritePlan.systemColumnCount <= dialect.maximumColumnCount else {
+            throw StoreError(
+                .limitExceeded,
+                "Entity '\(model.entities[root].name)' and its subentities need \(columns.count) columns; a table can have \(dialect.maximumColumnCount - SQLWritePlan.systemColumnCount).")
+        }
+        return SQLTable(root: root, name: name, columns: columns, fields: fields, model: model, dialect: dialect)
+    }
+
+    private static func constraints(
+        _ model: ManagedObjectModel, _ tables: [SQLTable], _ tableOfEntity: [Int]
+    ) -> [Constraint] {
+        model.uniquenessConstraints.compactMap { constraint in
+            let entity = model.entities[constraint.entity]
+            let table = tables[tableOfEntity[entity.number]]
+            var columns: [String] = []
+            for name in constraint.attributes {
+                // A constraint over something that is not stored cannot be kept.
+                guard let field = entity.layout.field(name), let column = table.column(field, of: entity.number) else {
+                    return nil
+                }
+                columns.append(column)
+                if field.kind == .objectID, let entityColumn = table.entityColumn(field, of: entity.number) {
+                    columns.append(entityColumn)
+                }
+            }
+            guard !columns.isEmpty else { return nil }
+            return Constraint(
+                constraint: constraint, table: table, columns: columns,
+                scope: scope(entity.selfAndSubentities, root: model.entities[table.root]))
+        }
+    }
+}
+
+extension RecordLayout.Field.Kind {
+    /// Whether the column holds bytes that may be many; such columns stand last in their table.
+    var isBlob: Bool { self == .data || self == .transformable }
+
+    func columnType(_ dialect: any SQLDialect) -> String {
+        switch self {
+        case .integer64, .integer32, .integer16, .boolean, .order, .reference, .polymorphicReference, .objectID, .composite:
+            dialect.integerType
+        case .double, .float, .date: dialect.floatingType
+        case .decimal, .string, .uri: dialect.textType
+        case .data, .transformable, .uuid: dialect.blobType
+        }
+    }
+}

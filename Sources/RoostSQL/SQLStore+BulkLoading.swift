@@ -1,0 +1,201 @@
+public import RoostCore
+
+extension SQLStore {
+    /// Starts to load many objects; see ``PersistentStore/bulkLoader(_:)``.
+    ///
+    /// An empty store that nobody knows yet is written without a journal. Any other load is one transaction.
+    public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
+        try requireWritable()
+        return try SQLBulkLoader(self, options)
+    }
+
+    /// Whether there is neither an object nor a link.
+    func isEmpty(_ connection: any SQLConnection) throws(StoreError) -> Bool {
+        for table in schema.objectTables {
+            if try connection.integer("SELECT 1 FROM \(table.quotedName) LIMIT 1") != nil { return false }
+        }
+        for case let table? in schema.linkTables {
+            if try connection.integer("SELECT 1 FROM \(table.quotedName) LIMIT 1") != nil { return false }
+        }
+        return true
+    }
+}
+
+/// Loads records and links in batches, with the indexes of an empty store made last.
+final class SQLBulkLoader: BulkLoader {
+    private enum Mode {
+        /// One transaction.
+        case transaction
+        /// No journal: nothing can be undone but by emptying the database.
+        case unpublished
+    }
+
+    private let store: SQLStore
+    private let connection: any SQLConnection
+    private let mode: Mode
+    private var makesIndexes = false
+    private let userMetadata: [String: MetadataValue]
+    private var change: StoreTally
+    /// By position in the schema's object tables.
+    private var lastKeys: [Int64?]
+    private var isActive = true
+    /// The first error; after it the load can only be abandoned.
+    private var failure: StoreError?
+
+    private var schema: SQLSchema { store.schema }
+
+    init(_ store: SQLStore, _ options: BulkLoadOptions) throws(StoreError) {
+        var lastKeys = [Int64?](repeating: nil, count: store.schema.objectTables.count)
+        for (name, key) in options.lastKeys {
+            let table = store.schema.tableOfEntity[try store.model.requireEntity(name).number]
+            lastKeys[table] = max(lastKeys[table] ?? 0, key)
+        }
+        self.store = store
+        self.lastKeys = lastKeys
+        userMetadata = try store.metadata().userMetadata
+        change = StoreTally(model: store.model)
+        let loading = store.isUnpublished
+            ? try store.database.beginLoading { (connection) throws(StoreError) in try store.isEmpty(connection) } : nil
+        if let loading {
+            (connection, mode) = (loading, .unpublished)
+        } else {
+            (connection, mode) = (try store.database.beginWriting(), .transaction)
+        }
+        do throws(StoreError) {
+            makesIndexes = try store.isEmpty(connection)
+            guard makesIndexes else { return }
+            for index in store.schema.indexes { try connection.execute("DROP INDEX \(store.schema.dialect.quote(index.name))") }
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+
+    deinit { abandon() }
+
+    func append(_ records: RecordBatch) throws(StoreError) {
+        try perform { () throws(StoreError) in
+            try store.requireSameModel(records.model)
+            var tables: Set<Int> = []
+            for index in 0..<records.count {
+                let table = schema.tableOfEntity[records.entityNumber(at: index)]
+                tables.insert(table)
+                lastKeys[table] = max(lastKeys[table] ?? 0, records.key(at: index))
+            }
+            for table in tables.sorted() {
+                do throws(StoreError) {
+                    try connection.insert(records, plan: schema.objectTables[table].writing, version: nil)
+                } catch where error.code == .constraintViolation {
+                    throw SQLViolations(schema, connection).error(loading: records, error)
+                }
+            }
+            change.add(records)
+        }
+    }
+
+    func append(_ links: LinkBatch) throws(StoreError) {
+        try perform { () throws(StoreError) in
+            guard schema.linkTables.indices.contains(links.relationship), let table = schema.linkTables[links.relationship] else {
+                throw StoreError(.invalidRequest, "The relationship with number \(links.relationship) owns no links.")
+            }
+            var batch = links
+            for index in batch.links.indices { batch.links[index] = table.relationship.normalised(batch.links[index]) }
+            do throws(StoreError) {
+                let rowsPerInsert = 64
+                var start = 0
+                while start < batch.count {
+                    let count = batch.count - start >= rowsPerInsert ? rowsPerInsert : 1
+                    try insert(batch.links[start..<start + count], into: table)
+                    start += count
+                }
+            } catch where error.code == .duplicateObject {
+                throw StoreError(
+                    .duplicateObject, "Two links of '\(table.relationship.name)' lead from one object to the same other object.",
+                    underlying: error.underlying)
+            }
+            change.add(batch)
+        }
+    }
+
+    private func insert(_ links: ArraySlice<Link>, into table: SQLSchema.LinkTable) throws(StoreError) {
+        let rows = (0..<links.count).map { row in
+            "(" + (1...4).map { schema.dialect.parameter(row * 4 + $0) }.joined(separator: ", ") + ")"
+        }
+        let sql =
+            "INSERT INTO \(table.quotedName) (source, target, \"order\", inverse_order) VALUES \(rows.joined(separator: ", "))"
+        try connection.withStatement(sql) { (statement) throws(StoreError) in
+            var position = 1
+            for link in links {
+                try statement.bind(.integer(link.source), at: position)
+                try statement.bind(.integer(link.target), at: position + 1)
+                try statement.bind(.integer(link.order), at: position + 2)
+                try statement.bind(.integer(link.inverseOrder), at: position + 3)
+                position += 4
+            }
+            while try statement.step() {}
+        }
+    }
+
+    func finish() throws(StoreError) -> StoreTally {
+        var tally = StoreTally(model: store.model)
+        try perform { () throws(StoreError) in
+            if makesIndexes { try makeIndexes() }
+            try store.raiseLastKeys(lastKeys, connection)
+            _ = try SQLTallies.apply(change, connection, store)
+            tally = try SQLTallies.read(connection, store)
+            isActive = false
+            switch mode {
+            case .transaction: try store.database.commitWriting(connection)
+            case .unpublished:
+                do throws(StoreError) {
+                    try store.database.commitLoading(connection)
+                } catch {
+                    isActive = true
+                    throw error
+                }
+            }
+        }
+        store.noteUsedKeys(lastKeys)
+        return tally
+    }
+
+    private func makeIndexes() throws(StoreError) {
+        try store.database.beginIndexing(connection)
+        for index in schema.indexes {
+            do throws(StoreError) {
+                try connection.execute(index.sql)
+            } catch where error.code == .constraintViolation {
+                throw try SQLViolations(schema, connection).errorInTables(error)
+            }
+        }
+    }
+
+    func abandon() {
+        guard isActive else { return }
+        isActive = false
+        switch mode {
+        case .transaction: store.database.rollBackWriting(connection)
+        case .unpublished:
+            do throws(StoreError) {
+                try store.database.abandonLoading(connection) { (connection) throws(StoreError) in
+                    try SQLMetadata.create(schema, uuid: store.storeUUID, userMetadata: userMetadata, on: connection)
+                }
+            } catch {
+                // The contract has no error here; every later call on the store meets the same obstacle and reports it.
+                failure = failure ?? error
+            }
+        }
+    }
+
+    private func perform(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        guard isActive else { throw StoreError(.closed, "The loader of '\(store.url)' was finished or abandoned before.") }
+        if let failure { throw failure }
+        try store.requireOpen()
+        do throws(StoreError) {
+            try body()
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+}

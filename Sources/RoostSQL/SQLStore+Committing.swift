@@ -1,0 +1,43 @@
+public import RoostCore
+
+extension SQLStore {
+    /// Writes a change set, all or nothing. On return it is durable, as far as the database's options say.
+    public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
+        try requireWritable()
+        try requireSameModel(changes.model)
+        guard !changes.isEmpty || !changes.unchanged.isEmpty else {
+            return try reading { (connection) throws(StoreError) in
+                CommitReceipt(generation: try SQLTallies.read(connection, self).generation)
+            }
+        }
+        guard !changes.isEmpty else { return try verifyUnchanged(changes) }
+        var lastKeys: [Int64?] = []
+        let generation = try writing { (connection) throws(StoreError) -> UInt64 in
+            var commit = SQLCommit(changes, store: self, connection: connection)
+            let generation = try commit.run()
+            lastKeys = commit.lastKeys()
+            return generation
+        }
+        noteUsedKeys(lastKeys)
+        return CommitReceipt(generation: generation)
+    }
+
+    /// Compares versions without writing anything.
+    private func verifyUnchanged(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
+        try reading { (connection) throws(StoreError) in
+            var commit = SQLCommit(changes, store: self, connection: connection)
+            try commit.requireCurrentVersions()
+            return CommitReceipt(generation: try SQLTallies.read(connection, self).generation)
+        }
+    }
+
+    /// Records of another model would be written into the wrong columns.
+    func requireSameModel(_ other: ManagedObjectModel) throws(StoreError) {
+        guard
+            other.entities.count == model.entities.count,
+            zip(other.entities, model.entities).allSatisfy({ $0 === $1 || ($0.name == $1.name && $0.versionHash == $1.versionHash) })
+        else {
+            throw StoreError(.modelMismatch, "The records follow another model than the store '\(url)'; migrate the store first.")
+        }
+    }
+}

@@ -1,0 +1,124 @@
+public import RoostCore
+
+/// A persistent store in an SQL database: the engine behind every SQL backend.
+///
+/// One table for each entity hierarchy, one column for each property, so that people and other tools can read the data. What
+/// they change is read as changed; ``integrityFindings()`` tells that it happened.
+public final class SQLStore: PersistentStore {
+    /// The type the store is registered under.
+    public let type: any PersistentStoreType
+    /// Where the store is.
+    public let url: StoreURL
+    /// The model the store was created with.
+    public var model: ManagedObjectModel { schema.model }
+    /// Whether every change throws code `readOnly`.
+    public let isReadOnly: Bool
+
+    let database: any SQLDatabase
+    let schema: SQLSchema
+    let storeUUID: StoreUUID
+    let isUnpublished: Bool
+    let state: Mutex<State>
+
+    struct State {
+        var isClosed = false
+        /// Keys that are reserved in the database and not yet given out, by position in the schema's object tables.
+        var reservedKeys: [Range<Int64>]
+        /// How many keys the next block has, by position in the schema's object tables.
+        var nextBlockCount: [Int64]
+    }
+
+    /// Wraps a database whose tables were compared with `schema`.
+    ///
+    /// - Parameters:
+    ///   - database: The open database; the store closes it.
+    ///   - schema: What the database holds.
+    ///   - storeUUID: The identity that its metadata gave.
+    ///   - type: The type the store belongs to.
+    ///   - url: Where the store is.
+    ///   - isReadOnly: Whether changes are refused.
+    ///   - isUnpublished: Whether nobody knows the store's name yet; see ``StoreOptions/isUnpublished``.
+    public init(
+        _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType, url: StoreURL,
+        isReadOnly: Bool, isUnpublished: Bool
+    ) {
+        self.database = database
+        self.schema = schema
+        self.storeUUID = storeUUID
+        self.type = type
+        self.url = url
+        self.isReadOnly = isReadOnly
+        self.isUnpublished = isUnpublished
+        state = Mutex(
+            State(
+                reservedKeys: schema.objectTables.map { _ in 1..<1 }, nextBlockCount: schema.objectTables.map { _ in 64 }))
+    }
+
+    deinit { try? close() }
+
+    /// The store's metadata, as the latest commit left it.
+    public func metadata() throws(StoreError) -> StoreMetadata {
+        try reading { (connection) throws(StoreError) in
+            StoreMetadata(
+                type: type.name, formatVersion: SQLSchema.formatVersion, storeUUID: storeUUID, model: model,
+                userMetadata: try SQLMetadata.userMetadata(connection, storeName: database.name))
+        }
+    }
+
+    /// A consistent view of the store as it is now. Never waits for a writer.
+    public func snapshot() throws(StoreError) -> any StoreSnapshot {
+        try requireOpen()
+        return SQLSnapshot(store: self, connection: try database.beginReading())
+    }
+
+    /// The bytes the store takes on disk.
+    public func byteCount() throws(StoreError) -> Int {
+        try requireOpen()
+        return try database.byteCount()
+    }
+
+    /// Finishes what is under way, releases locks and files. Calling it again does nothing.
+    public func close() throws(StoreError) {
+        let wasClosed = state.withLock { state in
+            defer { state.isClosed = true }
+            return state.isClosed
+        }
+        if !wasClosed { try database.close() }
+    }
+
+    func requireOpen() throws(StoreError) {
+        guard !state.withLock({ $0.isClosed }) else {
+            throw StoreError(.closed, "The store '\(url)' was closed before.")
+        }
+    }
+
+    func requireWritable() throws(StoreError) {
+        try requireOpen()
+        guard !isReadOnly else {
+            throw StoreError(.readOnly, "The store '\(url)' was opened read-only; open it for writing to change it.")
+        }
+    }
+
+    /// Runs `body` in a read transaction of its own.
+    func reading<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try requireOpen()
+        let connection = try database.beginReading()
+        defer { database.endReading(connection) }
+        return try body(connection)
+    }
+
+    /// Runs `body` in a write transaction: all of it is durable on return, or nothing.
+    func writing<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try requireWritable()
+        let connection = try database.beginWriting()
+        let result: Result
+        do throws(StoreError) {
+            result = try body(connection)
+        } catch {
+            database.rollBackWriting(connection)
+            throw error
+        }
+        try database.commitWriting(connection)
+        return result
+    }
+}

@@ -1,0 +1,228 @@
+public import RoostCore
+
+/// A column that holds a field, or its part, of the records of an entity and its subentities.
+struct SQLColumn {
+    let name: String
+    let quotedName: String
+    let definition: String
+}
+
+/// Where one entity's field is kept.
+struct SQLFieldColumns {
+    /// The position among the table's property columns of the value, or of a reference's key.
+    let column: Int
+    /// The position of the column with the entity number, for references that need one.
+    let entityColumn: Int?
+}
+
+/// The table of one entity hierarchy.
+final class SQLTable: Sendable {
+    /// The number of the root entity.
+    let root: Int
+    let name: String
+    let quotedName: String
+    /// The property columns, in the order of the table; `_id`, `_entity`, `_version` and `_checksum` stand before them.
+    let columns: [SQLColumn]
+    /// For each entity of the model, where its fields are, by field index; nil for entities of other hierarchies.
+    let fields: [[SQLFieldColumns]?]
+    let writing: SQLWritePlan
+
+    init(
+        root: Int, name: String, columns: [SQLColumn], fields: [[SQLFieldColumns]?], model: ManagedObjectModel,
+        dialect: any SQLDialect
+    ) {
+        self.root = root
+        self.name = name
+        quotedName = dialect.quote(name)
+        self.columns = columns
+        self.fields = fields
+        writing = SQLWritePlan(
+            model: model, table: dialect.quote(name), columns: columns.map(\.quotedName), fields: fields, dialect: dialect)
+    }
+
+    /// The quoted name of the column of a field.
+    func column(_ field: RecordLayout.Field, of entity: Int) -> String? {
+        fields[entity].map { columns[$0[field.index].column].quotedName }
+    }
+
+    /// The quoted name of the column with the entity number of a reference field.
+    func entityColumn(_ field: RecordLayout.Field, of entity: Int) -> String? {
+        fields[entity].flatMap { $0[field.index].entityColumn }.map { columns[$0].quotedName }
+    }
+}
+
+/// One field's way between a record and a row.
+public struct SQLStep: Sendable {
+    /// How the field is kept in the record.
+    public let kind: RecordLayout.Field.Kind
+    /// Where the field's null bit is: the byte in the record.
+    public let nullByte: Int32
+    /// Where the field's null bit is: the bit in the byte.
+    public let nullMask: UInt8
+    /// Where the field's slot is in the record.
+    public let byteOffset: Int32
+    /// The column of the row.
+    public let column: Int32
+    /// The column with the entity number, for references that have one; else −1.
+    public let entityColumn: Int32
+    /// The field's position in the layout.
+    public let fieldIndex: Int32
+
+    /// The number of the destination entity, for references; else −1.
+    public let destination: Int32
+
+    /// A step for a field alone, without columns.
+    public init(_ field: RecordLayout.Field) { self.init(field, column: 0, entityColumn: nil) }
+
+    init(_ field: RecordLayout.Field, column: Int, entityColumn: Int?) {
+        destination = Int32(truncatingIfNeeded: field.destination ?? -1)
+        kind = field.kind
+        nullByte = Int32(truncatingIfNeeded: RecordLayout.Header.bitmap + field.index / 8)
+        nullMask = 1 << UInt8(field.index % 8)
+        byteOffset = Int32(truncatingIfNeeded: field.byteOffset)
+        self.column = Int32(truncatingIfNeeded: column)
+        self.entityColumn = Int32(truncatingIfNeeded: entityColumn ?? -1)
+        fieldIndex = Int32(truncatingIfNeeded: field.index)
+    }
+}
+
+/// How rows of a SELECT become records of one entity and its subentities.
+public final class SQLReadPlan: Sendable {
+    /// How rows of one entity become records.
+    public struct Entity: Sendable {
+        /// How the records are laid out.
+        public let layout: RecordLayout
+        /// A record with header and every field null, as long as the fixed part of the layout.
+        public let template: [UInt8]
+        /// The fields in the layout's order; tail fields therefore ascend.
+        public let steps: [SQLStep]
+    }
+
+    /// The model the records follow.
+    public let model: ManagedObjectModel
+    /// The number of the entity that is read.
+    public let entity: Int
+    /// By entity number; nil for entities that cannot occur.
+    public let entities: [Entity?]
+    /// What the SELECT lists: `_id`, `_entity`, `_version`, then the property columns.
+    public let columnList: String
+    /// For each entity that is a destination of polymorphic references, which entities are allowed, by entity number.
+    private let allowedDestinations: [[Bool]?]
+
+    /// The columns before those of properties.
+    public static let systemColumnCount = 3
+
+    init(entity: ManagedObjectModel.Entity, in table: SQLTable, model: ManagedObjectModel) {
+        self.model = model
+        self.entity = entity.number
+        var used = [Int?](repeating: nil, count: table.columns.count)
+        var list = ["_id", "_entity", "_version"]
+        func position(_ column: Int) -> Int {
+            if let known = used[column] { return known }
+            used[column] = list.count
+            list.append(table.columns[column].quotedName)
+            return list.count - 1
+        }
+        var entities = [Entity?](repeating: nil, count: model.entities.count)
+        var allowed = [[Bool]?](repeating: nil, count: model.entities.count)
+        for number in entity.selfAndSubentities where !model.entities[number].isAbstract {
+            let layout = model.entities[number].layout
+            guard let columns = table.fields[number] else { continue }
+            let steps = layout.fields.map { field in
+                if field.kind == .polymorphicReference, let destination = field.destination, allowed[destination] == nil {
+                    allowed[destination] = model.entities.indices.map { model.entities[destination].includes($0) }
+                }
+                return SQLStep(
+                    field, column: position(columns[field.index].column),
+                    entityColumn: columns[field.index].entityColumn.map(position))
+            }
+            entities[number] = Entity(layout: layout, template: Self.template(of: layout), steps: steps)
+        }
+        self.entities = entities
+        allowedDestinations = allowed
+        columnList = list.joined(separator: ", ")
+    }
+
+    private static func template(of layout: RecordLayout) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: layout.fixedByteCount)
+        bytes[RecordLayout.Header.entity] = UInt8(truncatingIfNeeded: layout.entityNumber)
+        bytes[RecordLayout.Header.entity + 1] = UInt8(truncatingIfNeeded: layout.entityNumber >> 8)
+        bytes[RecordLayout.Header.fieldCount] = UInt8(truncatingIfNeeded: layout.fields.count)
+        bytes[RecordLayout.Header.fieldCount + 1] = UInt8(truncatingIfNeeded: layout.fields.count >> 8)
+        for index in layout.fields.indices { bytes[RecordLayout.Header.bitmap + index / 8] |= 1 << UInt8(index % 8) }
+        return bytes
+    }
+
+    /// Whether a reference or an object ID may lead to an object of the entity with this number.
+    public func allows(_ entity: Int64, _ step: SQLStep) -> Bool {
+        guard entity >= 0, entity < Int64(model.entities.count) else { return false }
+        guard step.destination >= 0 else { return true }
+        return allowedDestinations[Int(step.destination)]?[Int(entity)] ?? false
+    }
+
+    /// The error for a row that no record can hold; it names the object.
+    ///
+    /// - Parameters:
+    ///   - key: The row's key.
+    ///   - entity: The number of the row's entity, where the row says one that can be.
+    ///   - field: The position of the field concerned.
+    @inline(never)
+    public func damaged(key: Int64, entity: Int?, field: Int32? = nil, _ reason: String) -> StoreError {
+        let known = model.entities[entity ?? self.entity]
+        let id = ObjectID(known.name, key)
+        let property = field.map { known.layout.fields[Int($0)].name }.map { "property '\($0)' " } ?? ""
+        return StoreError(.corrupted, "The row of \(id) cannot be read: \(property)\(reason).", damagedObject: id)
+    }
+}
+
+/// How records of a hierarchy become rows of its table.
+public final class SQLWritePlan: Sendable {
+    /// By entity number, the fields of the entity with their columns; nil for entities of other hierarchies.
+    public let entities: [[SQLStep]?]
+    /// How many property columns the table has.
+    public let columnCount: Int
+    /// The most rows an INSERT of the plan has.
+    public let rowsPerInsert: Int
+    /// By entity number, for each property column whether no field of the entity fills it.
+    public let unusedColumns: [[Int32]]
+    /// INSERT of one row; parameters in the order of the columns.
+    public let insertOneSQL: String
+    /// INSERT of ``rowsPerInsert`` rows; parameters row by row.
+    public let insertManySQL: String
+    /// UPDATE of one row; parameters as in an INSERT, the first of which is the key that is looked for.
+    public let updateSQL: String
+
+    /// The columns before those of properties: `_id`, `_entity`, `_version`, `_checksum`.
+    public static let systemColumnCount = 4
+
+    init(
+        model: ManagedObjectModel, table: String, columns: [String], fields: [[SQLFieldColumns]?], dialect: any SQLDialect
+    ) {
+        columnCount = columns.count
+        let names = ["_id", "_entity", "_version", "_checksum"] + columns
+        rowsPerInsert = max(1, min(24, dialect.maximumParameterCount / (columns.count + Self.systemColumnCount)))
+        var unused = model.entities.map { _ in [Int32]() }
+        var plans = model.entities.map { _ in [SQLStep]?.none }
+        for entity in model.entities {
+            guard let places = fields[entity.number] else { continue }
+            plans[entity.number] = entity.layout.fields.map {
+                SQLStep($0, column: places[$0.index].column, entityColumn: places[$0.index].entityColumn)
+            }
+            let used = Set(places.map(\.column) + places.compactMap(\.entityColumn))
+            unused[entity.number] = columns.indices.filter { !used.contains($0) }.map { Int32(truncatingIfNeeded: $0) }
+        }
+        entities = plans
+        unusedColumns = unused
+        insertOneSQL = Self.insertSQL(table, names, rows: 1, dialect)
+        insertManySQL = Self.insertSQL(table, names, rows: rowsPerInsert, dialect)
+        let settings = names.dropFirst().enumerated().map { "\($1) = \(dialect.parameter($0 + 2))" }
+        updateSQL = "UPDATE \(table) SET \(settings.joined(separator: ", ")) WHERE _id = \(dialect.parameter(1))"
+    }
+
+    private static func insertSQL(_ table: String, _ columns: [String], rows: Int, _ dialect: any SQLDialect) -> String {
+        let values = (0..<rows).map { row in
+            "(" + columns.indices.map { dialect.parameter(row * columns.count + $0 + 1) }.joined(separator: ", ") + ")"
+        }
+        return "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES \(values.joined(separator: ", "))"
+    }
+}

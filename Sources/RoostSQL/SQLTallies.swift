@@ -1,0 +1,70 @@
+internal import RoostCore
+
+/// The rows of `_roost_tallies`: counts, digests and the generation.
+enum SQLTallies {
+    /// Everything that is recorded.
+    static func read(_ connection: any SQLConnection, _ store: SQLStore) throws(StoreError) -> StoreTally {
+        var tally = StoreTally(model: store.model)
+        var hasGeneration = false
+        try connection.withStatement("SELECT kind, number, count, sum FROM _roost_tallies") {
+            (statement) throws(StoreError) in
+            while try statement.step() {
+                guard case .text(let kind) = try statement.value(at: 0) else { throw damaged(store) }
+                let number = Int(truncatingIfNeeded: try statement.integer(at: 1))
+                let count = Int(truncatingIfNeeded: try statement.integer(at: 2))
+                let sum = UInt64(bitPattern: try statement.integer(at: 3))
+                switch SQLTallyKind(rawValue: kind) {
+                case .generation:
+                    tally.generation = UInt64(bitPattern: Int64(count))
+                    hasGeneration = true
+                case .entity where tally.entities.indices.contains(number):
+                    tally.entities[number] = Tally(count: count, sum: sum)
+                case .relationship where tally.relationships.indices.contains(number):
+                    tally.relationships[number] = Tally(count: count, sum: sum)
+                default: throw damaged(store)
+                }
+            }
+        }
+        guard hasGeneration else { throw damaged(store) }
+        return tally
+    }
+
+    /// Adds what changed to what is recorded, and one to the generation, which is returned.
+    static func apply(
+        _ change: StoreTally, _ connection: any SQLConnection, _ store: SQLStore
+    ) throws(StoreError) -> UInt64 {
+        for (number, tally) in change.entities.enumerated() where tally != Tally() {
+            _ = try add(tally, .entity, number, connection, store)
+        }
+        for (number, tally) in change.relationships.enumerated() where tally != Tally() {
+            _ = try add(tally, .relationship, number, connection, store)
+        }
+        let generation = try add(Tally(count: 1), .generation, 0, connection, store)
+        return UInt64(bitPattern: Int64(generation))
+    }
+
+    private static func add(
+        _ change: Tally, _ kind: SQLTallyKind, _ number: Int, _ connection: any SQLConnection, _ store: SQLStore
+    ) throws(StoreError) -> Int {
+        let dialect = store.schema.dialect
+        let condition = "WHERE kind = '\(kind.rawValue)' AND number = "
+        let old = try connection.withStatement("SELECT count, sum FROM _roost_tallies \(condition)\(dialect.parameter(1))") {
+            (statement) throws(StoreError) -> Tally in
+            try statement.bind(.integer(Int64(number)), at: 1)
+            guard try statement.step() else { throw damaged(store) }
+            return Tally(
+                count: Int(truncatingIfNeeded: try statement.integer(at: 0)),
+                sum: UInt64(bitPattern: try statement.integer(at: 1)))
+        }
+        let count = old.count &+ change.count
+        try connection.run(
+            "UPDATE _roost_tallies SET count = \(dialect.parameter(1)), sum = \(dialect.parameter(2)) \(condition)\(dialect.parameter(3))",
+            .integer(Int64(count)), .integer(Int64(bitPattern: old.sum &+ change.sum)), .integer(Int64(number)))
+        return count
+    }
+
+    private static func damaged(_ store: SQLStore) -> StoreError {
+        StoreError(
+            .corrupted, "The tallies in '\(store.database.name)' are not those of its model; restore the store from a backup.")
+    }
+}

@@ -1,0 +1,246 @@
+internal import CSQLite
+public import RoostCore
+public import RoostSQL
+
+/// One SQLite connection, set up so that a hostile file can do as little as possible. Use it from one thread at a time.
+///
+/// Also the way to read other people's SQLite files: ``openForReading(_:isImmutable:maximumValueBytes:)``.
+public final class SQLiteConnection: SQLConnection {
+    /// How a database is opened.
+    enum Access {
+        case readWrite
+        case readOnly
+        /// Read-only, without locks, on a file that nobody changes.
+        case immutable
+    }
+
+    /// The most parameters of a statement.
+    static let maximumParameterCount: Int32 = 2100
+    /// The most statements that are kept prepared.
+    private static let maximumIdleStatements = 256
+
+    /// The path as it was given.
+    public let path: String
+    let handle: OpaquePointer
+    private var idle: [String: [SQLiteStatement]] = [:]
+    private var idleCount = 0
+    /// How many frames the write-ahead log had after the last commit on this connection.
+    private let logFrames: UnsafeMutablePointer<Int32>
+    private(set) var isClosed = false
+
+    init(
+        _ path: String, _ access: Access, timeoutSeconds: Double, maximumValueBytes: Int
+    ) throws(StoreError) {
+        guard !path.utf8.contains(0) else { throw StoreError(.notFound, "A path must not contain U+0000.") }
+        // Neither ":memory:" nor "file:…" may mean anything but a file of that name.
+        var name = path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
+        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
+        switch access {
+        case .readWrite: flags |= SQLITE_OPEN_READWRITE
+        case .readOnly: flags |= SQLITE_OPEN_READONLY
+        case .immutable:
+            flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            name = "file:" + Self.percentEncoded(name) + "?immutable=1"
+        }
+        var opened: OpaquePointer?
+        let code = sqlite3_open_v2(name, &opened, flags, nil)
+        guard code == SQLITE_OK, let opened else {
+            let error = SQLiteError(
+                code: opened.map { sqlite3_extended_errcode($0) } ?? code, systemCode: opened.map { sqlite3_system_errno($0) } ?? 0)
+            // SQLite wants even a failed connection closed; a fresh one has nothing that could fail.
+            sqlite3_close_v2(opened)
+            throw StoreError.sqlite(error, "Opening", path: path)
+        }
+        self.path = path
+        handle = opened
+        logFrames = .allocate(capacity: 1)
+        logFrames.initialize(to: 0)
+        try configure(timeoutSeconds: timeoutSeconds, maximumValueBytes: maximumValueBytes)
+    }
+
+    deinit {
+        if !isClosed { try? close() }
+        logFrames.deallocate()
+    }
+
+    /// Opens any SQLite database for reading. Nothing is written, not even beside it when `isImmutable`.
+    ///
+    /// - Parameters:
+    ///   - path: The database. It must be a regular file; check that first.
+    ///   - isImmutable: Whether nobody changes the file meanwhile and it has no `-wal` file; then no lock is taken.
+    ///   - maximumValueBytes: The largest value that is read.
+    public static func openForReading(
+        _ path: String, isImmutable: Bool, maximumValueBytes: Int = 1_000_000_000
+    ) throws(StoreError) -> SQLiteConnection {
+        let connection = try SQLiteConnection(
+            path, isImmutable ? .immutable : .readOnly, timeoutSeconds: 10, maximumValueBytes: maximumValueBytes)
+        try connection.execute("PRAGMA query_only = ON")
+        return connection
+    }
+
+    /// Closes the connection and all its statements. Calling it again does nothing.
+    public func close() throws(StoreError) {
+        guard !isClosed else { return }
+        for statements in idle.values { for statement in statements { statement.finalize() } }
+        idle = [:]
+        idleCount = 0
+        // Statements that somebody still holds are finalised here; using them later is refused by their own flag.
+        while let open = sqlite3_next_stmt(handle, nil) { sqlite3_finalize(open) }
+        let code = sqlite3_close(handle)
+        guard code == SQLITE_OK else { throw failure(code, "Closing") }
+        isClosed = true
+    }
+
+    // MARK: Settings
+
+    private func configure(timeoutSeconds: Double, maximumValueBytes: Int) throws(StoreError) {
+        try check(sqlite3_extended_result_codes(handle, 1), "Opening")
+        let milliseconds = Int32(clamping: Int((min(max(timeoutSeconds, 0), 1e6) * 1000).rounded()))
+        try check(sqlite3_busy_timeout(handle, milliseconds), "Opening")
+        for (option, isOn) in [
+            (SQLITE_DBCONFIG_DEFENSIVE, true), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (SQLITE_DBCONFIG_ENABLE_TRIGGER, false), (SQLITE_DBCONFIG_ENABLE_VIEW, false),
+            (SQLITE_DBCONFIG_DQS_DML, false), (SQLITE_DBCONFIG_DQS_DDL, false),
+            (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false), (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
+        ] { try set(option, isOn) }
+        for (limit, value) in [
+            (SQLITE_LIMIT_LENGTH, Int32(clamping: maximumValueBytes)), (SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+            (SQLITE_LIMIT_COLUMN, 2000), (SQLITE_LIMIT_EXPR_DEPTH, 500), (SQLITE_LIMIT_COMPOUND_SELECT, 10),
+            (SQLITE_LIMIT_VDBE_OP, 1_000_000), (SQLITE_LIMIT_ATTACHED, 0),
+            (SQLITE_LIMIT_VARIABLE_NUMBER, Self.maximumParameterCount), (SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+            (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000), (SQLITE_LIMIT_WORKER_THREADS, 0),
+        ] as [(Int32, Int32)] { sqlite3_limit(handle, limit, value) }
+        try check(sqlite3_wal_autocheckpoint(handle, 0), "Opening")
+        // SAFETY: `logFrames` lives as long as the connection, which calls the hook only inside its own COMMIT.
+        _ = sqlite3_wal_hook(
+            handle,
+            { context, _, _, frames in
+                context?.assumingMemoryBound(to: Int32.self).pointee = frames
+                return SQLITE_OK
+            }, logFrames)
+        try execute("PRAGMA cell_size_check = ON")
+        try execute("PRAGMA mmap_size = 0")
+        try execute("PRAGMA recursive_triggers = OFF")
+    }
+
+    func set(_ option: Int32, _ isOn: Bool) throws(StoreError) {
+        var result: Int32 = -1
+        try check(roost_sqlite3_db_config(handle, option, isOn ? 1 : 0, &result), "Setting up")
+        guard result == (isOn ? 1 : 0) else {
+            throw StoreError(.internalInconsistency, "SQLite does not accept option \(option) for '\(path)'.")
+        }
+    }
+
+    /// Whether an option is on.
+    func isOn(_ option: Int32) throws(StoreError) -> Bool {
+        var result: Int32 = -1
+        try check(roost_sqlite3_db_config(handle, option, -1, &result), "Asking")
+        return result == 1
+    }
+
+    /// The value of a limit.
+    func limit(_ limit: Int32) -> Int32 { sqlite3_limit(handle, limit, -1) }
+
+    private static func percentEncoded(_ path: String) -> String {
+        var result = ""
+        for byte in path.utf8 {
+            let isPlain = (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || [0x2D, 0x2E, 0x2F, 0x5F, 0x7E].contains(byte)
+            if isPlain {
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return result
+    }
+
+    // MARK: Statements
+
+    /// A statement for this text, from the connection's cache if one is idle there.
+    public func statement(_ sql: String) throws(StoreError) -> any SQLStatement { try prepare(sql) }
+
+    /// As ``statement(_:)``, with the type that also tells columns' names and counts.
+    public func prepare(_ sql: String) throws(StoreError) -> SQLiteStatement {
+        guard !isClosed else { throw StoreError(.closed, "The connection to '\(path)' was closed before.") }
+        if let statement = idle[sql]?.popLast() {
+            idleCount -= 1
+            statement.connection = self
+            return statement
+        }
+        var sql = sql
+        var prepared: OpaquePointer?
+        let code = sql.withUTF8 { text in
+            text.withMemoryRebound(to: CChar.self) { text in
+                sqlite3_prepare_v3(
+                    handle, text.baseAddress, Int32(clamping: text.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+            }
+        }
+        guard code == SQLITE_OK else { throw failure(code, "Reading the schema of") }
+        guard let prepared else { throw StoreError(.internalInconsistency, "An empty statement was prepared.") }
+        return SQLiteStatement(prepared, sql: sql, connection: self)
+    }
+
+    /// Resets a statement, forgets its values and keeps it for the next use.
+    public func recycle(_ statement: any SQLStatement) {
+        guard let statement = statement as? SQLiteStatement, statement.connection === self, !isClosed else { return }
+        statement.reset()
+        statement.clearBindings()
+        guard idleCount < Self.maximumIdleStatements else {
+            statement.finalize()
+            return
+        }
+        statement.connection = nil
+        idle[statement.sql, default: []].append(statement)
+        idleCount += 1
+    }
+
+    /// Runs a statement that has no parameters; rows do not matter.
+    public func execute(_ sql: String) throws(StoreError) {
+        let statement = try prepare(sql)
+        defer { statement.finalize() }
+        while try statement.step() {}
+    }
+
+    /// How many rows the last INSERT, UPDATE or DELETE touched.
+    public var changedRowCount: Int { Int(sqlite3_changes(handle)) }
+
+    /// Whether a transaction is open.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// How many frames the write-ahead log had after the last commit on this connection.
+    var logFrameCount: Int { Int(logFrames.pointee) }
+
+    /// Ends whatever transaction is open, undoing its changes. Statements are reset first.
+    func rollBack() throws(StoreError) {
+        var open = sqlite3_next_stmt(handle, nil)
+        while let current = open {
+            // The code repeats the error of the last step, which was reported then.
+            _ = sqlite3_reset(current)
+            open = sqlite3_next_stmt(handle, current)
+        }
+        if isInTransaction { try run("ROLLBACK") }
+    }
+
+    /// Moves the write-ahead log into the database; false when a lock prevented it.
+    func checkpoint(_ mode: Int32) throws(StoreError) -> Bool {
+        let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
+        if code & 0xFF == SQLITE_BUSY || code & 0xFF == SQLITE_LOCKED { return false }
+        try check(code, "Checkpointing")
+        return true
+    }
+
+    // MARK: Errors
+
+    func check(_ code: Int32, _ what: String) throws(StoreError) {
+        guard code == SQLITE_OK else { throw failure(code, what) }
+    }
+
+    @inline(never)
+    func failure(_ code: Int32, _ what: String) -> StoreError {
+        // The connection's code says more than the call's where it is about the same error.
+        let extended = sqlite3_extended_errcode(handle)
+        let precise = extended & 0xFF == code & 0xFF ? extended : code
+        return .sqlite(SQLiteError(code: precise, systemCode: sqlite3_system_errno(handle)), what, path: path)
+    }
+}

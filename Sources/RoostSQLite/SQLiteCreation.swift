@@ -1,0 +1,61 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostSQL
+
+/// Makes new stores: beside their name, then under it.
+enum SQLiteCreation {
+    /// Creates an empty store at `path`, which nobody else may be creating: the caller holds the lock exclusively.
+    static func create(
+        at path: String, _ model: ManagedObjectModel, _ options: StoreOptions, _ settings: SQLiteSettings
+    ) throws(StoreError) {
+        let schema = try SQLSchema(model, dialect: SQLiteDialect())
+        // A log that a store left here when it was removed by hand would be taken for the new store's.
+        for companion in SQLiteSettling.companions { try StoreFile.remove(path + companion) }
+        let temporary = StoreFile.temporarySibling(of: path)
+        let lock = try StoreLock.acquire(forStoreAt: temporary, .exclusive, timeoutSeconds: 0)
+        do throws(StoreError) {
+            try StoreFile.createExclusive(at: temporary)
+            let connection = try SQLiteDatabase.connect(temporary, settings, .readWrite)
+            do throws(StoreError) {
+                let pageSize = settings.pageSizeBytes ?? (options.isUnpublished ? 8192 : 4096)
+                try fill(connection, pageSizeBytes: pageSize) { (connection) throws(StoreError) in
+                    try SQLMetadata.create(
+                        schema, uuid: options.storeUUID ?? StoreUUID(), userMetadata: options.userMetadata, on: connection)
+                }
+            } catch {
+                try? connection.close()
+                throw error
+            }
+            try connection.close()
+            // What the fill wrote went through the log; this moves it and removes the log.
+            try SQLiteSettling.settle(temporary, settings)
+            guard !SQLiteSettling.needsRecovery(temporary) else {
+                throw StoreError(.busy, "The new store '\(path)' is being opened by another program.")
+            }
+            try StoreFile.syncFile(at: temporary)
+            try StoreFile.publish(temporary, as: path, overwriting: false)
+            lock.release()
+        } catch {
+            for suffix in SQLiteSettling.companions + [""] { try? StoreFile.remove(temporary + suffix) }
+            try? lock.releaseRemovingFile()
+            throw error
+        }
+    }
+
+    /// Gives an empty database its header fields and its tables.
+    static func fill(
+        _ connection: SQLiteConnection, pageSizeBytes: Int, _ tables: (any SQLConnection) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try connection.execute("PRAGMA page_size = \(pageSizeBytes)")
+        try connection.execute("PRAGMA encoding = 'UTF-8'")
+        try connection.execute("PRAGMA auto_vacuum = NONE")
+        guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
+            throw StoreError(.unsupported, "'\(connection.path)' cannot have a write-ahead log on this file system.")
+        }
+        try connection.run("BEGIN IMMEDIATE")
+        try connection.execute("PRAGMA application_id = \(SQLiteHeader.applicationID)")
+        try connection.execute("PRAGMA user_version = \(SQLSchema.formatVersion)")
+        try tables(connection)
+        try connection.run("COMMIT")
+    }
+}

@@ -1,0 +1,126 @@
+internal import CSQLite
+internal import RoostCore
+internal import RoostFiles
+internal import RoostSQL
+
+extension SQLiteDatabase {
+    /// Prepares to load without a journal; nil when the database holds something or somebody is reading.
+    func beginLoading(
+        ifEmpty isEmpty: (any SQLConnection) throws(StoreError) -> Bool
+    ) throws(StoreError) -> (any SQLConnection)? {
+        let writer = try takeWriter()
+        do throws(StoreError) {
+            let idle = state.withLock { state -> [SQLiteConnection]? in
+                // The writer itself is one user.
+                guard state.userCount == 1 else { return nil }
+                state.isLoading = true
+                let all = state.idleReaders + [state.checkpointer].compactMap { $0 }
+                (state.idleReaders, state.checkpointer) = ([], nil)
+                return all
+            }
+            guard let idle else {
+                giveBack(writer, isSound: true)
+                return nil
+            }
+            for connection in idle { discard(connection) }
+            // A defensive connection refuses to go without a journal.
+            try writer.set(SQLITE_DBCONFIG_DEFENSIVE, false)
+            guard try isEmpty(writer), try writer.text("PRAGMA journal_mode = OFF") == "off" else {
+                try writer.set(SQLITE_DBCONFIG_DEFENSIVE, true)
+                try writer.execute("PRAGMA journal_mode = WAL")
+                state.withLock { $0.isLoading = false }
+                giveBack(writer, isSound: true)
+                return nil
+            }
+            try writer.execute("PRAGMA synchronous = OFF")
+            try writer.execute("PRAGMA locking_mode = EXCLUSIVE")
+            try writer.execute("PRAGMA cache_size = -16384")
+            try writer.run("BEGIN IMMEDIATE")
+            return writer
+        } catch {
+            state.withLock { $0.isLoading = false }
+            giveBack(writer, isSound: false)
+            throw error
+        }
+    }
+
+    /// Index building sorts outside the page cache, which then only costs memory.
+    func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {
+        try connection.execute("PRAGMA cache_size = -2048")
+    }
+
+    /// Commits, goes back to the write-ahead log, checks the structure and flushes the file.
+    func commitLoading(_ connection: any SQLConnection) throws(StoreError) {
+        guard let writer = connection as? SQLiteConnection else { return }
+        try writer.run("COMMIT")
+        try writer.execute("PRAGMA locking_mode = NORMAL")
+        guard try writer.text("PRAGMA journal_mode = WAL") == "wal" else {
+            throw StoreError(.busy, "'\(path)' cannot go back to its write-ahead log while somebody else reads it.")
+        }
+        try SQLiteSettling.requireSound(writer)
+        // Closed first: flushing opens and closes the file, which would cost the connection its locks.
+        state.withLock { $0.writer = nil }
+        try writer.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
+        try writer.close()
+        try StoreFile.syncFile(at: path)
+        try StoreFile.syncDirectory(of: path)
+        state.withLock { $0.isLoading = false }
+        endLoading()
+    }
+
+    /// Empties the database, whatever state the load left it in, and makes its tables again.
+    func abandonLoading(
+        _ connection: any SQLConnection, recreate: (any SQLConnection) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        defer {
+            state.withLock { $0.isLoading = false }
+            endLoading()
+        }
+        let known = state.withLock { state in
+            defer { state.writer = nil }
+            return state.writer
+        }
+        let writer: SQLiteConnection
+        if let known { writer = known } else { writer = try Self.connect(path, settings, .readWrite) }
+        defer { discard(writer) }
+        // Without a journal there is nothing to roll back to; this only ends the transaction.
+        try? writer.rollBack()
+        try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, true)
+        try writer.execute("VACUUM")
+        try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, false)
+        try writer.execute("PRAGMA locking_mode = NORMAL")
+        try SQLiteCreation.fill(writer, pageSizeBytes: pageSizeBytes, recreate)
+    }
+
+    private func endLoading() {
+        leaveWriterPlace()
+        leave()
+    }
+
+    func integrityFindings() throws(StoreError) -> [StoreFinding] {
+        let connection = try beginReading()
+        defer { endReading(connection) }
+        do throws(StoreError) {
+            return try connection.withStatement("PRAGMA integrity_check(100)") { (statement) throws(StoreError) in
+                var findings: [StoreFinding] = []
+                while try statement.step() {
+                    guard case .text(let text) = try statement.value(at: 0), text != "ok" else { continue }
+                    for line in text.split(whereSeparator: \.isNewline) { findings.append(StoreFinding(.damage, String(line))) }
+                }
+                return findings
+            }
+        } catch where error.code == .corrupted {
+            return [StoreFinding(.damage, error.message)]
+        }
+    }
+}
+
+extension SQLConnection {
+    /// The text in the first column of the first row; empty when there is none.
+    func text(_ sql: String) throws(StoreError) -> String {
+        try withStatement(sql) { (statement) throws(StoreError) -> String in
+            guard try statement.step(), case .text(let text) = try statement.value(at: 0) else { return "" }
+            return text
+        }
+    }
+}

@@ -1,0 +1,280 @@
+internal import CSQLite
+internal import RoostCore
+internal import RoostFiles
+internal import RoostSQL
+
+/// One open database file: a writing connection, a pool of reading ones, and the locks around them.
+///
+/// Every opener has its own; they coordinate through SQLite's locks and the store's lock file, in one process as between
+/// several. See FORMAT.md for what happens at opening, committing and closing.
+final class SQLiteDatabase: SQLDatabase {
+    struct State {
+        var writer: SQLiteConnection?
+        var checkpointer: SQLiteConnection?
+        var idleReaders: [SQLiteConnection] = []
+        /// Read transactions and writers that are under way.
+        var userCount = 0
+        /// Whether a load without a journal keeps everybody else out.
+        var isLoading = false
+        var isClosed = false
+        /// Whether the last things were done after closing.
+        var isFinished = false
+        /// The error of a checkpoint after a commit, which did the commit no harm; reported when closing.
+        var checkpointError: StoreError?
+    }
+
+    /// The idle reading connections that are kept.
+    private static let maximumIdleReaders = 4
+    /// The bytes of the write-ahead log after which it is moved into the database.
+    private static let checkpointByteCount = 4 << 20
+
+    let path: String
+    let settings: SQLiteSettings
+    let isImmutable: Bool
+    let pageSizeBytes: Int
+    /// Nil for a reader where no lock file can be made.
+    let lock: StoreLock?
+    private let check: FileHandleCheck
+    private let gate = WriterGate()
+    let state = Mutex(State())
+
+    var dialect: any SQLDialect { SQLiteDialect() }
+    var name: String { path }
+
+    /// Takes over what ``SQLiteOpening`` prepared: the file is counted as open in ``SQLiteOpenFiles``.
+    init(
+        path: String, settings: SQLiteSettings, isImmutable: Bool, pageSizeBytes: Int, lock: StoreLock?, check: FileHandleCheck,
+        writer: SQLiteConnection?
+    ) {
+        self.path = path
+        self.settings = settings
+        self.isImmutable = isImmutable
+        self.pageSizeBytes = pageSizeBytes
+        self.lock = lock
+        self.check = check
+        state.withLock { $0.writer = writer }
+    }
+
+    deinit { try? close() }
+
+    // MARK: Reading
+
+    func beginReading() throws(StoreError) -> any SQLConnection {
+        let pooled = try enter { $0.idleReaders.popLast() }
+        do throws(StoreError) {
+            try check.verify()
+            let connection: SQLiteConnection
+            if let pooled { connection = pooled } else { connection = try Self.connect(path, settings, isImmutable ? .immutable : .readOnly) }
+            do throws(StoreError) {
+                try connection.run("BEGIN")
+                // The view is fixed by the first read, not by BEGIN.
+                _ = try connection.integer("SELECT count FROM _roost_tallies LIMIT 1")
+            } catch {
+                discard(connection)
+                throw error
+            }
+            return connection
+        } catch {
+            leave()
+            throw error
+        }
+    }
+
+    func endReading(_ connection: any SQLConnection) {
+        if let connection = connection as? SQLiteConnection {
+            do throws(StoreError) {
+                try connection.rollBack()
+                let isKept = state.withLock { state in
+                    guard !state.isClosed, !state.isLoading, state.idleReaders.count < Self.maximumIdleReaders else { return false }
+                    state.idleReaders.append(connection)
+                    return true
+                }
+                if !isKept { discard(connection) }
+            } catch {
+                discard(connection)
+            }
+        }
+        leave()
+    }
+
+    // MARK: Writing
+
+    func beginWriting() throws(StoreError) -> any SQLConnection {
+        let writer = try takeWriter()
+        do throws(StoreError) {
+            try writer.run("BEGIN IMMEDIATE")
+            return writer
+        } catch {
+            giveBack(writer, isSound: error.code == .busy)
+            throw error
+        }
+    }
+
+    func commitWriting(_ connection: any SQLConnection) throws(StoreError) {
+        guard let writer = connection as? SQLiteConnection else { return }
+        do throws(StoreError) {
+            try writer.run("COMMIT")
+        } catch {
+            // After a failed flush nobody knows what the disk holds: a new connection reads it anew.
+            rollBackQuietly(writer)
+            giveBack(writer, isSound: false)
+            throw error
+        }
+        checkpointIfDue(writer)
+        giveBack(writer, isSound: true)
+    }
+
+    func rollBackWriting(_ connection: any SQLConnection) {
+        guard let writer = connection as? SQLiteConnection else { return }
+        giveBack(writer, isSound: rollBackQuietly(writer))
+    }
+
+    /// The writing connection, opened if need be, in the hands of one thread.
+    func takeWriter() throws(StoreError) -> SQLiteConnection {
+        guard gate.enter(timeoutSeconds: settings.timeoutSeconds) else {
+            throw StoreError(.busy, "Another thread is writing to '\(path)'; try again later.")
+        }
+        do throws(StoreError) {
+            let known = try enter { $0.writer }
+            do throws(StoreError) {
+                try check.verify()
+                if let known { return known }
+                let writer = try Self.connect(path, settings, .readWrite)
+                state.withLock { $0.writer = writer }
+                return writer
+            } catch {
+                leave()
+                throw error
+            }
+        } catch {
+            gate.leave()
+            throw error
+        }
+    }
+
+    func giveBack(_ writer: SQLiteConnection, isSound: Bool) {
+        if !isSound {
+            state.withLock { $0.writer = nil }
+            discard(writer)
+        }
+        gate.leave()
+        leave()
+    }
+
+    /// Gives the writer's place back after a load, whose connection is gone.
+    func leaveWriterPlace() { gate.leave() }
+
+    @discardableResult
+    private func rollBackQuietly(_ writer: SQLiteConnection) -> Bool {
+        // The error that made this necessary is the one to report; a connection that cannot roll back is thrown away.
+        (try? writer.rollBack()) != nil
+    }
+
+    // MARK: Checkpoints
+
+    /// Moves the write-ahead log into the database when it has grown, while nobody can write.
+    ///
+    /// SQLite before 3.51.3 can lose data when a log is restarted while a checkpoint runs. So the writer's place is held during
+    /// the checkpoint, by a transaction that writes nothing: whatever the other connection does, no commit runs beside it.
+    private func checkpointIfDue(_ writer: SQLiteConnection) {
+        guard writer.logFrameCount * pageSizeBytes >= Self.checkpointByteCount else { return }
+        do throws(StoreError) {
+            let known = state.withLock { $0.checkpointer }
+            let checkpointer: SQLiteConnection
+            if let known { checkpointer = known } else { checkpointer = try Self.connect(path, settings, .readWrite) }
+            if known == nil { state.withLock { $0.checkpointer = checkpointer } }
+            try writer.run("BEGIN IMMEDIATE")
+            defer { rollBackQuietly(writer) }
+            _ = try checkpointer.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+        } catch {
+            // The commit is durable already. A lock that is in the way goes; anything else is reported when the store is closed.
+            if error.code != .busy { state.withLock { $0.checkpointError = error } }
+        }
+    }
+
+    // MARK: Users
+
+    /// Counts a user in; throws code `closed` afterwards, `busy` during a load without a journal.
+    func enter<Result>(_ body: (inout State) -> Result) throws(StoreError) -> Result {
+        try state.withLock { (state) throws(StoreError) in
+            guard !state.isClosed else { throw StoreError(.closed, "The store '\(path)' was closed before.") }
+            guard !state.isLoading else {
+                throw StoreError(.busy, "'\(path)' is being loaded and shows nothing before that is finished.")
+            }
+            state.userCount += 1
+            return body(&state)
+        }
+    }
+
+    /// Counts a user out; the last one after closing finishes.
+    func leave() {
+        let mustFinish = state.withLock { state in
+            state.userCount -= 1
+            guard state.isClosed, state.userCount == 0, !state.isFinished else { return false }
+            state.isFinished = true
+            return true
+        }
+        // The store was closed with success already: what goes wrong now leaves a log that the next opening recovers.
+        if mustFinish { try? finishClosing() }
+    }
+
+    /// Closes a connection that is not needed any more.
+    func discard(_ connection: SQLiteConnection) {
+        // A connection without transaction has nothing to lose; what it cannot free goes with the process.
+        try? connection.close()
+    }
+
+    // MARK: The end
+
+    func close() throws(StoreError) {
+        let mustFinish = state.withLock { state in
+            state.isClosed = true
+            guard state.userCount == 0, !state.isFinished else { return false }
+            state.isFinished = true
+            return true
+        }
+        if mustFinish { try finishClosing() }
+    }
+
+    private func finishClosing() throws(StoreError) {
+        var failure: StoreError?
+        var writer: SQLiteConnection?
+        let others = state.withLock { state in
+            let all = state.idleReaders + [state.checkpointer].compactMap { $0 }
+            (writer, failure) = (state.writer, state.checkpointError)
+            (state.idleReaders, state.checkpointer, state.writer) = ([], nil, nil)
+            return all
+        }
+        for connection in others { discard(connection) }
+        if let writer { discard(writer) }
+        if !isImmutable {
+            do throws(StoreError) { try SQLiteSettling.afterLastUse(path, settings, lock) } catch { failure = failure ?? error }
+        }
+        lock?.release()
+        SQLiteOpenFiles.shared.leave(check.identity)
+        if let failure { throw failure }
+    }
+
+    func byteCount() throws(StoreError) -> Int {
+        let log = try? StoreFile.byteCount(at: path + "-wal")
+        return try StoreFile.byteCount(at: path) + (log ?? 0)
+    }
+
+    /// Opens a connection with the settings of its role.
+    static func connect(
+        _ path: String, _ settings: SQLiteSettings, _ access: SQLiteConnection.Access
+    ) throws(StoreError) -> SQLiteConnection {
+        let connection = try SQLiteConnection(
+            path, access, timeoutSeconds: settings.timeoutSeconds, maximumValueBytes: settings.maximumValueBytes)
+        switch access {
+        case .readWrite:
+            try connection.execute("PRAGMA synchronous = \(settings.synchronous.rawValue.uppercased())")
+            try connection.execute("PRAGMA journal_size_limit = \(checkpointByteCount * 4)")
+            try connection.execute("PRAGMA cache_size = -8192")
+        case .readOnly, .immutable:
+            try connection.execute("PRAGMA query_only = ON")
+            try connection.execute("PRAGMA cache_size = -2048")
+        }
+        return connection
+    }
+}

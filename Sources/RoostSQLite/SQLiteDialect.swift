@@ -1,0 +1,73 @@
+public import RoostSQL
+
+/// How SQLite wants its SQL written.
+public struct SQLiteDialect: SQLDialect {
+    /// Makes the dialect.
+    public init() {}
+
+    /// SQLite has no limit; longer names help nobody.
+    public var maximumIdentifierByteCount: Int { 120 }
+    /// SQLITE_MAX_COLUMN as it is compiled in everywhere.
+    public var maximumColumnCount: Int { 2000 }
+    /// What ``SQLiteConnection`` sets.
+    public var maximumParameterCount: Int { Int(SQLiteConnection.maximumParameterCount) }
+
+    /// Names that start with `sqlite_` are SQLite's own.
+    public func isReserved(_ name: String) -> Bool { name.lowercased().hasPrefix("sqlite_") }
+    /// Double quotes, doubled inside.
+    public func quote(_ identifier: String) -> String { "\"" + identifier.replacing("\"", with: "\"\"") + "\"" }
+    /// `?1`.
+    public func parameter(_ position: Int) -> String { "?\(position)" }
+
+    /// INTEGER.
+    public var integerType: String { "INTEGER" }
+    /// TEXT with its default collation BINARY, which compares bytes.
+    public var textType: String { "TEXT" }
+    /// BLOB.
+    public var blobType: String { "BLOB" }
+    /// ANY: REAL would store −0.0 as the integer 0 and refuse the text of a NaN. In a STRICT table ANY converts nothing.
+    public var floatingType: String { "ANY" }
+    /// ANY.
+    public var anyType: String { "ANY" }
+
+    /// A STRICT table; one with a compound key WITHOUT ROWID.
+    public func createTable(_ name: String, columns: [String], primaryKey: [String]) -> String {
+        let key = primaryKey.isEmpty ? [] : ["PRIMARY KEY (\(primaryKey.joined(separator: ", ")))"]
+        let options = primaryKey.isEmpty ? "STRICT" : "STRICT, WITHOUT ROWID"
+        return "CREATE TABLE \(quote(name)) (\n  \((columns + key).joined(separator: ",\n  "))\n) \(options)"
+    }
+
+    /// The rowid under a name.
+    public func keyColumn(_ quotedName: String) -> String { "\(quotedName) INTEGER PRIMARY KEY" }
+
+    /// `IS NOT`.
+    public func isDistinct(_ left: String, _ right: String) -> String { "\(left) IS NOT \(right)" }
+
+    /// NaN are texts, and every text is greater than every number, the empty one the least.
+    public func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String {
+        "(\(column) \(orEqual ? ">=" : ">") \(parameter) AND \(column) < '')"
+    }
+
+    /// Texts behind numbers, as equals.
+    public func floatingOrder(_ column: String, ascending: Bool) -> [String] {
+        let direction = ascending ? "" : " DESC"
+        return ["typeof(\(column)) = 'text'\(direction)", "CASE WHEN typeof(\(column)) <> 'text' THEN \(column) END\(direction)"]
+    }
+
+    /// With an index on the column this costs one look-up.
+    public func findIrregularNaN(_ column: String, in table: String) -> String {
+        "SELECT 1 FROM \(table) WHERE \(column) >= '' AND \(column) <> 'NaN' LIMIT 1"
+    }
+
+    /// Nulls come first anyway.
+    public func order(_ column: String, ascending: Bool) -> String { ascending ? column : "\(column) DESC" }
+
+    /// ON CONFLICT DO UPDATE.
+    public func upsert(into table: String, key: [String], columns: [String]) -> String {
+        let all = key + columns
+        let parameters = (1...all.count).map { parameter($0) }.joined(separator: ", ")
+        let settings = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        return
+            "INSERT INTO \(table) (\(all.joined(separator: ", "))) VALUES (\(parameters)) ON CONFLICT (\(key.joined(separator: ", "))) DO UPDATE SET \(settings)"
+    }
+}

@@ -1,0 +1,54 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostSQL
+
+/// The first hundred bytes of a database file, see <https://www.sqlite.org/fileformat.html#the_database_header>.
+struct SQLiteHeader {
+    /// 'Rost', at offset 68 of every store.
+    static let applicationID: Int32 = 0x526F_7374
+    static let byteCount = 100
+    private static let magic = Array("SQLite format 3\0".utf8)
+
+    private let bytes: [UInt8]
+
+    /// Nil unless the bytes are those of an SQLite database.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count >= Self.byteCount, bytes.starts(with: Self.magic) else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Whether the database says that it is a store of Roost.
+    var isStore: Bool { Int32(bitPattern: UInt32(word(68))) == Self.applicationID }
+    /// The version of the store's format.
+    var formatVersion: Int { word(60) }
+    /// 1 for UTF-8; 0 for a database in which nothing was ever written.
+    var textEncoding: Int { word(56) }
+
+    private func word(_ offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
+
+    /// Checks that the file at `path`, which this process has not open, is a store of a version that can be read.
+    ///
+    /// - Throws: `notAStore` or `unsupportedVersion`.
+    static func require(at path: String) throws(StoreError) {
+        guard let bytes = StoreFile.read(prefix: byteCount, of: path), let header = SQLiteHeader(bytes) else {
+            throw StoreError(.notAStore, "'\(path)' is not an SQLite database.")
+        }
+        guard header.isStore else {
+            throw StoreError(.notAStore, "'\(path)' is an SQLite database of some other program, not a Roost store.")
+        }
+        guard header.formatVersion <= SQLSchema.formatVersion else {
+            throw StoreError(
+                .unsupportedVersion,
+                "'\(path)' has format version \(header.formatVersion); this program reads up to \(SQLSchema.formatVersion). Use a newer one.")
+        }
+        guard header.textEncoding <= 1 else {
+            throw StoreError(.corrupted, "'\(path)' does not keep its text as UTF-8, as every Roost store does.")
+        }
+    }
+
+    /// Whether the file at `path` is a store of this type; never blocks and never throws.
+    static func recognises(_ path: String) -> Bool {
+        guard let bytes = StoreFile.read(prefix: byteCount, of: path) else { return false }
+        return SQLiteHeader(bytes)?.isStore ?? false
+    }
+}

@@ -1,0 +1,114 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostSQL
+
+/// Opens stores: every check comes before the first thing that could change the file.
+struct SQLiteOpening {
+    private let path: String
+    private let options: StoreOptions
+    private let settings: SQLiteSettings
+
+    init(_ path: String, _ options: StoreOptions) throws(StoreError) {
+        self.path = path
+        self.options = options
+        settings = try SQLiteSettings(options)
+    }
+
+    /// Opens the store.
+    ///
+    /// - Parameter lock: The store's lock if it is held already, shared or exclusively; it is taken over, shared.
+    func open(
+        type: any PersistentStoreType, url: StoreURL, lock held: StoreLock? = nil
+    ) throws(StoreError) -> SQLStore {
+        do throws(StoreError) {
+            try StoreFile.requireRegularFile(at: path, forWriting: !settings.isReadOnly)
+            if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }
+        } catch {
+            held?.release()
+            throw error
+        }
+        let lock: StoreLock?
+        if let held { lock = held } else { lock = try acquireLock() }
+        do throws(StoreError) {
+            let check = try FileHandleCheck(at: path)
+            try SQLiteOpenFiles.shared.enter(check.identity) { () throws(StoreError) in try SQLiteHeader.require(at: path) }
+            do throws(StoreError) {
+                return try open(type: type, url: url, lock: lock, check: check)
+            } catch {
+                // A log that this attempt left empty goes again; what is in it otherwise stays.
+                if !SQLiteSettling.needsRecovery(path) { try? SQLiteSettling.afterLastUse(path, settings, lock) }
+                SQLiteOpenFiles.shared.leave(check.identity)
+                throw error
+            }
+        } catch {
+            lock?.release()
+            throw error
+        }
+    }
+
+    private func acquireLock() throws(StoreError) -> StoreLock? {
+        settings.isReadOnly
+            ? try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
+            : try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
+    }
+
+    private func open(
+        type: any PersistentStoreType, url: StoreURL, lock: StoreLock?, check: FileHandleCheck
+    ) throws(StoreError) -> SQLStore {
+        // Somebody who holds the lock shared has recovered the store, or has it open and will.
+        var isRecovering = false
+        if SQLiteSettling.needsRecovery(path), let lock {
+            isRecovering = (try? lock.change(to: .exclusive, timeoutSeconds: 0)) != nil
+        }
+        // Where no lock file can be made nobody writes; then SQLite must not try to make its own files either.
+        let isImmutable = settings.isReadOnly && lock == nil && !SQLiteSettling.hasCompanions(path)
+        let connection: SQLiteConnection
+        let (uuid, schema): (StoreUUID, SQLSchema)
+        do throws(StoreError) {
+            connection = try SQLiteDatabase.connect(
+                path, settings, isImmutable ? .immutable : (settings.isReadOnly ? .readOnly : .readWrite))
+            do throws(StoreError) {
+                (uuid, schema) = try inspect(connection)
+                if isRecovering { try SQLiteSettling.requireSound(connection) }
+                if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
+                    throw StoreError(.busy, "'\(path)' has no write-ahead log, and somebody else reads it; try again later.")
+                }
+            } catch {
+                try? connection.close()
+                throw error
+            }
+        } catch where settings.isReadOnly && lock == nil && error.code == .permissionDenied {
+            throw StoreError(
+                .permissionDenied,
+                "'\(path)' was not closed by its last writer and cannot be recovered in a directory that cannot be written; open it for writing once, or copy it with the files beside it.",
+                underlying: error.underlying)
+        }
+        let pageSize = Int(try connection.integer("PRAGMA page_size") ?? 4096)
+        try check.verify()
+        if let lock { try lock.change(to: .shared, timeoutSeconds: settings.timeoutSeconds) }
+        if settings.isReadOnly { try connection.close() }
+        let database = SQLiteDatabase(
+            path: path, settings: settings, isImmutable: isImmutable, pageSizeBytes: pageSize, lock: lock, check: check,
+            writer: settings.isReadOnly ? nil : connection)
+        return SQLStore(
+            database, schema: schema, storeUUID: uuid, type: type, url: url, isReadOnly: settings.isReadOnly,
+            isUnpublished: options.isUnpublished)
+    }
+
+    /// Reads identity and model, after making sure that reading them runs nothing foreign, and compares everything.
+    private func inspect(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, SQLSchema) {
+        let check = try SQLiteSchemaCheck(connection)
+        try check.requireSystemTables()
+        let (uuid, model) = try SQLMetadata.read(connection, storeName: path)
+        let schema = try SQLSchema(model, dialect: SQLiteDialect())
+        try check.require(schema)
+        if let expected = options.model {
+            let metadata = StoreMetadata(type: "sqlite", formatVersion: SQLSchema.formatVersion, storeUUID: uuid, model: model)
+            guard expected.isCompatible(with: metadata) else {
+                throw StoreError(
+                    .modelMismatch, "The store '\(path)' was made with another version of the model; migrate it first.")
+            }
+        }
+        return (uuid, schema)
+    }
+}

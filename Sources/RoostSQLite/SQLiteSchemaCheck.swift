@@ -1,0 +1,75 @@
+internal import RoostCore
+internal import RoostSQL
+
+/// Compares what a file declares with what Roost would have made, so that nothing foreign runs when we read or write.
+///
+/// Refused: triggers, views, virtual tables, and our own tables and indexes if a letter of them differs (which covers
+/// generated columns, checks and collations). Left alone: other tables, and plain indexes that somebody added to ours.
+struct SQLiteSchemaCheck {
+    private struct Entry {
+        let type: String
+        let name: String
+        let table: String
+        let sql: String
+    }
+
+    private let entries: [String: Entry]
+    private let path: String
+
+    /// Reads the catalogue and refuses what no store may have.
+    init(_ connection: SQLiteConnection) throws(StoreError) {
+        path = connection.path
+        entries = try connection.withStatement("SELECT type, name, tbl_name, sql FROM sqlite_schema") {
+            (statement) throws(StoreError) in
+            var entries: [String: Entry] = [:]
+            while try statement.step() {
+                guard case .text(let type) = try statement.value(at: 0), case .text(let name) = try statement.value(at: 1),
+                    case .text(let table) = try statement.value(at: 2)
+                else { throw StoreError(.corrupted, "The catalogue of '\(connection.path)' is damaged.") }
+                // Indexes that SQLite makes for itself have no text.
+                guard case .text(let sql) = try statement.value(at: 3) else { continue }
+                let isPlain = type == "table" && sql.prefix(14).uppercased().hasPrefix("CREATE TABLE")
+                guard isPlain || type == "index" else {
+                    let kind = type == "table" ? "virtual table" : type
+                    throw StoreError(
+                        .corrupted,
+                        "'\(connection.path)' has a \(kind), '\(name)', which no Roost store has; remove it with another tool if it is yours.")
+                }
+                entries[name] = Entry(type: type, name: name, table: table, sql: sql)
+            }
+            return entries
+        }
+    }
+
+    /// Whether there is any metadata to read.
+    func requireSystemTables() throws(StoreError) {
+        let tables = SQLSchema.systemTables(SQLiteDialect())
+        guard tables.contains(where: { entries[$0.name] != nil }) else {
+            throw StoreError(.notAStore, "'\(path)' has none of the tables of a Roost store.")
+        }
+        for item in tables { try require(item) }
+    }
+
+    /// Compares everything with the schema of the store's model.
+    func require(_ schema: SQLSchema) throws(StoreError) {
+        for item in schema.items { try require(item) }
+        let expected = Set(schema.items.map(\.name))
+        let tables = Set((schema.systemTables + schema.tables).map { $0.name.lowercased() })
+        for entry in entries.values where entry.type == "index" && !expected.contains(entry.name) {
+            // A unique index that is not ours would refuse what the model allows.
+            guard tables.contains(entry.table.lowercased()), entry.sql.prefix(13).uppercased() != "CREATE INDEX " else { continue }
+            throw StoreError(
+                .corrupted, "'\(path)' has a unique index, '\(entry.name)', that its model does not know; remove it with another tool.")
+        }
+    }
+
+    private func require(_ item: SQLSchema.Item) throws(StoreError) {
+        guard let entry = entries[item.name] else {
+            throw StoreError(.corrupted, "'\(path)' lacks '\(item.name)', which belongs to every store of its model; restore it from a backup.")
+        }
+        guard entry.sql == item.sql else {
+            throw StoreError(
+                .corrupted, "'\(item.name)' in '\(path)' is not declared as Roost declares it; restore the store from a backup.")
+        }
+    }
+}

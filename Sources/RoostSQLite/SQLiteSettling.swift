@@ -1,0 +1,67 @@
+internal import CSQLite
+internal import RoostCore
+internal import RoostFiles
+internal import RoostSQL
+
+/// Brings a database file into the state in which it is whole by itself: no log beside it, nothing left to recover.
+enum SQLiteSettling {
+    /// The files SQLite keeps beside an open database.
+    static let companions = ["-wal", "-shm", "-journal"]
+
+    /// Whether there is a write-ahead log with something in it, or a journal: the last user did not close the store.
+    static func needsRecovery(_ path: String) -> Bool {
+        ["-wal", "-journal"].contains { (try? StoreFile.byteCount(at: path + $0)).map { $0 > 0 } ?? false }
+    }
+
+    static func hasCompanions(_ path: String) -> Bool {
+        companions.contains { (try? StoreFile.byteCount(at: path + $0)) != nil }
+    }
+
+    /// Throws code `corrupted` with SQLite's first complaint when the file's structure is damaged.
+    static func requireSound(_ connection: SQLiteConnection) throws(StoreError) {
+        let result = try connection.text("PRAGMA quick_check(1)")
+        guard result == "ok" else {
+            throw StoreError(
+                .corrupted, "'\(connection.path)' is damaged: \(result.split(whereSeparator: \.isNewline).first ?? "unknown"). Restore it from a backup.")
+        }
+    }
+
+    /// Moves the log into the database and removes it, if nobody else uses the store; called with no connection of one's own.
+    ///
+    /// - Parameter lock: The closing user's lock, which becomes exclusive or is let go.
+    static func afterLastUse(_ path: String, _ settings: SQLiteSettings, _ lock: StoreLock?) throws(StoreError) {
+        guard hasCompanions(path), let lock else { return }
+        var own: StoreLock?
+        do throws(StoreError) {
+            try lock.change(to: .exclusive, timeoutSeconds: 0)
+        } catch {
+            // Two that close at the same time are in each other's way: the one that asks again after letting go is the last.
+            lock.release()
+            own = try? StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+            guard own != nil else { return }
+        }
+        defer { own?.release() }
+        // Reading must not change the file: what a crashed writer left in the log stays there.
+        if settings.isReadOnly, needsRecovery(path) { return }
+        do throws(StoreError) {
+            try settle(path, settings)
+        } catch where settings.isReadOnly {
+            // A reader that may not write leaves an empty log, which harms nobody.
+        }
+    }
+
+    /// Moves the log into the database and removes it. The caller holds the store's lock exclusively.
+    ///
+    /// A connection that is not Roost's can keep SQLite from it; the log then stays, and is found by whoever opens the store next.
+    static func settle(_ path: String, _ settings: SQLiteSettings) throws(StoreError) {
+        let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
+        var closed = false
+        defer { if !closed { try? connection.close() } }
+        _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
+        let isComplete = try connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+        // Closing the last connection removes the files; with the log moved and empty there is nothing it could lose.
+        if isComplete { try connection.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false) }
+        try connection.close()
+        closed = true
+    }
+}

@@ -1,0 +1,125 @@
+internal import CSQLite
+public import RoostCore
+public import RoostSQL
+
+/// A prepared SQLite statement. Every return code is looked at; a column that cannot be had for want of memory is an error.
+public final class SQLiteStatement: SQLStatement {
+    let sql: String
+    /// The connection, while the statement is in use; nil while it is idle there.
+    var connection: SQLiteConnection?
+    private(set) var handle: OpaquePointer?
+    /// Where rows become records; grows as rows need it.
+    var scratch: UnsafeMutableRawBufferPointer
+
+    init(_ handle: OpaquePointer, sql: String, connection: SQLiteConnection) {
+        self.handle = handle
+        self.sql = sql
+        self.connection = connection
+        scratch = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    }
+
+    deinit { scratch.deallocate() }
+
+    /// Frees the statement; it must not be used afterwards.
+    func finalize() {
+        // The code repeats the error of the last step, which was reported then.
+        if let handle, connection?.isClosed != true { _ = sqlite3_finalize(handle) }
+        handle = nil
+    }
+
+    /// The statement, unless it was given back or finalised with its connection.
+    func open() throws(StoreError) -> OpaquePointer {
+        guard let handle, let connection, !connection.isClosed else { throw StoreError(.closed, "A statement was used after its connection was closed.") }
+        return handle
+    }
+
+    // MARK: Running
+
+    /// Goes to the next row; false when there is none.
+    public func step() throws(StoreError) -> Bool {
+        let code = sqlite3_step(try open())
+        if code == SQLITE_ROW { return true }
+        guard code == SQLITE_DONE else { throw failure(code) }
+        return false
+    }
+
+    /// Makes the statement ready to run again; parameters keep their values.
+    public func reset() {
+        // The code repeats the error of the last step, which was reported then.
+        if let handle, connection?.isClosed != true { _ = sqlite3_reset(handle) }
+    }
+
+    func clearBindings() {
+        if let handle, connection?.isClosed != true { _ = sqlite3_clear_bindings(handle) }
+    }
+
+    @inline(never)
+    func failure(_ code: Int32) -> StoreError {
+        let what = sql.hasPrefix("SELECT") || sql.hasPrefix("PRAGMA") ? "Reading" : "Writing"
+        return connection?.failure(code, what) ?? .sqlite(SQLiteError(code: code), what, path: "")
+    }
+
+    /// The path of the database, for messages.
+    var path: String { connection?.path ?? "" }
+
+    func check(_ code: Int32) throws(StoreError) {
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
+    // MARK: Columns
+
+    /// How many columns a row has.
+    public var columnCount: Int { handle.map { Int(sqlite3_column_count($0)) } ?? 0 }
+
+    /// The name of a column; empty where there is none.
+    public func columnName(at column: Int) -> String {
+        guard let handle, let name = sqlite3_column_name(handle, Int32(clamping: column)) else { return "" }
+        return String(cString: name)
+    }
+
+    /// Whether the column of the current row is null.
+    public func isNull(at column: Int) throws(StoreError) -> Bool {
+        sqlite3_column_type(try open(), Int32(clamping: column)) == SQLITE_NULL
+    }
+
+    /// The integer in a column; throws code `corrupted` when the column holds anything else.
+    public func integer(at column: Int) throws(StoreError) -> Int64 {
+        let handle = try open()
+        guard sqlite3_column_type(handle, Int32(clamping: column)) == SQLITE_INTEGER else {
+            throw StoreError(.corrupted, "'\(path)' is damaged: a value that must be an integer is none.")
+        }
+        return sqlite3_column_int64(handle, Int32(clamping: column))
+    }
+
+    /// The value in a column. Text that is not UTF-8 throws code `corrupted`.
+    public func value(at column: Int) throws(StoreError) -> SQLValue {
+        let (handle, index) = (try open(), Int32(clamping: column))
+        switch sqlite3_column_type(handle, index) {
+        case SQLITE_NULL: return .null
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, index))
+        case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, index))
+        case SQLITE_TEXT:
+            guard let start = sqlite3_column_text(handle, index) else { throw failure(SQLITE_NOMEM) }
+            let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, index)))
+            guard bytes.isValidUTF8 else {
+                throw StoreError(.corrupted, "'\(path)' is damaged: a text is not valid UTF-8.")
+            }
+            return .text(String(decoding: bytes, as: UTF8.self))
+        default: return .blob(try withBytes(at: column) { Array($0) })
+        }
+    }
+
+    /// Runs `body` with the bytes of a text or blob, valid only inside it; none for null.
+    ///
+    /// The text of a database whose encoding is not UTF-8 is in that encoding.
+    public func withBytes<Result>(
+        at column: Int, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let (handle, index) = (try open(), Int32(clamping: column))
+        let start = sqlite3_column_blob(handle, index)
+        let count = Int(sqlite3_column_bytes(handle, index))
+        // A blob of no bytes has no address either.
+        guard start != nil || count == 0 else { throw failure(SQLITE_NOMEM) }
+        return try body(UnsafeRawBufferPointer(start: start, count: count))
+    }
+}

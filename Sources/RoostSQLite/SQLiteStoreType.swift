@@ -1,0 +1,143 @@
+public import RoostCore
+internal import RoostFiles
+internal import RoostSQL
+
+/// Stores in an SQLite file, with tables that people and other tools can read.
+///
+/// Options: `synchronous` (`full`, the default; `extra`; `normal`), `maximumValueBytes` (default 268435456) and, for new
+/// stores, `pageSizeBytes` (default 4096; 8192 for unpublished ones). FORMAT.md describes every table and every guarantee.
+public struct SQLiteStoreType: PersistentStoreType {
+    /// Makes the type.
+    public init() {}
+
+    /// `sqlite`.
+    public var name: String { "sqlite" }
+
+    /// Everything there is.
+    public var capabilities: StoreCapabilities {
+        StoreCapabilities(
+            .writing, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes, .file)
+    }
+
+    /// Whether the file is an SQLite database with Roost's application ID.
+    public func recognises(fileAt path: String) -> Bool {
+        // A file that this process has open is one of ours, or it would not have been opened.
+        SQLiteOpenFiles.shared.inspectUnlessOpen(path) { SQLiteHeader.recognises(path) } ?? true
+    }
+
+    /// Reads the metadata of a closed or open store. Changes nothing.
+    public func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata {
+        var options = options
+        options.isReadOnly = true
+        options.isUnpublished = false
+        let store = try open(url, options: options)
+        let metadata: StoreMetadata
+        do throws(StoreError) {
+            metadata = try store.metadata()
+        } catch {
+            try? store.close()
+            throw error
+        }
+        try store.close()
+        return metadata
+    }
+
+    /// Opens an existing store.
+    public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        try SQLiteOpening(StoreFile.resolvingLink(url.path), options).open(type: self, url: url)
+    }
+
+    /// Creates an empty store and opens it.
+    public func create(
+        _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore {
+        guard !options.isReadOnly else {
+            throw StoreError(.readOnly, "A new store cannot be opened read-only; create it first.")
+        }
+        let path = url.path
+        let opening = try SQLiteOpening(path, options)
+        try StoreFile.requireAbsent(at: path)
+        try StoreFile.refuseNetworkFileSystem(at: path)
+        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: options.timeoutSeconds)
+        do throws(StoreError) {
+            // Another process may have been faster while this one waited.
+            try StoreFile.requireAbsent(at: path)
+            StoreFile.sweepTemporarySiblings(of: path)
+            try SQLiteCreation.create(at: path, model, options, try SQLiteSettings(options))
+        } catch {
+            // The lock file is ours to remove only where no store stands beside it.
+            if error.code == .alreadyExists { lock.release() } else { try? lock.releaseRemovingFile() }
+            throw error
+        }
+        return try opening.open(type: self, url: url, lock: lock)
+    }
+
+    /// Removes a store and everything beside it.
+    public func destroy(_ url: StoreURL) throws(StoreError) {
+        let path = StoreFile.resolvingLink(url.path)
+        guard try exists(path) else {
+            try removeCompanions(path)
+            return
+        }
+        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+        defer { lock.release() }
+        // Another process may have destroyed it while this one waited for the lock.
+        guard try exists(path) else { return try lock.releaseRemovingFile() }
+        try requireStore(path)
+        // The log first: it must never be found beside another store of the same name.
+        try removeCompanions(path)
+        try StoreFile.remove(path)
+        try StoreFile.syncDirectory(of: path)
+        try lock.releaseRemovingFile()
+    }
+
+    /// Puts the closed store at `source` in the place of `destination`, atomically.
+    public func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
+        let (target, origin) = (StoreFile.resolvingLink(destination.path), StoreFile.resolvingLink(source.path))
+        try StoreFile.requireRegularFile(at: origin, forWriting: true)
+        guard !StoreFile.sameFile(target, origin) else {
+            throw StoreError(.invalidRequest, "'\(target)' cannot be replaced with itself.")
+        }
+        let originLock = try StoreLock.acquire(forStoreAt: origin, .exclusive, timeoutSeconds: 0)
+        defer { originLock.release() }
+        try requireStore(origin)
+        let targetLock = try StoreLock.acquire(forStoreAt: target, .exclusive, timeoutSeconds: 0)
+        defer { targetLock.release() }
+        let isReplacing = try exists(target)
+        if isReplacing {
+            guard overwriting else {
+                throw StoreError(.alreadyExists, "'\(target)' exists already; allow overwriting or choose another name.")
+            }
+            try requireStore(target)
+        }
+        // A log beside either file would be read as the other's after the rename.
+        let settings = try SQLiteSettings(StoreOptions())
+        for path in isReplacing ? [origin, target] : [origin] where SQLiteSettling.hasCompanions(path) {
+            try SQLiteSettling.settle(path, settings)
+            guard !SQLiteSettling.hasCompanions(path) else {
+                throw StoreError(.busy, "'\(path)' is open in another program; close it there.")
+            }
+        }
+        if !isReplacing { try removeCompanions(target) }
+        try StoreFile.publish(origin, as: target, overwriting: overwriting)
+    }
+
+    private func exists(_ path: String) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            try StoreFile.requireRegularFile(at: path, forWriting: false)
+            return true
+        } catch where error.code == .notFound || error.code == .missingDirectory {
+            return false
+        }
+    }
+
+    private func requireStore(_ path: String) throws(StoreError) {
+        guard SQLiteHeader.recognises(path) else {
+            throw StoreError(.notAStore, "'\(path)' is not an SQLite store of Roost; it was not touched.")
+        }
+    }
+
+    private func removeCompanions(_ path: String) throws(StoreError) {
+        for suffix in SQLiteSettling.companions { try StoreFile.remove(path + suffix) }
+    }
+}

@@ -1,0 +1,234 @@
+import Foundation
+import RoostCore
+import RoostSQL
+import RoostSQLite
+import Testing
+
+@Suite("Commits to an SQLite store")
+struct CommitTests {
+    let directory: TemporaryDirectory
+    let store: any PersistentStore
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        store = try SQLiteStoreType().create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+    }
+
+    private func failure(_ body: (inout ChangeSet) throws -> Void) throws -> StoreError {
+        let before = try store.digest()
+        var failure: StoreError?
+        do { try store.change(body) } catch { failure = error as? StoreError }
+        #expect(try store.digest() == before)
+        #expect(try store.findings() == [])
+        return try #require(failure)
+    }
+
+    @Test("a stale version is a conflict that shows the current record and writes nothing")
+    func conflict() throws {
+        let (a, b, c) = (ObjectID("Album", 1), ObjectID("Album", 2), ObjectID("Album", 3))
+        try store.change {
+            try $0.insert(a, values: ["title": "a"])
+            try $0.insert(b, values: ["title": "b"])
+        }
+        try store.change { try $0.update(a, version: 1, values: ["title": "A"]) }
+        let error = try failure {
+            try $0.update(a, version: 1, values: ["title": "x"])
+            $0.delete(c, version: 1)
+            $0.unchanged = [.init(b, version: 5)]
+            try $0.insert(c, values: [:])
+        }
+        #expect(error.code == .invalidRequest)
+        let conflict = try failure {
+            try $0.update(a, version: 1, values: ["title": "x"])
+            $0.delete(c, version: 1)
+            $0.unchanged = [.init(b, version: 5)]
+        }
+        #expect(conflict.code == .conflict)
+        #expect(conflict.conflicts.map(\.id) == [a, c, b])
+        #expect(try conflict.conflicts.map { try $0.current?.value("title") } == ["A", nil, "b"])
+    }
+
+    @Test("a key is taken in the whole hierarchy")
+    func duplicate() throws {
+        try store.change { try $0.insert(ObjectID("Singer", 5), values: [:]) }
+        #expect(try failure { try $0.insert(ObjectID("Drummer", 5), values: [:]) }.code == .duplicateObject)
+        #expect(
+            try failure {
+                try $0.insert(ObjectID("Drummer", 2), values: [:])
+                try $0.insert(ObjectID("Person", 2), values: [:])
+            }.code == .duplicateObject)
+    }
+
+    @Test("every pair that would collide is listed, and values may change hands in one commit")
+    func constraints() throws {
+        let (a, b) = (ObjectID("Singer", 1), ObjectID("Drummer", 2))
+        try store.change {
+            try $0.insert(a, values: ["name": "A", "voice": "alto"])
+            try $0.insert(b, values: ["name": "B", "voice": 1])
+            try $0.insert(ObjectID("Drummer", 3), values: ["voice": 1])
+            try $0.insert(ObjectID("Drummer", 4), values: [:])
+        }
+        let error = try failure {
+            try $0.insert(ObjectID("Person", 10), values: ["name": "A"])
+            try $0.insert(ObjectID("Singer", 11), values: ["name": "C", "voice": "alto"])
+            try $0.insert(ObjectID("Singer", 12), values: ["name": "C"])
+        }
+        #expect(error.code == .constraintViolation)
+        #expect(
+            Set(error.violations) == [
+                ConstraintViolation(entity: "Person", attributes: ["name"], rejected: ObjectID("Person", 10), existing: a),
+                ConstraintViolation(
+                    entity: "Person", attributes: ["name"], rejected: ObjectID("Singer", 12), existing: ObjectID("Singer", 11)),
+                ConstraintViolation(entity: "Singer", attributes: ["voice"], rejected: ObjectID("Singer", 11), existing: a),
+            ])
+        // An exchange, and a value taken over from a deleted object.
+        try store.change {
+            try $0.update(a, version: 1, values: ["name": "B", "voice": "alto"])
+            try $0.update(b, version: 1, values: ["name": "A", "voice": 1])
+        }
+        try store.change {
+            $0.delete(b, version: 2)
+            try $0.insert(ObjectID("Person", 13), values: ["name": "A"])
+        }
+        #expect(try store.findings() == [])
+    }
+
+    @Test("links need both ends, replace their places, and go with their objects")
+    func links() throws {
+        let tags = RelationshipName("Album", "tags")
+        let albums = RelationshipName("Tag", "albums")
+        try store.change {
+            for key in 1...3 { try $0.insert(ObjectID("Album", Int64(key)), values: [:]) }
+            for key in 1...3 { try $0.insert(ObjectID("Tag", Int64(key)), values: [:]) }
+            try $0.add(Link(1, 3, order: 0), to: tags)
+            try $0.add(Link(1, 1, order: 9), to: tags)
+            try $0.add(Link(3, 2, order: 77), to: albums)
+        }
+        #expect(try store.links(tags) == [Link(1, 3), Link(1, 1, order: 9), Link(2, 3)])
+        #expect(try store.links(albums, from: ObjectID("Tag", 3)) == [Link(3, 1), Link(3, 2)])
+        #expect(try failure { try $0.add(Link(1, 4), to: tags) }.code == .objectNotFound)
+        try store.change {
+            try $0.add(Link(1, 3, order: 10), to: tags)
+            try $0.remove(Link(2, 3), from: tags)
+        }
+        #expect(try store.links(tags, from: ObjectID("Album", 1)) == [Link(1, 1, order: 9), Link(1, 3, order: 10)])
+        try store.change { $0.delete(ObjectID("Tag", 3), version: 1) }
+        #expect(try store.links(tags) == [Link(1, 1, order: 9)])
+        #expect(try store.links(albums, from: ObjectID("Tag", 3)) == [])
+        #expect(try store.findings() == [])
+    }
+
+    @Test("links of a relationship that is its own inverse are kept once and seen from both ends")
+    func reflexive() throws {
+        let similar = RelationshipName("Album", "similar")
+        try store.change {
+            for key in 1...3 { try $0.insert(ObjectID("Album", Int64(key)), values: [:]) }
+            try $0.add(Link(3, 1), to: similar)
+            try $0.add(Link(2, 3), to: similar)
+            try $0.add(Link(2, 2), to: similar)
+        }
+        #expect(try store.links(similar) == [Link(1, 3), Link(2, 2), Link(2, 3)])
+        #expect(try store.links(similar, from: ObjectID("Album", 3)) == [Link(3, 1), Link(3, 2)])
+        #expect(try store.links(similar, from: ObjectID("Album", 2)) == [Link(2, 2), Link(2, 3)])
+        try store.change { $0.delete(ObjectID("Album", 3), version: 1) }
+        #expect(try store.links(similar) == [Link(2, 2)])
+        #expect(try store.findings() == [])
+    }
+
+    @Test("a to-many is read from its to-one inverse in its order")
+    func derived() throws {
+        let tracks = RelationshipName("Album", "tracks")
+        try store.change {
+            try $0.insert(ObjectID("Album", 1), values: [:])
+            for (key, place) in [(1, 30), (2, 10), (3, 10)] {
+                try $0.insert(
+                    ObjectID("Track", Int64(key)),
+                    values: ["album": .objectID(ObjectID("Album", 1)), "album#order": .int(Int64(place))])
+            }
+        }
+        #expect(
+            try store.links(tracks, from: ObjectID("Album", 1))
+                == [Link(1, 2, order: 10), Link(1, 3, order: 10), Link(1, 1, order: 30)])
+        #expect(try store.links(tracks, from: ObjectID("Album", 2)) == [])
+        #expect(code { _ = try store.links(tracks) } == .invalidRequest)
+    }
+
+    @Test("versions count up, the generation too, and metadata are set and removed")
+    func versions() throws {
+        let id = ObjectID("Album", 1)
+        #expect(try store.change { try $0.insert(id, values: [:]) }.generation == 1)
+        #expect(try store.change { try $0.update(id, version: 1, values: ["year": 5]) }.generation == 2)
+        #expect(try store.records("Album").map(\.version) == [2])
+        #expect(try store.change { $0.userMetadata = ["a": .int(1), "b": .bool(true)] }.generation == 3)
+        #expect(try store.change { $0.userMetadata.updateValue(nil, forKey: "a") }.generation == 4)
+        #expect(try store.metadata().userMetadata == ["b": .bool(true)])
+        #expect(try store.change { _ in }.generation == 4)
+        #expect(try store.change { $0.unchanged = [.init(id, version: 2)] }.generation == 4)
+        try store.change { $0.delete(id, version: 2) }
+        #expect(try store.records("Album").isEmpty)
+        #expect(try store.digest() == StoreDigest(objectCount: 0, linkCount: 0, sum: 0))
+    }
+
+    @Test("reserved keys are never given twice, also by two openers, and never those of inserted objects")
+    func keys() throws {
+        let other = try SQLiteStoreType().open(directory.url("a"), options: StoreOptions())
+        var given: Set<Int64> = []
+        for round in 1...20 {
+            for opener in [store, other] {
+                let keys = try opener.reserveKeys(round * 7, for: round % 2 == 0 ? "Singer" : "Drummer")
+                #expect(keys.count == round * 7)
+                for key in keys { #expect(given.insert(key).inserted) }
+            }
+        }
+        let next = try store.reserveKeys(1, for: "Tag").lowerBound
+        try store.change { try $0.insert(ObjectID("Tag", next + 5), values: [:]) }
+        #expect(try store.reserveKeys(1, for: "Tag").lowerBound > next + 5)
+        try store.change { try $0.insert(ObjectID("Tag", 1_000_000), values: [:]) }
+        #expect(try other.reserveKeys(1, for: "Tag").lowerBound > 0)
+        let snapshot = try store.snapshot()
+        #expect(try snapshot.lastKey(of: "Tag") >= 1_000_000)
+        #expect(code { _ = try store.reserveKeys(0, for: "Tag") } == .invalidRequest)
+        try store.change { try $0.insert(ObjectID("Tag", .max), values: [:]) }
+        #expect(code { _ = try store.reserveKeys(5000, for: "Tag") } == .limitExceeded)
+        snapshot.close()
+        try other.close()
+    }
+
+    @Test("a snapshot does not see later commits, and nothing works after the end")
+    func snapshots() throws {
+        try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+        let snapshot = try store.snapshot()
+        let cursor = try snapshot.records(of: "Tag", after: nil)
+        try store.change { try $0.insert(ObjectID("Tag", 2), values: [:]) }
+        #expect(try store.collect(cursor).map(\.id.key) == [1])
+        #expect(try snapshot.count(FetchRequest("Tag")) == 1)
+        let unfinished = try snapshot.records(of: "Tag", after: nil)
+        snapshot.close()
+        var batch = RecordBatch(model: store.model)
+        #expect(code { _ = try unfinished.next(into: &batch) } == .closed)
+        #expect(code { _ = try snapshot.recordedTally() } == .closed)
+        let last = try store.snapshot()
+        try store.close()
+        #expect(code { _ = try last.recordedTally() } == .closed)
+        #expect(code { _ = try store.snapshot() } == .closed)
+        #expect(code { _ = try store.reserveKeys(1, for: "Tag") } == .closed)
+        #expect(try directory.names.contains("a-wal"))
+        last.close()
+        #expect(try directory.names == ["a", "a.lock"])
+    }
+
+    @Test("records come by key, behind a key, and by IDs in the order of the IDs")
+    func reading() throws {
+        try store.change {
+            for key in [5, 1, 9] { try $0.insert(ObjectID("Singer", Int64(key)), values: [:]) }
+            for key in [2, 7] { try $0.insert(ObjectID("Drummer", Int64(key)), values: [:]) }
+        }
+        let snapshot = try store.snapshot()
+        #expect(try store.collect(snapshot.records(of: "Person", after: nil)).map(\.id.key) == [1, 2, 5, 7, 9])
+        #expect(try store.collect(snapshot.records(of: "Person", after: ObjectID("Person", 5))).map(\.id.key) == [7, 9])
+        #expect(try store.collect(snapshot.records(of: "Singer", after: nil)).map(\.id.key) == [1, 5, 9])
+        let ids = [ObjectID("Person", 9), ObjectID("Drummer", 5), ObjectID("Singer", 4), ObjectID("Singer", 1), ObjectID("Person", 7)]
+        #expect(try store.collect(snapshot.records(with: ids)).map(\.id.key) == [9, 1, 7])
+        #expect(code { _ = try snapshot.records(of: "Nobody", after: nil) } == .unknownEntity)
+    }
+}

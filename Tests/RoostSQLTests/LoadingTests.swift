@@ -1,0 +1,152 @@
+import Foundation
+import RoostCore
+import RoostSQL
+import RoostSQLite
+import Testing
+
+@Suite("Bulk loading an SQLite store")
+struct LoadingTests {
+    static func batches(_ model: ManagedObjectModel) throws -> (records: [RecordBatch], links: LinkBatch) {
+        var batches: [RecordBatch] = []
+        for (entity, count) in [("Album", 300), ("Track", 2500), ("Tag", 40)] as [(EntityName, Int64)] {
+            var batch = RecordBatch(model: model)
+            for key in 1...count {
+                var values: [String: Value] = entity == "Tag" ? ["name": .string("t\(key)")] : ["title": .string("title \(key)")]
+                if entity == "Track" {
+                    values["album"] = .objectID(ObjectID("Album", key % 300 + 1))
+                    values["album#order"] = .int(key)
+                    values["number"] = .decimal(Decimal(key) / 8)
+                }
+                try batch.append(ObjectID(entity, key), version: UInt32(key % 3 + 1), values: values)
+                if batch.isFull {
+                    batches.append(batch)
+                    batch.removeAll()
+                }
+            }
+            batches.append(batch)
+        }
+        var people = RecordBatch(model: model)
+        for key in Int64(1)...100 {
+            try people.append(ObjectID(key % 2 == 0 ? "Singer" : "Drummer", key), values: ["name": .string("p\(key)")])
+        }
+        batches.append(people)
+        let tags = try model.requireRelationship(RelationshipName("Album", "tags"))
+        var links: [Link] = []
+        for album in Int64(1)...300 {
+            for place in Int64(1)...5 { links.append(Link(album, (album * 7 + place * 11) % 40 + 1, order: 9 - place)) }
+        }
+        return (batches, LinkBatch(relationship: tags.number, links: links))
+    }
+
+    @Test("a load gives what commits give, in every kind of store", arguments: [true, false])
+    func digest(isUnpublished: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let (type, model) = (SQLiteStoreType(), try Models.music())
+        let (records, links) = try Self.batches(model)
+        let committed = try type.create(directory.url("a"), model: model, options: StoreOptions())
+        for batch in records {
+            var changes = ChangeSet(model: model)
+            changes.inserts = batch
+            _ = try committed.commit(changes)
+        }
+        var changes = ChangeSet(model: model)
+        changes.addedLinks = [links]
+        _ = try committed.commit(changes)
+
+        let loaded = try type.create(directory.url("b"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
+        let loader = try loaded.bulkLoader(BulkLoadOptions(lastKeys: ["Person": 5000]))
+        for batch in records { try loader.append(batch) }
+        try loader.append(links)
+        let tally = try loader.finish()
+        #expect(code { try loader.append(links) } == .closed)
+        #expect(try committed.digest() == tally.digest)
+        #expect(try loaded.digest() == tally.digest)
+        let versions = records.flatMap { batch in (0..<batch.count).map { (batch.id(at: $0).entity, batch.version(at: $0)) } }
+        #expect(try loaded.records("Track").map(\.version) == versions.filter { $0.0 == "Track" }.map(\.1))
+        #expect(try loaded.reserveKeys(1, for: "Singer").lowerBound > 5000)
+        #expect(try loaded.findings() == [])
+        #expect(try committed.findings() == [])
+        try loaded.close()
+        try committed.close()
+        let reopened = try type.open(directory.url("b"), options: StoreOptions())
+        #expect(try reopened.digest() == tally.digest)
+        #expect(try reopened.findings() == [])
+        try reopened.close()
+        #expect(try directory.names == ["a", "a.lock", "b", "b.lock"])
+    }
+
+    @Test("nothing of an abandoned load remains, and the store goes on", arguments: [true, false])
+    func abandon(isUnpublished: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let model = try Models.music()
+        let store = try SQLiteStoreType().create(
+            directory.url("a"), model: model, options: StoreOptions(userMetadata: ["a": .int(1)], isUnpublished: isUnpublished))
+        let identity = try store.metadata()
+        for _ in 0..<2 {
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            let (records, links) = try Self.batches(model)
+            for batch in records { try loader.append(batch) }
+            try loader.append(links)
+            loader.abandon()
+            #expect(try store.digest()?.objectCount == 0)
+            #expect(try store.findings() == [])
+            #expect(try store.metadata() == identity)
+        }
+        try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+        try store.close()
+        let reopened = try SQLiteStoreType().open(directory.url("a"), options: StoreOptions(model: model))
+        #expect(try reopened.records("Tag").count == 1)
+        try reopened.close()
+    }
+
+    @Test("a duplicate key and a duplicate value are named", arguments: [true, false])
+    func violations(isUnpublished: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let model = try Models.music()
+        let store = try SQLiteStoreType().create(directory.url("a"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
+        var people = RecordBatch(model: model)
+        try people.append(ObjectID("Singer", 1), values: ["name": "A"])
+        try people.append(ObjectID("Drummer", 2), values: ["name": "B"])
+        try people.append(ObjectID("Drummer", 3), values: ["name": "A"])
+        var failure: StoreError?
+        do {
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            try loader.append(people)
+            _ = try loader.finish()
+        } catch { failure = error }
+        #expect(failure?.code == .constraintViolation)
+        #expect(
+            failure?.violations == [
+                ConstraintViolation(
+                    entity: "Person", attributes: ["name"], rejected: ObjectID("Drummer", 3), existing: ObjectID("Singer", 1))
+            ])
+        #expect(try store.digest()?.objectCount == 0)
+
+        var tags = RecordBatch(model: model)
+        try tags.append(ObjectID("Tag", 1), values: [:])
+        try tags.append(ObjectID("Tag", 1), values: [:])
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        #expect(code { try loader.append(tags) } == .duplicateObject)
+        #expect(code { _ = try loader.finish() } == .duplicateObject)
+        loader.abandon()
+        #expect(try store.findings() == [])
+        try store.close()
+    }
+
+    @Test("a load into a published store is one transaction that snapshots do not see and writers wait for")
+    func isolation() throws {
+        let directory = try TemporaryDirectory()
+        let model = try Models.music()
+        let store = try SQLiteStoreType().create(directory.url("a"), model: model, options: StoreOptions(timeoutSeconds: 0.05))
+        try store.change { try $0.insert(ObjectID("Tag", 1_000), values: [:]) }
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        for batch in try Self.batches(model).records { try loader.append(batch) }
+        #expect(try store.digest()?.objectCount == 1)
+        #expect(code { try store.change { try $0.insert(ObjectID("Tag", 1_001), values: [:]) } } == .busy)
+        let tally = try loader.finish()
+        #expect(tally.digest.objectCount == 2941)
+        #expect(try store.digest() == tally.digest)
+        #expect(try store.findings() == [])
+        try store.close()
+    }
+}

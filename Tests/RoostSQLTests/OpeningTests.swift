@@ -1,0 +1,297 @@
+import CSQLite
+import Foundation
+import RoostCore
+import RoostFiles
+import RoostSQL
+import RoostSQLite
+import Testing
+
+@Suite("Opening SQLite stores")
+struct OpeningTests {
+    let directory: TemporaryDirectory
+    let type = SQLiteStoreType()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func create(_ name: String, count: Int64 = 10) throws -> any PersistentStore {
+        let store = try type.create(directory.url(name), model: try Models.note(), options: StoreOptions())
+        try store.change { changes in
+            for key in 1...count { try changes.insert(ObjectID("Note", key), values: ["text": .string("text \(key)")]) }
+        }
+        return store
+    }
+
+    /// Runs SQL with a connection that has none of our settings, as another program would.
+    private func tool(_ sql: String, on name: String) throws {
+        var handle: OpaquePointer?
+        defer { sqlite3_close(handle) }
+        try #require(sqlite3_open(directory.file(name), &handle) == SQLITE_OK)
+        let result = sqlite3_exec(handle, sql, nil, nil, nil)
+        try #require(result == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
+    }
+
+    @Test("a closed store is one file and its lock file, and holds what was committed")
+    func closing() throws {
+        let store = try create("a")
+        #expect(try directory.names.contains("a-wal"))
+        let uuid = try store.metadata().storeUUID
+        try store.close()
+        try store.close()
+        #expect(try directory.names == ["a", "a.lock"])
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory.file("a"))
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(type.recognises(fileAt: directory.file("a")))
+        #expect(try type.metadata(at: directory.url("a"), options: StoreOptions()).storeUUID == uuid)
+        let reopened = try type.open(directory.url("a"), options: StoreOptions(model: try Models.note()))
+        #expect(try reopened.records("Note").count == 10)
+        #expect(try reopened.metadata().model == Models.note())
+        try reopened.close()
+    }
+
+    @Test("what is not a store is refused by its own code and not changed")
+    func refusals() throws {
+        let store = try create("a")
+        try store.close()
+        let open = { (name: String) in code { _ = try self.type.open(self.directory.url(name), options: StoreOptions()) } }
+        #expect(open("nothing") == .notFound)
+        #expect(open("no/where") == .missingDirectory)
+        try tool("CREATE TABLE t(a); INSERT INTO t VALUES (1)", on: "foreign")
+        try directory.write([], to: "empty")
+        try directory.write(Array("hello".utf8), to: "text")
+        var newer = try directory.bytes("a")
+        newer[63] = 99
+        try directory.write(newer, to: "newer")
+        try FileManager.default.createDirectory(atPath: directory.file("folder"), withIntermediateDirectories: false)
+        for name in ["foreign", "empty", "text", "newer"] {
+            let before = try directory.bytes(name)
+            #expect(open(name) == (name == "newer" ? .unsupportedVersion : .notAStore), "\(name)")
+            #expect(try directory.bytes(name) == before, "\(name)")
+            #expect(try !directory.names.contains(name + "-wal"), "\(name)")
+        }
+        #expect(open("folder") == .notAStore)
+        #expect(!type.recognises(fileAt: directory.file("foreign")))
+        #expect(!type.recognises(fileAt: directory.file("folder")))
+        #expect(code { _ = try type.open(directory.url("a"), options: StoreOptions(model: try Models.note("Note", "body"))) } == .modelMismatch)
+        #expect(code { _ = try type.create(directory.url("a"), model: try Models.note(), options: StoreOptions()) } == .alreadyExists)
+        #expect(code { _ = try type.open(directory.url("a"), options: StoreOptions(typeOptions: ["synchronus": "full"])) } == .invalidRequest)
+        #expect(try directory.names.filter { $0.contains("wal") || $0.contains("tmp") } == [])
+        let again = try type.open(directory.url("a"), options: StoreOptions())
+        #expect(try again.findings() == [])
+        try again.close()
+    }
+
+    @Test("a schema with something foreign in it is refused", arguments: [
+        "CREATE TRIGGER x AFTER INSERT ON Note BEGIN DELETE FROM Note; END", "CREATE VIEW x AS SELECT 1",
+        "ALTER TABLE Note ADD COLUMN x INTEGER GENERATED ALWAYS AS (1)", "ALTER TABLE Note ADD COLUMN extra TEXT",
+        "CREATE UNIQUE INDEX x ON Note(text)", "DROP TABLE _roost_keys", "CREATE VIRTUAL TABLE x USING fts5(a)",
+        "DROP TABLE Note; CREATE VIEW Note AS SELECT 1 AS _id",
+    ])
+    func hostileSchema(sql: String) throws {
+        try create("a").close()
+        try tool(sql, on: "a")
+        let before = try directory.bytes("a")
+        #expect(code { _ = try type.open(directory.url("a"), options: StoreOptions()) } == .corrupted)
+        #expect(try directory.bytes("a") == before)
+    }
+
+    @Test("other tables and plain indexes that somebody added are left alone")
+    func tolerance() throws {
+        try create("a").close()
+        try tool("CREATE TABLE mine(a); CREATE INDEX mine_too ON Note(text); CREATE UNIQUE INDEX u ON mine(a); ANALYZE", on: "a")
+        let store = try type.open(directory.url("a"), options: StoreOptions())
+        try store.change { try $0.insert(ObjectID("Note", 50), values: ["text": "x"]) }
+        #expect(try store.findings() == [])
+        try store.close()
+    }
+
+    @Test("a row that another tool changed is read as changed and reported")
+    func editedRow() throws {
+        try create("a").close()
+        try tool("UPDATE Note SET text = 'edited' WHERE _id = 3; UPDATE Note SET text = CAST(X'FF' AS TEXT) WHERE _id = 5", on: "a")
+        let store = try type.open(directory.url("a"), options: StoreOptions())
+        let snapshot = try store.snapshot()
+        let cursor = try snapshot.records(of: "Note", after: nil)
+        var batch = RecordBatch(model: store.model)
+        var keys: [Int64] = []
+        var damaged: [ObjectID?] = []
+        while true {
+            do {
+                guard try cursor.next(into: &batch) else { break }
+                keys += (0..<batch.count).map { batch.key(at: $0) }
+            } catch {
+                #expect(error.code == .corrupted)
+                damaged.append(error.damagedObject)
+            }
+        }
+        #expect(keys == [1, 2, 3, 4, 6, 7, 8, 9, 10])
+        #expect(damaged == [ObjectID("Note", 5)])
+        let edited = try store.collect(snapshot.records(with: [ObjectID("Note", 3)]))
+        #expect(try edited.map { try $0.value("text") } == ["edited"])
+        snapshot.close()
+        let findings = try store.integrityFindings().map(\.message)
+        #expect(findings.contains { $0.contains("Note/p3") })
+        #expect(findings.contains { $0.contains("Note/p5") })
+        // Writing it anew heals it: the digest is what was recorded, minus the old, plus the new.
+        try store.change {
+            try $0.update(ObjectID("Note", 3), version: 1, values: ["text": "healed"])
+            $0.delete(ObjectID("Note", 5), version: 1)
+        }
+        #expect(try store.findings() == [])
+        try store.close()
+    }
+
+    @Test("a log that a crash left is recovered, by writers and by readers, who change nothing")
+    func crash() throws {
+        let store = try create("a")
+        for name in ["a", "a-wal"] { try directory.write(try directory.bytes(name), to: "b" + name.dropFirst()) }
+        for name in ["a", "a-wal"] { try directory.write(try directory.bytes(name), to: "c" + name.dropFirst()) }
+        try store.close()
+        let (before, log) = (try directory.bytes("b"), try directory.bytes("b-wal"))
+        #expect(log.count > 0)
+        let reader = try type.open(directory.url("b"), options: StoreOptions(isReadOnly: true))
+        #expect(try reader.records("Note").count == 10)
+        try reader.close()
+        #expect(try directory.bytes("b") == before)
+        #expect(try directory.bytes("b-wal") == log)
+        for name in ["b", "c"] {
+            let recovered = try type.open(directory.url(name), options: StoreOptions())
+            #expect(try recovered.records("Note").count == 10)
+            #expect(try recovered.findings() == [])
+            try recovered.close()
+        }
+        #expect(try directory.names == ["a", "a.lock", "b", "b.lock", "c", "c.lock"])
+    }
+
+    @Test("a reader changes no byte and cannot write")
+    func readOnly() throws {
+        try create("a").close()
+        let before = try directory.bytes("a")
+        let reader = try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true))
+        #expect(try reader.records("Note").count == 10)
+        #expect(code { try reader.change { try $0.insert(ObjectID("Note", 90), values: [:]) } } == .readOnly)
+        #expect(code { _ = try reader.reserveKeys(1, for: "Note") } == .readOnly)
+        #expect(code { _ = try reader.bulkLoader(BulkLoadOptions()) } == .readOnly)
+        #expect(try reader.findings() == [])
+        try reader.close()
+        #expect(try directory.bytes("a") == before)
+        #expect(try directory.names == ["a", "a.lock"])
+    }
+
+    @Test("two openers see each other's commits and wait for each other")
+    func twoOpeners() throws {
+        let one = try create("a", count: 1)
+        let two = try type.open(directory.url("a"), options: StoreOptions(timeoutSeconds: 0.05))
+        try two.change { try $0.update(ObjectID("Note", 1), version: 1, values: ["text": "two"]) }
+        #expect(code { try one.change { try $0.update(ObjectID("Note", 1), version: 1, values: ["text": "one"]) } } == .conflict)
+        let loader = try one.bulkLoader(BulkLoadOptions())
+        #expect(code { try two.change { try $0.insert(ObjectID("Note", 2), values: [:]) } } == .busy)
+        #expect(try two.records("Note").count == 1)
+        loader.abandon()
+        try two.change { try $0.insert(ObjectID("Note", 2), values: [:]) }
+        #expect(code { try type.destroy(directory.url("a")) } == .busy)
+        try one.close()
+        #expect(try directory.names.contains("a-wal"))
+        #expect(try two.records("Note").count == 2)
+        try two.close()
+        #expect(try directory.names == ["a", "a.lock"])
+    }
+
+    @Test("many threads write and read at once")
+    func threads() async throws {
+        let store = try create("a", count: 1)
+        let other = try type.open(directory.url("a"), options: StoreOptions(timeoutSeconds: 60))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for thread in 0..<4 {
+                group.addTask {
+                    let opener = thread % 2 == 0 ? store : other
+                    for _ in 0..<25 {
+                        let key = try opener.reserveKeys(1, for: "Note").lowerBound
+                        try opener.change { try $0.insert(ObjectID("Note", key), values: ["text": .string("\(key)")]) }
+                        _ = try opener.records("Note")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try store.records("Note").count == 101)
+        #expect(try store.findings() == [])
+        try other.close()
+        try store.close()
+        #expect(try directory.names == ["a", "a.lock"])
+    }
+
+    @Test("the log is moved into the file when it has grown, and does not grow without end")
+    func checkpoints() throws {
+        let store = try create("a")
+        let text = Value.string(String(repeating: "x", count: 100_000))
+        for version in UInt32(1)...200 {
+            try store.change { try $0.update(ObjectID("Note", 1), version: version, values: ["text": text]) }
+        }
+        #expect(try directory.bytes("a-wal").count < 10 << 20)
+        #expect(try store.findings() == [])
+        try store.close()
+    }
+
+    @Test("a file that was replaced while open is noticed before anything is written")
+    func replaced() throws {
+        let store = try create("a")
+        try create("b", count: 2).close()
+        try FileManager.default.removeItem(atPath: directory.file("a"))
+        try FileManager.default.moveItem(atPath: directory.file("b"), toPath: directory.file("a"))
+        #expect(code { try store.change { try $0.insert(ObjectID("Note", 90), values: [:]) } } == .storeReplaced)
+        #expect(code { _ = try store.snapshot() } == .storeReplaced)
+    }
+
+    @Test("replacing takes the old store's place at once, without its log")
+    func replace() throws {
+        let old = try create("a", count: 3)
+        try create("b", count: 5).close()
+        #expect(code { try type.replace(directory.url("a"), with: directory.url("b"), overwriting: true) } == .busy)
+        // A crashed user of the old store leaves its log.
+        for name in ["a", "a-wal"] { try directory.write(try directory.bytes(name), to: "c" + name.dropFirst()) }
+        try old.close()
+        #expect(code { try type.replace(directory.url("c"), with: directory.url("b"), overwriting: false) } == .alreadyExists)
+        try type.replace(directory.url("c"), with: directory.url("b"), overwriting: true)
+        #expect(try directory.names == ["a", "a.lock", "c", "c.lock"])
+        let store = try type.open(directory.url("c"), options: StoreOptions())
+        #expect(try store.records("Note").count == 5)
+        #expect(try store.findings() == [])
+        try store.close()
+        try directory.write([1, 2, 3], to: "text")
+        #expect(code { try type.replace(directory.url("text"), with: directory.url("a"), overwriting: true) } == .notAStore)
+        #expect(code { try type.destroy(directory.url("text")) } == .notAStore)
+        for name in ["a", "c"] { try type.destroy(directory.url(name)) }
+        try type.destroy(directory.url("never"))
+        #expect(try directory.names.filter { $0 != "text.lock" } == ["text"])
+    }
+
+    @Test("names that look like SQL are only names", arguments: [
+        "order", "select", "a\"; DROP TABLE _roost_keys; --", "_roost_keys", "sqlite_x", "Nöte", "a'b", "rowid", "_id", "%s?1",
+    ])
+    func names(name: String) throws {
+        let model: ManagedObjectModel
+        do throws(StoreError) {
+            model = try ManagedObjectModel(
+                entities: [EntityDescription(name, attributes: [AttributeDescription(name, .string)])])
+        } catch {
+            // A name that no model may have cannot reach a store.
+            #expect(error.code == .invalidModel)
+            return
+        }
+        let store = try type.create(directory.url("a"), model: model, options: StoreOptions())
+        try store.change { try $0.insert(ObjectID(EntityName(name), 1), values: [name: "value"]) }
+        #expect(try store.keys(FetchRequest(EntityName(name), where: .equal(name, "value"), sortedBy: [.init(name)])) == [1])
+        #expect(try store.findings() == [])
+        try store.close()
+        let reopened = try type.open(directory.url("a"), options: StoreOptions())
+        #expect(try reopened.records(EntityName(name)).map { try $0.value(name) } == ["value"])
+        try reopened.close()
+    }
+
+    @Test("a store under a name that SQLite takes for something else", arguments: [":memory:", "file:a?mode=memory", "a b%20c"])
+    func paths(name: String) throws {
+        let store = try create(name)
+        try store.close()
+        #expect(try directory.names.sorted() == [name, name + ".lock"].sorted())
+    }
+}

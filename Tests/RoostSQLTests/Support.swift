@@ -1,0 +1,133 @@
+import Foundation
+import RoostCore
+import RoostSQL
+import RoostSQLite
+
+/// A directory of its own for each test, removed afterwards.
+final class TemporaryDirectory {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("roost-sql-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func file(_ name: String) -> String { path + "/" + name }
+    func url(_ name: String) -> StoreURL { StoreURL(type: "sqlite", path: file(name)) }
+    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() } }
+    func bytes(_ name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: file(name)))) }
+    func write(_ bytes: [UInt8], to name: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: file(name))) }
+}
+
+enum Models {
+    /// Every type of attribute, a hierarchy, every kind of relationship, a constraint and an index.
+    static func music() throws -> ManagedObjectModel {
+        var album = EntityDescription(
+            "Album", attributes: [AttributeDescription("title", .string), AttributeDescription("year", .integer16)],
+            relationships: [
+                .toMany("tracks", "Track", inverse: "album", isOrdered: true),
+                .toMany("tags", "Tag", inverse: "albums", isOrdered: true), .toMany("similar", "Album", inverse: "similar"),
+            ])
+        album.fetchIndexes = [FetchIndexDescription("byTitle", on: "title")]
+        var track = EntityDescription(
+            "Track",
+            attributes: [
+                AttributeDescription("title", .string), AttributeDescription("i16", .integer16),
+                AttributeDescription("i32", .integer32), AttributeDescription("i64", .integer64),
+                AttributeDescription("number", .decimal), AttributeDescription("length", .double),
+                AttributeDescription("gain", .float), AttributeDescription("loved", .boolean),
+                AttributeDescription("played", .date), AttributeDescription("cover", .binaryData),
+                AttributeDescription("token", .uuid), AttributeDescription("link", .uri),
+                AttributeDescription("blob", .transformable), AttributeDescription("other", .objectID),
+                AttributeDescription(
+                    "place", .composite,
+                    elements: [AttributeDescription("lat", .double), AttributeDescription("name", .string)]),
+            ],
+            relationships: [
+                .toOne("album", "Album", inverse: "tracks"), .toOne("artist", "Person", inverse: "tracks"),
+            ])
+        track.fetchIndexes = [FetchIndexDescription("byLength", on: "length")]
+        var person = EntityDescription(
+            "Person", attributes: [AttributeDescription("name", .string)],
+            relationships: [.toMany("tracks", "Track", inverse: "artist")])
+        person.uniquenessConstraints = [["name"]]
+        var singer = EntityDescription("Singer", superentity: "Person", attributes: [AttributeDescription("voice", .string)])
+        singer.uniquenessConstraints = [["voice"]]
+        let drummer = EntityDescription("Drummer", superentity: "Person", attributes: [AttributeDescription("voice", .integer32)])
+        let tag = EntityDescription(
+            "Tag", attributes: [AttributeDescription("name", .string)],
+            relationships: [.toMany("albums", "Album", inverse: "tags")])
+        return try ManagedObjectModel(entities: [album, track, person, singer, drummer, tag])
+    }
+
+    /// One entity with one string.
+    static func note(_ entity: String = "Note", _ attribute: String = "text") throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [EntityDescription(entity, attributes: [AttributeDescription(attribute, .string)])])
+    }
+}
+
+extension PersistentStore {
+    func keys(_ request: FetchRequest) throws -> [Int64] {
+        let snapshot = try snapshot()
+        defer { snapshot.close() }
+        return try collect(snapshot.fetch(request)).map(\.id.key)
+    }
+
+    func records(_ entity: EntityName) throws -> [Record] {
+        let snapshot = try snapshot()
+        defer { snapshot.close() }
+        return try collect(snapshot.records(of: entity, after: nil))
+    }
+
+    func digest() throws -> StoreDigest? {
+        let snapshot = try snapshot()
+        defer { snapshot.close() }
+        return try snapshot.recordedTally()?.digest
+    }
+
+    func collect(_ cursor: any RecordCursor) throws -> [Record] {
+        var records: [Record] = []
+        var batch = RecordBatch(model: model)
+        while try cursor.next(into: &batch) { records += (0..<batch.count).map { batch.record(at: $0) } }
+        return records
+    }
+
+    func links(_ relationship: RelationshipName, from id: ObjectID? = nil) throws -> [Link] {
+        let snapshot = try snapshot()
+        defer { snapshot.close() }
+        let cursor = try id.map { try snapshot.links(of: relationship, from: $0) } ?? snapshot.links(of: relationship, after: nil)
+        var links: [Link] = []
+        var batch = LinkBatch(relationship: 0)
+        while try cursor.next(into: &batch) { links += batch.links }
+        return links
+    }
+
+    /// Commits what `body` puts into a change set.
+    @discardableResult
+    func change(_ body: (inout ChangeSet) throws -> Void) throws -> CommitReceipt {
+        var changes = ChangeSet(model: model)
+        try body(&changes)
+        return try commit(changes)
+    }
+
+    /// That everything recorded is what is there, and nothing else is found.
+    func findings() throws -> [String] {
+        let snapshot = try snapshot()
+        defer { snapshot.close() }
+        var findings = try integrityFindings().map(\.description)
+        if try snapshot.recordedTally() != snapshot.computeTally() { findings.append("tally differs") }
+        return findings
+    }
+}
+
+/// The code of the error that `body` throws; nil when it throws none.
+func code(_ body: () throws -> Void) -> StoreError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? StoreError)?.code
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import RoostCore
+import RoostSQL
+import RoostSQLite
+import Testing
+
+@Suite("Values in an SQLite store")
+struct ValueTests {
+    static let values: [[String: Value]] = [
+        ["title": "", "i16": 0, "i32": 0, "i64": 0, "length": 0.0, "gain": 0.0, "loved": false, "cover": .data(Data())],
+        ["title": "a\u{0}b\u{10FFFF}é", "link": .uri("x y\u{0}z"), "blob": .data(Data([0, 255])), "cover": .data(Data([0]))],
+        ["i16": .int(-32768), "i32": .int(Int64(Int32.min)), "i64": .int(.min), "loved": true],
+        ["i16": 32767, "i32": .int(Int64(Int32.max)), "i64": .int(.max)],
+        ["length": .double(-0.0), "gain": .double(-0.0), "played": .date(Date(timeIntervalSinceReferenceDate: -0.0))],
+        ["length": .double(.infinity), "gain": .double(-.infinity), "played": .date(Date(timeIntervalSinceReferenceDate: .infinity))],
+        ["length": .double(.nan), "gain": .double(.nan), "played": .date(Date(timeIntervalSinceReferenceDate: .nan))],
+        ["length": .double(Double(bitPattern: 0xFFF8_0000_DEAD_BEEF)), "played": .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: 0x7FF0_0000_0000_0001)))],
+        ["length": .double(.leastNonzeroMagnitude), "gain": .double(Double(Float.leastNonzeroMagnitude)), "played": .date(Date(timeIntervalSinceReferenceDate: .leastNonzeroMagnitude))],
+        ["length": .double(.greatestFiniteMagnitude), "gain": .double(Double(Float.greatestFiniteMagnitude))],
+        ["length": 3.0, "gain": 3.0, "played": .date(Date(timeIntervalSinceReferenceDate: 700_000_000))],
+        ["number": .decimal(Decimal(string: "-12345678901234567890123456789012345678") ?? 0)],
+        ["number": .decimal(Decimal(string: "1e-127") ?? 0)], ["number": .decimal(.nan)], ["number": .decimal(0)],
+        ["token": .uuid(UUID()), "other": .objectID(ObjectID("Drummer", .max))],
+        ["album": .objectID(ObjectID("Album", 7)), "album#order": .int(-3), "artist": .objectID(ObjectID("Singer", 9))],
+        ["place": .composite([:])], ["place": .composite(["lat": .double(-0.0), "name": "x"])], [:],
+    ]
+
+    @Test("every bit of every value survives closing and opening", arguments: ["commit", "load", "unpublished load"])
+    func roundTrip(way: String) throws {
+        let directory = try TemporaryDirectory()
+        let type = SQLiteStoreType()
+        let model = try Models.music()
+        var batch = RecordBatch(model: model)
+        for (index, values) in Self.values.enumerated() {
+            try batch.append(ObjectID("Track", Int64(index + 1)), values: values)
+        }
+        // Values that decoded values cannot carry: a signalling NaN of 32 bits.
+        let layout = try model.requireEntity("Track").layout
+        batch.beginRecord(layout, key: 100, version: 1)
+        batch.setFloatBits(0x7F80_0001, try layout.requireField("gain"))
+        batch.endRecord()
+
+        let store = try type.create(
+            directory.url("a"), model: model, options: StoreOptions(isUnpublished: way == "unpublished load"))
+        if way == "commit" {
+            var changes = ChangeSet(model: model)
+            changes.inserts = batch
+            _ = try store.commit(changes)
+        } else {
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            try loader.append(batch)
+            _ = try loader.finish()
+        }
+        try store.close()
+        #expect(try directory.names == ["a", "a.lock"])
+
+        let reopened = try type.open(directory.url("a"), options: StoreOptions())
+        let expected = (0..<batch.count).map { batch.record(at: $0) }
+        let found = try reopened.records("Track")
+        #expect(found.map(\.bytes) == expected.map(\.bytes))
+        #expect(try reopened.findings() == [])
+        try reopened.close()
+    }
+
+    @Test("an update stores every value exactly too")
+    func update() throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+        try store.change { try $0.insert(ObjectID("Track", 1), values: [:]) }
+        var version: UInt32 = 1
+        for values in Self.values {
+            var expected = RecordBatch(model: store.model)
+            try expected.append(ObjectID("Track", 1), version: version + 1, values: values)
+            try store.change { try $0.update(ObjectID("Track", 1), version: version, values: values) }
+            version += 1
+            #expect(try store.records("Track").map(\.bytes) == [expected.record(at: 0).bytes])
+        }
+        #expect(try store.findings() == [])
+        try store.close()
+    }
+
+    @Test("columns say what they hold to any SQL tool")
+    func readable() throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+        try store.change {
+            try $0.insert(
+                ObjectID("Track", 1),
+                values: [
+                    "title": "Blue", "number": .decimal(Decimal(string: "1.50") ?? 0), "length": .double(.nan),
+                    "artist": .objectID(ObjectID("Singer", 9)), "place": .composite(["name": "here"]),
+                ])
+        }
+        try store.close()
+        let connection = try SQLiteConnection.openForReading(directory.file("a"), isImmutable: true)
+        let statement = try connection.prepare(
+            "SELECT title, Track.number, length, artist, e.name, place, place_name, place_lat FROM Track JOIN _roost_entities e ON e.number = artist_entity")
+        #expect(try statement.step())
+        var row: [SQLValue] = []
+        for column in 0..<statement.columnCount { row.append(try statement.value(at: column)) }
+        #expect(row == [.text("Blue"), .text("1.5"), .text("NaN"), .integer(9), .text("Singer"), .integer(1), .text("here"), .null])
+        connection.recycle(statement)
+        try connection.close()
+    }
+}
