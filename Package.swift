@@ -84,7 +84,8 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "RoostConformance", dependencies: ["RoostCore"], path: "Conformance", swiftSettings: strict),
         .executableTarget(
-            name: "RoostCommand", dependencies: ["Roost", "RoostCore", "RoostConformance", "RoostMigration"],
+            name: "RoostCommand",
+            dependencies: ["Roost", "RoostCore", "RoostFiles", "RoostConformance", "RoostMigration"],
             swiftSettings: strict),
 
         // MARK: Tests
@@ -112,12 +113,21 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "RoostMigrationTests", dependencies: ["RoostMigration", "Roost", "RoostCore"], swiftSettings: strict),
-        .testTarget(name: "RoostCommandTests", dependencies: ["RoostCommand", "Roost"], swiftSettings: strict),
+            name: "RoostMigrationTests", dependencies: ["RoostMigration", "Roost", "RoostCore", "RoostFiles"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RoostCommandTests", dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration"],
+            swiftSettings: strict),
         .testTarget(
             name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore"],
             swiftSettings: strict),
-        .testTarget(name: "CrashTests", dependencies: ["Roost", "RoostCore", "RoostFiles"], swiftSettings: strict),
+        // The process that CrashTests start and kill.
+        .executableTarget(
+            name: "CrashChild", dependencies: ["Roost", "RoostCore", "RoostConformance"], path: "Tests/CrashChild",
+            swiftSettings: strict),
+        .testTarget(
+            name: "CrashTests", dependencies: ["Roost", "RoostCore", "RoostFiles", "RoostConformance", "CrashChild"],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

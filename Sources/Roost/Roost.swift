@@ -1,1 +1,5 @@
 @_exported public import RoostCore
+@_exported public import RoostMigration
+
+/// The version of Roost.
+public let roostVersion = "0.1.0"

@@ -28,7 +28,18 @@ public enum StoreFile {
     }
 
     /// What the name of each temporary sibling of `path` begins with.
-    static func temporaryPrefix(for path: String) -> String { ".\(name(of: path))." }
+    ///
+    /// A sibling of a temporary file counts as one of the file that it is built for, so that sweeping for that file finds it.
+    static func temporaryPrefix(for path: String) -> String {
+        let name = name(of: path)
+        guard name.hasPrefix("."), name.hasSuffix(temporarySuffix) else { return ".\(name)." }
+        let prefix = name.dropLast(temporarySuffix.count).dropLast(16)
+        let random = name.dropFirst(prefix.count).dropLast(temporarySuffix.count)
+        guard prefix.count > 2, prefix.hasSuffix("."), random.utf8.count == 16, random.allSatisfy(\.isHexDigit) else {
+            return ".\(name)."
+        }
+        return String(prefix)
+    }
 
     static let temporarySuffix = ".roost-tmp"
 

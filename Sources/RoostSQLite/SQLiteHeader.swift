@@ -24,6 +24,27 @@ struct SQLiteHeader {
     /// 1 for UTF-8; 0 for a database in which nothing was ever written.
     var textEncoding: Int { word(56) }
 
+    /// The bytes that the header says the file has; nil where an old version of SQLite left that open.
+    private var fileByteCount: Int? {
+        let pageSize = Int(bytes[16]) << 8 | Int(bytes[17])
+        guard word(28) > 0, word(24) == word(92) else { return nil }
+        return word(28) * (pageSize == 1 ? 65536 : pageSize)
+    }
+
+    /// Throws code `corrupted` when the file's end is missing; SQLite would notice only where it reads there.
+    ///
+    /// While there is a log, the file may be shorter than the store.
+    private static func requireWhole(_ path: String) throws(StoreError) {
+        for attempt in 1...2 {
+            guard let bytes = StoreFile.read(prefix: byteCount, of: path), let expected = SQLiteHeader(bytes)?.fileByteCount,
+                try StoreFile.byteCount(at: path) < expected, !SQLiteSettling.needsRecovery(path)
+            else { return }
+            // A checkpoint may have begun and ended between the looks; it has not twice.
+            guard attempt == 2 else { continue }
+            throw StoreError(.corrupted, "'\(path)' is shorter than it says: its end is missing. Restore it from a backup.")
+        }
+    }
+
     private func word(_ offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
 
     /// Checks that the file at `path`, which this process has not open, is a store of a version that can be read.
@@ -44,6 +65,7 @@ struct SQLiteHeader {
         guard header.textEncoding <= 1 else {
             throw StoreError(.corrupted, "'\(path)' does not keep its text as UTF-8, as every Roost store does.")
         }
+        try requireWhole(path)
     }
 
     /// Whether the file at `path` is a store of this type; never blocks and never throws.

@@ -1,0 +1,381 @@
+internal import Foundation
+internal import RoostCore
+
+extension ConformanceCheck {
+    /// Change sets: what they do, and all or nothing.
+    static let changes: [ConformanceCheck] = [
+        ConformanceCheck(
+            "changes.insert-update-delete", "Inserts, updates and deletes of one change set happen together."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { changes in
+                for key in 1...3 {
+                    try changes.insert(ObjectID("Track", Int64(key)), values: ["title": .string("old \(key)")])
+                }
+            }
+            try store.change { changes in
+                changes.delete(ObjectID("Track", 1), version: 1)
+                try changes.update(ObjectID("Track", 2), version: 1, values: ["title": "new"])
+                try changes.insert(ObjectID("Track", 4), values: ["title": "added"])
+            }
+            let objects = try bench.reopen(store).view { try $0.objects(of: "Track") }
+            try expectEqual(objects.map(\.id.key), [2, 3, 4], "the keys")
+            try expectEqual(objects.map { $0.values["title"] }, ["new", "old 3", "added"], "the titles")
+            try expectEqual(objects.map(\.version), [2, 1, 1], "the versions")
+        },
+        ConformanceCheck(
+            "changes.update.replaces-all", "An update replaces all values: those it does not name become null."
+        ) { bench in
+            let store = try bench.create()
+            let full = try fullValues(seed: 5)
+            try store.change { changes in
+                try changes.insert(ObjectID("Everything", 1), values: full)
+                try changes.insert(ObjectID("Indexed", 1), values: full)
+            }
+            try store.change { changes in
+                try changes.update(ObjectID("Everything", 1), version: 1, values: ["i64": 7])
+                try changes.update(ObjectID("Indexed", 1), version: 1, values: ["i64": 7])
+            }
+            try store.view { snapshot in
+                try expectEqual(try snapshot.objects(of: "Everything").map(\.values), [["i64": 7]], "the values")
+                try expectEqual(
+                    try snapshot.objects(of: "Indexed").map(\.values), [["i64": 7]], "the values of the indexed object")
+                try expectEqual(
+                    try snapshot.keys(
+                        FetchRequest("Indexed", where: .isNull("str") && .isNull("dbl") && .isNull("day"))), [1],
+                    "the indexes follow")
+            }
+        },
+        ConformanceCheck("changes.empty", "An empty change set succeeds, changes nothing and adds no generation.") {
+            bench in
+            let store = try bench.create()
+            let first = try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            let before = try store.contents()
+            let receipt = try store.change { _ in }
+            try expectEqual(receipt.generation, first.generation, "the generation")
+            try expectEqual(try store.contents(), before, "the contents")
+        },
+        ConformanceCheck(
+            "changes.generation",
+            "Each commit that changes anything adds one to the generation; a failed one adds nothing."
+        ) { bench in
+            let store = try bench.create()
+            let first = try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }.generation
+            let second = try store.change { try $0.update(ObjectID("Tag", 1), version: 1, values: [:]) }.generation
+            try expectEqual(second, first + 1, "the generation after an update")
+            try expectError(.conflict, in: "a stale update") {
+                try store.change { try $0.update(ObjectID("Tag", 1), version: 1, values: [:]) }
+            }
+            let third = try store.change { $0.userMetadata["a"] = .int(1) }.generation
+            try expectEqual(third, first + 2, "the generation after metadata")
+            let reopened = try bench.reopen(store)
+            let fourth = try reopened.change { $0.delete(ObjectID("Tag", 1), version: 2) }.generation
+            try expectEqual(fourth, first + 3, "the generation after reopening and a delete")
+            if let recorded = try reopened.view({ try $0.recordedTally() }) {
+                try expectEqual(recorded.generation, fourth, "the recorded generation")
+            }
+        },
+        ConformanceCheck(
+            "changes.atomic.every-part",
+            "When one part of a change set is refused, no part is written: objects, links, metadata, keys' owners."
+        ) {
+            bench in
+            let store = try bench.create()
+            try store.change { changes in
+                try changes.insert(ObjectID("Track", 1), values: ["title": "a"])
+                try changes.insert(ObjectID("Tag", 1), values: [:])
+                try changes.insert(ObjectID("Tag", 2), values: [:])
+                try changes.add(Link(1, 1), to: RelationshipName("Tag", "tagged"))
+            }
+            let before = try store.contents()
+            let digest = try store.view { try $0.recordedTally() }
+            let faults: [(String, StoreError.Code, (inout ChangeSet) throws -> Void)] = [
+                ("a stale update", .conflict, { try $0.update(ObjectID("Tag", 2), version: 9, values: [:]) }),
+                ("a stale delete", .conflict, { $0.delete(ObjectID("Tag", 99), version: 1) }),
+                ("a stale reference", .conflict, { $0.unchanged = [.init(ObjectID("Tag", 2), version: 3)] }),
+                ("a taken key", .duplicateObject, { try $0.insert(ObjectID("Tag", 2), values: [:]) }),
+                (
+                    "a link to nothing", .objectNotFound,
+                    { try $0.add(Link(2, 77), to: RelationshipName("Tag", "tagged")) }
+                ),
+                (
+                    "a link from nothing", .objectNotFound,
+                    { try $0.add(Link(77, 1), to: RelationshipName("Tag", "tagged")) }
+                ),
+            ]
+            for (name, code, fault) in faults {
+                try expectError(code, in: name) {
+                    try store.change { changes in
+                        try changes.insert(ObjectID("Track", 50), values: ["title": "b"])
+                        try changes.update(ObjectID("Track", 1), version: 1, values: ["title": "c"])
+                        changes.delete(ObjectID("Tag", 1), version: 1)
+                        try changes.remove(Link(1, 1), from: RelationshipName("Tag", "tagged"))
+                        try changes.add(Link(2, 1), to: RelationshipName("Tag", "tagged"))
+                        changes.userMetadata["k"] = .int(1)
+                        try fault(&changes)
+                    }
+                }
+                try expectEqual(try store.contents(), before, "the contents after \(name)")
+                try expectEqual(try store.view { try $0.recordedTally() }, digest, "the recorded tally after \(name)")
+            }
+            // The store is fit for use afterwards.
+            try store.change { try $0.insert(ObjectID("Track", 50), values: [:]) }
+        },
+        ConformanceCheck(
+            "changes.durable", "Everything that was committed is there after closing and opening.",
+            needs: [.persistence]
+        ) { bench in
+            var store = try bench.create()
+            for round in 1...5 {
+                try store.change { changes in
+                    for key in 1...20 {
+                        try changes.insert(
+                            ObjectID("Track", Int64(round * 100 + key)), values: ["title": .string("\(round)/\(key)")])
+                    }
+                }
+                let before = try store.contents()
+                store = try bench.reopen(store)
+                try expectEqual(try store.contents(), before, "the contents after reopening, round \(round)")
+            }
+        },
+        ConformanceCheck("changes.large", "A change set of many thousand objects is one commit.") { bench in
+            let store = try bench.create()
+            let count = 20_000
+            let receipt = try store.change { changes in
+                for key in 1...count {
+                    try changes.insert(ObjectID("Track", Int64(key)), values: ["title": .string("title \(key)")])
+                }
+            }
+            let next = try store.change { changes in
+                for key in 1...count where key % 3 == 0 { changes.delete(ObjectID("Track", Int64(key)), version: 1) }
+                for key in 1...count where key % 3 == 1 {
+                    try changes.update(ObjectID("Track", Int64(key)), version: 1, values: ["title": "u"])
+                }
+            }
+            try expectEqual(next.generation, receipt.generation + 1, "the generation")
+            try store.view { snapshot in
+                try expectEqual(try snapshot.count(FetchRequest("Track")), count - count / 3, "the number of objects")
+                try expectEqual(
+                    try snapshot.count(FetchRequest("Track", where: .equal("title", "u"))), (count + 2) / 3,
+                    "the number of updated objects")
+            }
+        },
+        ConformanceCheck("changes.unordered-keys", "Inserts may come in any order of keys and entities.") { bench in
+            let store = try bench.create()
+            let keys = (1...300).map { Int64($0) }.shuffledForChecks
+            try store.change { changes in
+                for key in keys {
+                    try changes.insert(ObjectID("Track", key), values: ["title": .string("\(key)")])
+                    try changes.insert(ObjectID(key % 2 == 0 ? "Dog" : "Robot", key), values: [:])
+                }
+            }
+            try store.view { snapshot in
+                try expectEqual(try snapshot.objects(of: "Track").map(\.id.key), keys.sorted(), "the tracks")
+                try expectEqual(try snapshot.objects(of: "Being").map(\.id.key), keys.sorted(), "the beings")
+            }
+        },
+        ConformanceCheck(
+            "changes.unknown-link-relationship",
+            "Links of a relationship that has none cannot be put into a change set."
+        ) { bench in
+            let store = try bench.create()
+            try expectError(.invalidRequest, in: "a link of a to-one relationship") {
+                try store.change { try $0.add(Link(1, 1), to: RelationshipName("Track", "album")) }
+            }
+            try expectError(.invalidRequest, in: "a link of a derived relationship") {
+                try store.change { try $0.add(Link(1, 1), to: RelationshipName("Album", "songs")) }
+            }
+            try expectError(.unknownProperty, in: "a link of no relationship") {
+                try store.change { try $0.add(Link(1, 1), to: RelationshipName("Track", "nothing")) }
+            }
+        },
+        ConformanceCheck("changes.threads", "Commits from several threads queue: each is whole and none is lost.") {
+            bench in
+            let store = try bench.create()
+            let workers = (0..<4).map { worker in
+                Background { () -> Int in
+                    for round in 0..<15 {
+                        try store.change { changes in
+                            for place in 0..<3 {
+                                try changes.insert(
+                                    ObjectID("Track", Int64(worker * 1000 + round * 10 + place + 1)),
+                                    values: ["title": .string("\(worker)")])
+                            }
+                        }
+                    }
+                    return 15
+                }
+            }
+            for worker in workers { _ = try worker.value() }
+            try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 4 * 15 * 3, "the number of objects")
+        },
+    ]
+
+    /// Optimistic versions.
+    static let versions: [ConformanceCheck] = [
+        ConformanceCheck("versions.count-up", "An insert is version 1; each update is one higher.") { bench in
+            let store = try bench.create()
+            try store.change { changes in
+                try changes.insert(ObjectID("Track", 1), values: [:])
+                try changes.inserts.append(ObjectID("Track", 2), version: 0, values: [:])
+            }
+            try expectEqual(
+                try store.view { try $0.objects(of: "Track").map(\.version) }, [1, 1], "the versions after the insert")
+            for version in UInt32(1)...5 {
+                try store.change {
+                    try $0.update(ObjectID("Track", 1), version: version, values: ["title": .string("\(version)")])
+                }
+                try expectEqual(
+                    try store.view { try $0.objects(of: "Track").map(\.version) }, [version + 1, 1], "the versions")
+            }
+        },
+        ConformanceCheck(
+            "versions.conflict.all-listed", "A conflict lists every stale object, with its current record or none."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { changes in
+                for key in 1...6 {
+                    try changes.insert(ObjectID("Track", Int64(key)), values: ["title": .string("t\(key)")])
+                }
+            }
+            try store.change { changes in
+                try changes.update(ObjectID("Track", 1), version: 1, values: ["title": "changed 1"])
+                try changes.update(ObjectID("Track", 2), version: 1, values: ["title": "changed 2"])
+                changes.delete(ObjectID("Track", 3), version: 1)
+                changes.delete(ObjectID("Track", 4), version: 1)
+            }
+            let before = try store.contents()
+            let error = try expectError(.conflict, in: "a stale change set") {
+                try store.change { changes in
+                    try changes.update(ObjectID("Track", 1), version: 1, values: ["title": "mine"])
+                    changes.delete(ObjectID("Track", 2), version: 1)
+                    try changes.update(ObjectID("Track", 3), version: 1, values: ["title": "mine"])
+                    changes.delete(ObjectID("Track", 4), version: 1)
+                    try changes.update(ObjectID("Track", 5), version: 1, values: ["title": "mine"])
+                    changes.delete(ObjectID("Track", 6), version: 1)
+                }
+            }
+            let conflicts = error.conflicts.sorted { $0.id.key < $1.id.key }
+            try expectEqual(conflicts.map(\.id), (1...4).map { ObjectID("Track", $0) }, "the objects in conflict")
+            try expectEqual(conflicts.map(\.expectedVersion), [1, 1, 1, 1], "the versions they were expected at")
+            try expectEqual(conflicts.map { $0.current?.version }, [2, 2, nil, nil], "their current versions")
+            try expectEqual(
+                try conflicts.map { try $0.current?.value("title") }, ["changed 1", "changed 2", nil, nil],
+                "their current titles")
+            try expectEqual(try store.contents(), before, "nothing was written")
+        },
+        ConformanceCheck(
+            "versions.conflict.future", "A version higher than the current one is as stale as a lower one."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            for version in [UInt32(0), 2, .max] {
+                let error = try expectError(.conflict, in: "an update at version \(version)") {
+                    try store.change { try $0.update(ObjectID("Tag", 1), version: version, values: [:]) }
+                }
+                try expectEqual(error.conflicts.map(\.expectedVersion), [version], "the expected version")
+                try expectEqual(error.conflicts.map { $0.current?.version }, [1], "the current version")
+            }
+        },
+        ConformanceCheck(
+            "versions.conflict.second-writer", "Of two writers with the same version the second one gets the conflict."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Track", 1), values: ["title": "start"]) }
+            try store.change { try $0.update(ObjectID("Track", 1), version: 1, values: ["title": "first"]) }
+            try expectError(.conflict, in: "the second writer") {
+                try store.change { try $0.update(ObjectID("Track", 1), version: 1, values: ["title": "second"]) }
+            }
+            try expectEqual(
+                try store.view { try $0.object(ObjectID("Track", 1))?.values["title"] }, "first", "the title")
+            try store.change { try $0.update(ObjectID("Track", 1), version: 2, values: ["title": "second"]) }
+            try expectEqual(
+                try store.view { try $0.object(ObjectID("Track", 1))?.values["title"] }, "second",
+                "the title after a retry")
+        },
+        ConformanceCheck(
+            "versions.unchanged.holds",
+            "An object that must be unchanged and is lets the commit through, and keeps its version."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try store.change { changes in
+                changes.unchanged = [.init(ObjectID("Tag", 1), version: 1)]
+                try changes.insert(ObjectID("Tag", 2), values: [:])
+            }
+            try expectEqual(try store.view { try $0.objects(of: "Tag").map(\.version) }, [1, 1], "the versions")
+        },
+        ConformanceCheck(
+            "versions.unchanged.stale",
+            "An object that must be unchanged and is not makes a conflict; so does a deleted one."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { changes in
+                try changes.insert(ObjectID("Tag", 1), values: [:])
+                try changes.insert(ObjectID("Tag", 2), values: [:])
+            }
+            try store.change { changes in
+                try changes.update(ObjectID("Tag", 1), version: 1, values: [:])
+                changes.delete(ObjectID("Tag", 2), version: 1)
+            }
+            let error = try expectError(.conflict, in: "a change set with stale references") {
+                try store.change { changes in
+                    changes.unchanged = [.init(ObjectID("Tag", 1), version: 1), .init(ObjectID("Tag", 2), version: 1)]
+                    try changes.insert(ObjectID("Tag", 3), values: [:])
+                }
+            }
+            try expectEqual(
+                Set(error.conflicts.map(\.id)), [ObjectID("Tag", 1), ObjectID("Tag", 2)], "the objects in conflict")
+            try expectEqual(try store.view { try $0.objects(of: "Tag").map(\.id.key) }, [1], "the objects")
+        },
+        ConformanceCheck(
+            "versions.after-delete",
+            "Updating or deleting an object that is gone is a conflict without a current record."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try store.change { $0.delete(ObjectID("Tag", 1), version: 1) }
+            for attempt in ["update", "delete"] {
+                let error = try expectError(.conflict, in: "the \(attempt) of a deleted object") {
+                    try store.change { changes in
+                        if attempt == "update" {
+                            try changes.update(ObjectID("Tag", 1), version: 1, values: [:])
+                        } else {
+                            changes.delete(ObjectID("Tag", 1), version: 1)
+                        }
+                    }
+                }
+                try expectEqual(error.conflicts.count, 1, "the number of conflicts")
+                try expect(error.conflicts.first?.current == nil, "there is no current record")
+            }
+        },
+        ConformanceCheck("versions.race", "Threads that increment one object with retries lose no increment.") {
+            bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Everything", 1), values: ["i64": 0]) }
+            let workers = (0..<3).map { _ in
+                Background { () -> Int in
+                    var done = 0
+                    while done < 10 {
+                        let object = try require(
+                            try store.view { try $0.object(ObjectID("Everything", 1)) }, "the counter")
+                        guard case .int(let count)? = object.values["i64"] else {
+                            throw Mismatch(expected: "a number", actual: "none")
+                        }
+                        do {
+                            try store.change {
+                                try $0.update(object.id, version: object.version, values: ["i64": .int(count + 1)])
+                            }
+                            done += 1
+                        } catch let error as StoreError where error.code == .conflict {}
+                    }
+                    return done
+                }
+            }
+            for worker in workers { _ = try worker.value() }
+            let object = try require(try store.view { try $0.object(ObjectID("Everything", 1)) }, "the counter")
+            try expectEqual(object.values["i64"], .int(30), "the count")
+            try expectEqual(object.version, 31, "the version")
+        },
+    ]
+}

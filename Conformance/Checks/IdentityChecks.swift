@@ -1,0 +1,227 @@
+internal import Foundation
+internal import RoostCore
+
+extension ConformanceCheck {
+    /// Keys and IDs.
+    static let identity: [ConformanceCheck] = [
+        ConformanceCheck(
+            "identity.reserve.disjoint", "Reserved keys are positive, as many as asked for, and never given out twice."
+        ) { bench in
+            let store = try bench.create()
+            var seen: Set<Int64> = []
+            for count in [1, 5, 1, 1000, 3] {
+                let keys = try store.reserveKeys(count, for: "Tag")
+                try expectEqual(keys.count, count, "the number of keys")
+                for key in keys {
+                    try expect(key > 0, "keys are positive", otherwise: "\(key)")
+                    try expect(seen.insert(key).inserted, "keys are given out once", otherwise: "\(key) came twice")
+                }
+            }
+        },
+        ConformanceCheck("identity.reserve.hierarchy", "A hierarchy shares its keys; other hierarchies have their own.")
+        { bench in
+            let store = try bench.create()
+            let dog = try store.reserveKeys(10, for: "Dog")
+            let robot = try store.reserveKeys(10, for: "Robot")
+            let being = try store.reserveKeys(10, for: "Being")
+            try expect(
+                !dog.overlaps(robot) && !robot.overlaps(being) && !dog.overlaps(being),
+                "no key is given out twice in the hierarchy")
+            try store.view { snapshot in
+                // A store may set more keys aside than it was asked for, so the mark may be higher, never lower.
+                try expect(
+                    try snapshot.lastKey(of: "Animal") >= being.upperBound - 1,
+                    "the last key of the hierarchy is none below the reserved ones")
+                try expectEqual(try snapshot.lastKey(of: "Tag"), 0, "the last key of another hierarchy")
+            }
+        },
+        ConformanceCheck(
+            "identity.reserve.bad-requests",
+            "Reserving for an unknown entity, or fewer than one key, fails and uses no key."
+        ) {
+            bench in
+            let store = try bench.create()
+            try expectError(.unknownEntity, in: "reserving for an unknown entity") {
+                _ = try store.reserveKeys(1, for: "Nothing")
+            }
+            for count in [0, -1, Int.min] {
+                try expectError(.invalidRequest, in: "reserving \(count) keys") {
+                    _ = try store.reserveKeys(count, for: "Tag")
+                }
+            }
+            try expectEqual(try store.view { try $0.lastKey(of: "Tag") }, 0, "the last key")
+        },
+        ConformanceCheck(
+            "identity.reserve.exhausted", "When the keys run out, reserving fails with `limitExceeded` and uses none."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Tag", .max - 5), values: [:]) }
+            try expectError(.limitExceeded, in: "reserving more keys than there are") {
+                _ = try store.reserveKeys(100, for: "Tag")
+            }
+            try expectError(.limitExceeded, in: "reserving as many keys as there are numbers") {
+                _ = try store.reserveKeys(Int.max, for: "Tag")
+            }
+            try expectEqual(try store.view { try $0.lastKey(of: "Tag") }, .max - 5, "the last key")
+        },
+        ConformanceCheck(
+            "identity.reserve.survives", "Reserved keys stay used after reopening, even if no object ever had them."
+        ) { bench in
+            let store = try bench.create()
+            let first = try store.reserveKeys(50, for: "Tag")
+            let reopened = try bench.reopen(store)
+            let second = try reopened.reserveKeys(1, for: "Tag")
+            try expect(
+                second.lowerBound >= first.upperBound, "later keys are higher", otherwise: "\(second) after \(first)")
+        },
+        ConformanceCheck(
+            "identity.deleted-keys", "The key of a deleted object is never given out again, nor after reopening."
+        ) { bench in
+            var store = try bench.create()
+            let key = try store.reserveKeys(1, for: "Tag").lowerBound
+            try store.change { try $0.insert(ObjectID("Tag", key), values: [:]) }
+            try store.change { $0.delete(ObjectID("Tag", key), version: 1) }
+            try expect(try store.reserveKeys(1, for: "Tag").lowerBound > key, "the next key is higher")
+            store = try bench.reopen(store)
+            try expect(
+                try store.reserveKeys(1, for: "Tag").lowerBound > key + 1,
+                "the next key after reopening is higher still")
+            try expect(try store.view { try $0.lastKey(of: "Tag") } >= key, "the last key is not lowered")
+        },
+        ConformanceCheck(
+            "identity.explicit-keys", "An insert with a key of its own raises the mark: later keys are higher."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Dog", 1_000_000), values: [:]) }
+            try expectEqual(try store.view { try $0.lastKey(of: "Being") }, 1_000_000, "the last key")
+            try expect(try store.reserveKeys(1, for: "Robot").lowerBound > 1_000_000, "the next key is higher")
+            try store.change { try $0.insert(ObjectID("Dog", 5), values: [:]) }
+            try expect(try store.view { try $0.lastKey(of: "Being") } > 1_000_000, "a low key does not lower the mark")
+        },
+        ConformanceCheck(
+            "identity.extreme-keys", "Keys from 1 to the greatest 64-bit integer can be used, and order as numbers."
+        ) { bench in
+            let keys: [Int64] = [
+                1, 2, 127, 128, 255, 256, 65_535, 65_536, 1 << 31, 1 << 32, 1 << 53 + 1, .max - 1, .max,
+            ]
+            let store = try bench.create()
+            try store.change { changes in
+                for key in keys.shuffledForChecks { try changes.insert(ObjectID("Tag", key), values: [:]) }
+            }
+            try bench.reopen(store).view { snapshot in
+                try expectEqual(try snapshot.objects(of: "Tag").map(\.id.key), keys, "the keys")
+                try expectEqual(
+                    try snapshot.objects(of: "Tag", after: ObjectID("Tag", 65_535)).map(\.id.key),
+                    Array(keys.drop { $0 <= 65_535 }),
+                    "the keys behind 65535")
+                try expectEqual(
+                    try snapshot.objects(of: "Tag", after: ObjectID("Tag", .max)).count, 0,
+                    "objects behind the last key")
+            }
+        },
+        ConformanceCheck(
+            "identity.insert.duplicate",
+            "Inserting a key that is taken in its hierarchy fails with `duplicateObject`, writing nothing."
+        ) {
+            bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Dog", 1), values: ["name": "a"]) }
+            let before = try store.contents()
+            for entity in ["Dog", "Animal", "Robot"] as [EntityName] {
+                try expectError(.duplicateObject, in: "inserting \(entity)/p1 beside Dog/p1") {
+                    try store.change { changes in
+                        try changes.insert(ObjectID("Dog", 2), values: [:])
+                        try changes.insert(ObjectID(entity, 1), values: [:])
+                    }
+                }
+                try expectEqual(try store.contents(), before, "the contents are as before")
+            }
+            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+        },
+        ConformanceCheck(
+            "identity.insert.duplicate-in-change-set",
+            "Inserting one key twice in a change set fails with `duplicateObject`."
+        ) { bench in
+            let store = try bench.create()
+            try expectError(.duplicateObject, in: "inserting p1 twice") {
+                try store.change { changes in
+                    try changes.insert(ObjectID("Dog", 1), values: [:])
+                    try changes.insert(ObjectID("Robot", 1), values: [:])
+                }
+            }
+            try expectEqual(try store.view { try $0.objects(of: "Being").count }, 0, "the number of objects")
+        },
+        ConformanceCheck(
+            "identity.read.order", "Records are read by ID in the order asked for; missing ones are left out."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { changes in
+                for key in 1...9 { try changes.insert(ObjectID("Tag", Int64(key)), values: [:]) }
+            }
+            try store.view { snapshot in
+                let asked: [Int64] = [7, 100, 2, 9, 1, 55, 3]
+                try expectEqual(
+                    try snapshot.objects(with: asked.map { ObjectID("Tag", $0) }).map(\.id.key), [7, 2, 9, 1, 3],
+                    "the keys found")
+                try expectEqual(try snapshot.objects(with: []).count, 0, "objects for no IDs")
+            }
+        },
+        ConformanceCheck(
+            "identity.read.hierarchy", "An ID finds the record of its entity or of a subentity, never of another one."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Dog", 1), values: ["name": "Rex"]) }
+            try store.view { snapshot in
+                for entity in ["Dog", "Animal", "Being"] as [EntityName] {
+                    try expectEqual(
+                        try snapshot.objects(with: [ObjectID(entity, 1)]).map(\.id), [ObjectID("Dog", 1)],
+                        "what \(entity)/p1 finds")
+                }
+                try expectEqual(try snapshot.objects(with: [ObjectID("Robot", 1)]).map(\.id), [], "what Robot/p1 finds")
+                try expectEqual(try snapshot.objects(with: [ObjectID("Tag", 1)]).map(\.id), [], "what Tag/p1 finds")
+            }
+            try store.change { try $0.insert(ObjectID("Animal", 2), values: [:]) }
+            try expectEqual(
+                try store.view { try $0.objects(with: [ObjectID("Dog", 2)]).count }, 0,
+                "what Dog/p2 finds, an animal but no dog")
+        },
+        ConformanceCheck("identity.read.many", "Reading thousands of records by ID gives each one, in order.") {
+            bench in
+            let store = try bench.create()
+            try store.change { changes in
+                for key in 1...5000 {
+                    try changes.insert(ObjectID("Track", Int64(key)), values: ["title": .string("t\(key)")])
+                }
+            }
+            let asked = (1...5000).map { Int64($0) }.shuffledForChecks
+            try store.view { snapshot in
+                let found = try snapshot.objects(with: asked.map { ObjectID("Track", $0) })
+                try expectEqual(found.map(\.id.key), asked, "the keys")
+                try expect(
+                    found.allSatisfy { $0.values["title"] == .string("t\($0.id.key)") }, "each has its own title")
+            }
+        },
+        ConformanceCheck(
+            "identity.reserve.threads", "Threads that reserve keys at the same time never get the same one."
+        ) { bench in
+            let store = try bench.create()
+            let workers = (0..<4).map { _ in
+                Background {
+                    var keys: [Int64] = []
+                    for _ in 0..<20 { keys += Array(try store.reserveKeys(3, for: "Tag")) }
+                    return keys
+                }
+            }
+            let keys = try workers.flatMap { try $0.value() }
+            try expectEqual(Set(keys).count, 240, "the number of different keys")
+        },
+    ]
+}
+
+extension Array {
+    /// The elements in another order, the same each time.
+    var shuffledForChecks: [Element] {
+        var random = SeededGenerator(seed: 42)
+        return shuffled(using: &random)
+    }
+}

@@ -1,0 +1,518 @@
+internal import RoostCore
+
+private let tracks = RelationshipName("Playlist", "tracks")
+private let playlists = RelationshipName("Track", "playlists")
+private let tagged = RelationshipName("Tag", "tagged")
+private let tags = RelationshipName("Track", "tags")
+private let members = RelationshipName("Queue", "members")
+private let queues = RelationshipName("Track", "queues")
+private let extras = RelationshipName("Shelf", "extras")
+private let friends = RelationshipName("Node", "friends")
+private let songs = RelationshipName("Album", "songs")
+private let children = RelationshipName("Node", "children")
+
+extension ConformanceCheck {
+    /// Links of many-to-many relationships and of to-many relationships without an inverse.
+    static let links: [ConformanceCheck] = [
+        linked("many-to-many", "A many-to-many link is seen from both ends, under both names.") { store in
+            try store.change { changes in
+                for link in [Link(1, 1), Link(1, 2), Link(2, 1), Link(3, 3)] { try changes.add(link, to: tagged) }
+            }
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: tagged, from: ObjectID("Tag", 1)), [1, 2], "the tracks of tag 1")
+                try expectEqual(
+                    try snapshot.targets(of: tags, from: ObjectID("Track", 1)), [1, 2], "the tags of track 1")
+                try expectEqual(try snapshot.targets(of: tags, from: ObjectID("Track", 2)), [1], "the tags of track 2")
+                try expectEqual(try snapshot.targets(of: tags, from: ObjectID("Track", 4)), [], "the tags of track 4")
+                try expectEqual(
+                    try snapshot.allLinks(of: tagged), [Link(1, 1), Link(1, 2), Link(2, 1), Link(3, 3)],
+                    "all links by source and target")
+            }
+        },
+        linked("inverse-walk", "All links of a relationship can be walked under the inverse's name too, flipped.") {
+            store in
+            try store.change { changes in
+                for link in [Link(1, 3, order: 9), Link(2, 1, order: 4), Link(3, 1, order: 2)] {
+                    try changes.add(link, to: tracks)
+                }
+            }
+            try store.view { snapshot in
+                let flipped = try snapshot.allLinks(of: playlists)
+                try expectEqual(
+                    flipped.map { [$0.source, $0.target] }, [[1, 2], [1, 3], [3, 1]], "track and playlist, by track")
+                try expectEqual(flipped.map(\.inverseOrder), [4, 2, 9], "the places in the playlists")
+            }
+        },
+        linked("added-from-inverse", "A link added under the inverse's name is the same link.") { store in
+            try store.change { changes in
+                try changes.add(Link(5, 2, inverseOrder: 30), to: playlists)
+                try changes.add(Link(6, 2, inverseOrder: 20), to: playlists)
+            }
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: tracks, from: ObjectID("Playlist", 2)), [6, 5], "the tracks in order")
+                try expectEqual(
+                    try snapshot.allLinks(of: tracks), [Link(2, 6, order: 20), Link(2, 5, order: 30)], "the links")
+            }
+            try store.change { try $0.remove(Link(5, 2), from: playlists) }
+            try expectEqual(
+                try store.view { try $0.allLinks(of: tracks) }, [Link(2, 6, order: 20)], "the links after a removal")
+        },
+        linked(
+            "order", "An ordered relationship keeps its order exactly; ties go by key; places need not be consecutive."
+        ) { store in
+            let places: [(Int64, Int64)] = [
+                (1, 70), (2, -5), (3, 70), (4, .min), (5, .max), (6, 0), (7, 70), (8, -5), (9, 1 << 40),
+            ]
+            try store.change { changes in
+                for (key, place) in places { try changes.add(Link(1, key, order: place), to: tracks) }
+            }
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: tracks, from: ObjectID("Playlist", 1)), [4, 2, 8, 6, 1, 3, 7, 9, 5],
+                    "the tracks in order")
+                try expectEqual(
+                    try snapshot.allLinks(of: tracks).map(\.order), [.min, -5, -5, 0, 70, 70, 70, 1 << 40, .max],
+                    "the places")
+            }
+        },
+        linked("order-both-ends", "A relationship that is ordered at both ends keeps both orders.") { store in
+            try store.change { changes in
+                try changes.add(Link(1, 1, order: 3, inverseOrder: 20), to: members)
+                try changes.add(Link(1, 2, order: 1, inverseOrder: 10), to: members)
+                try changes.add(Link(2, 1, order: 5, inverseOrder: 10), to: members)
+                try changes.add(Link(3, 1, order: 5, inverseOrder: 15), to: members)
+            }
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: members, from: ObjectID("Queue", 1)), [2, 1], "the members of queue 1")
+                try expectEqual(
+                    try snapshot.targets(of: queues, from: ObjectID("Track", 1)), [2, 3, 1], "the queues of track 1")
+                try expectEqual(
+                    try snapshot.allLinks(of: members),
+                    [
+                        Link(1, 2, order: 1, inverseOrder: 10), Link(1, 1, order: 3, inverseOrder: 20),
+                        Link(2, 1, order: 5, inverseOrder: 10), Link(3, 1, order: 5, inverseOrder: 15),
+                    ], "the links")
+            }
+        },
+        linked("reorder", "Adding a link that is there replaces its places and makes no second one.") { store in
+            try store.change { changes in
+                for key in 1...4 { try changes.add(Link(1, Int64(key), order: Int64(key)), to: tracks) }
+            }
+            try store.change { changes in
+                try changes.add(Link(1, 1, order: 10), to: tracks)
+                try changes.add(Link(1, 3, order: 0), to: tracks)
+            }
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: tracks, from: ObjectID("Playlist", 1)), [3, 2, 4, 1], "the tracks in order"
+                )
+                try expectEqual(try snapshot.allLinks(of: tracks).count, 4, "the number of links")
+                try expectEqual(
+                    try snapshot.targets(of: playlists, from: ObjectID("Track", 1)), [1], "the playlists of track 1")
+            }
+        },
+        linked("unordered-places", "Places of an end without order are dropped, so that equal links are equal.") {
+            store in
+            try store.change { try $0.add(Link(1, 1, order: 5, inverseOrder: 6), to: tagged) }
+            try expectEqual(try store.view { try $0.allLinks(of: tagged) }, [Link(1, 1)], "the link")
+        },
+        linked("remove", "Removing a link takes it from both ends; removing one that is not there does nothing.") {
+            store in
+            try store.change { changes in for key in 1...3 { try changes.add(Link(1, Int64(key)), to: tagged) } }
+            try store.change { changes in
+                try changes.remove(Link(1, 2), from: tagged)
+                try changes.remove(Link(2, 2), from: tagged)
+                try changes.remove(Link(99, 99), from: tagged)
+            }
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: tagged, from: ObjectID("Tag", 1)), [1, 3], "the tracks of tag 1")
+                try expectEqual(try snapshot.targets(of: tags, from: ObjectID("Track", 2)), [], "the tags of track 2")
+            }
+        },
+        linked("remove-ordered", "An ordered link is removed by its keys alone, whatever places the removal names.") {
+            store in
+            try store.change { try $0.add(Link(1, 1, order: 7, inverseOrder: 8), to: members) }
+            try store.change { try $0.remove(Link(1, 1, order: 1), from: members) }
+            try store.view { snapshot in
+                try expectEqual(try snapshot.allLinks(of: members), [], "the links")
+                try expectEqual(try snapshot.targets(of: queues, from: ObjectID("Track", 1)), [], "from the other end")
+            }
+        },
+        linked("remove-before-add", "In one change set removals come before additions.") { store in
+            try store.change { try $0.add(Link(1, 1, order: 1), to: tracks) }
+            try store.change { changes in
+                try changes.add(Link(1, 1, order: 2), to: tracks)
+                try changes.remove(Link(1, 1), from: tracks)
+            }
+            try expectEqual(try store.view { try $0.allLinks(of: tracks) }, [Link(1, 1, order: 2)], "the links")
+        },
+        linked("reflexive", "A relationship that is its own inverse holds both ways; each pair is walked once.") {
+            store in
+            try store.change { changes in
+                try changes.add(Link(3, 1), to: friends)
+                try changes.add(Link(1, 2), to: friends)
+                try changes.add(Link(1, 3), to: friends)
+                try changes.add(Link(4, 4), to: friends)
+            }
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: friends, from: ObjectID("Node", 1)), [2, 3], "the friends of 1")
+                try expectEqual(try snapshot.targets(of: friends, from: ObjectID("Node", 2)), [1], "the friends of 2")
+                try expectEqual(try snapshot.targets(of: friends, from: ObjectID("Node", 3)), [1], "the friends of 3")
+                try expectEqual(try snapshot.targets(of: friends, from: ObjectID("Node", 4)), [4], "the friends of 4")
+                try expectEqual(
+                    try snapshot.allLinks(of: friends), [Link(1, 2), Link(1, 3), Link(4, 4)], "each pair once")
+            }
+            try store.change { changes in
+                try changes.remove(Link(2, 1), from: friends)
+                try changes.remove(Link(4, 4), from: friends)
+            }
+            try expectEqual(try store.view { try $0.allLinks(of: friends) }, [Link(1, 3)], "the pairs after removing")
+        },
+        linked("no-inverse", "A to-many relationship without an inverse holds links, in key order.") { store in
+            try store.change { changes in
+                for link in [Link(1, 9), Link(1, 3), Link(2, 9)] { try changes.add(link, to: extras) }
+            }
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: extras, from: ObjectID("Shelf", 1)), [3, 9], "the extras of shelf 1")
+                try expectEqual(try snapshot.allLinks(of: extras), [Link(1, 3), Link(1, 9), Link(2, 9)], "all links")
+            }
+        },
+        linked(
+            "ends-exist",
+            "A link whose source or target does not exist after the change is refused with `objectNotFound`."
+        ) { store in
+            for link in [Link(1, 1000), Link(1000, 1)] {
+                for relationship in [tagged, tags, tracks, extras] {
+                    try expectError(.objectNotFound, in: "the link \(link.source)-\(link.target) of \(relationship)") {
+                        try store.change { try $0.add(link, to: relationship) }
+                    }
+                }
+            }
+            try expectError(.objectNotFound, in: "a link to an object deleted in the same change set") {
+                try store.change { changes in
+                    changes.delete(ObjectID("Track", 1), version: 1)
+                    try changes.add(Link(1, 1), to: tagged)
+                }
+            }
+            try store.view { snapshot in
+                for relationship in [tagged, tracks, extras] {
+                    try expectEqual(try snapshot.allLinks(of: relationship), [], "links of \(relationship)")
+                }
+            }
+        },
+        linked("to-new-object", "A link may lead to and from objects inserted in the same change set.") { store in
+            try store.change { changes in
+                try changes.add(Link(500, 600), to: tagged)
+                try changes.insert(ObjectID("Tag", 500), values: [:])
+                try changes.insert(ObjectID("Track", 600), values: [:])
+            }
+            try expectEqual(try store.view { try $0.allLinks(of: tagged) }, [Link(500, 600)], "the links")
+        },
+        linked("deleted-with-object", "Deleting an object removes its links, in every relationship and from both ends.")
+        { store in
+            try store.change { changes in
+                try changes.add(Link(1, 5), to: tagged)
+                try changes.add(Link(2, 5), to: tagged)
+                try changes.add(Link(2, 6), to: tagged)
+                try changes.add(Link(1, 5, order: 3), to: tracks)
+                try changes.add(Link(1, 6, order: 2), to: tracks)
+                try changes.add(Link(1, 5), to: extras)
+                try changes.add(Link(1, 5, order: 1, inverseOrder: 1), to: members)
+            }
+            try store.change { $0.delete(ObjectID("Track", 5), version: 1) }
+            try store.view { snapshot in
+                try expectEqual(try snapshot.allLinks(of: tagged), [Link(2, 6)], "the tags")
+                try expectEqual(try snapshot.allLinks(of: tracks), [Link(1, 6, order: 2)], "the playlists")
+                try expectEqual(try snapshot.allLinks(of: extras), [], "the extras")
+                try expectEqual(try snapshot.allLinks(of: members), [], "the queues")
+                try expectEqual(try snapshot.targets(of: tagged, from: ObjectID("Tag", 1)), [], "the tracks of tag 1")
+                try expectEqual(
+                    try snapshot.targets(of: tags, from: ObjectID("Track", 5)), [], "the tags of what is gone")
+            }
+            try store.change { $0.delete(ObjectID("Tag", 2), version: 1) }
+            try expectEqual(
+                try store.view { try $0.targets(of: tags, from: ObjectID("Track", 6)) }, [], "the tags of track 6")
+        },
+        linked(
+            "deleted-reflexive",
+            "Deleting an object removes its links to itself and to others of a reflexive relationship."
+        ) { store in
+            try store.change { changes in
+                for link in [Link(1, 2), Link(2, 3), Link(2, 2), Link(1, 3)] { try changes.add(link, to: friends) }
+            }
+            try store.change { $0.delete(ObjectID("Node", 2), version: 1) }
+            try store.view { snapshot in
+                try expectEqual(try snapshot.allLinks(of: friends), [Link(1, 3)], "the pairs")
+                try expectEqual(try snapshot.targets(of: friends, from: ObjectID("Node", 3)), [1], "the friends of 3")
+            }
+        },
+        linked("after", "Links can be walked from behind any link, whether or not it exists.") { store in
+            try store.change { changes in
+                for source in 1...4 {
+                    for target in 1...5 {
+                        try changes.add(Link(Int64(source), Int64(target), order: Int64(10 - target)), to: tracks)
+                    }
+                }
+            }
+            try store.view { snapshot in
+                let all = try snapshot.allLinks(of: tracks)
+                try expectEqual(all.count, 20, "the number of links")
+                for index in all.indices {
+                    try expectEqual(
+                        try snapshot.allLinks(of: tracks, after: all[index]), Array(all[(index + 1)...]),
+                        "the links behind number \(index)")
+                }
+                try expectEqual(
+                    try snapshot.allLinks(of: tracks, after: Link(2, 99, order: 7)),
+                    all.filter { ($0.source, $0.order) > (2, 7) },
+                    "the links behind one that does not exist")
+                let flipped = try snapshot.allLinks(of: playlists)
+                try expectEqual(
+                    try snapshot.allLinks(of: playlists, after: flipped[6]), Array(flipped[7...]),
+                    "the flipped links behind number 6")
+            }
+        },
+        linked("many", "Thousands of links of one object come back complete and in order, over several batches.") {
+            store in
+            let count = 10_000
+            try store.change { changes in
+                for key in 1...count { try changes.insert(ObjectID("Track", Int64(100_000 + key)), values: [:]) }
+                for key in 1...count {
+                    try changes.add(Link(1, Int64(100_000 + key), order: Int64((key * 7919) % count)), to: tracks)
+                }
+            }
+            let expected = (1...count).sorted { ($0 * 7919) % count < ($1 * 7919) % count }.map { Int64(100_000 + $0) }
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: tracks, from: ObjectID("Playlist", 1)), expected, "the tracks in order")
+                try expectEqual(try snapshot.allLinks(of: tracks).map(\.target), expected, "the walk of all links")
+            }
+        },
+        linked(
+            "requests", "Links of unknown relationships, of to-one and of derived ones are refused with their codes."
+        ) { store in
+            try store.view { snapshot in
+                try expectError(.unknownEntity, in: "links of an unknown entity") {
+                    _ = try snapshot.allLinks(of: RelationshipName("No", "x"))
+                }
+                try expectError(.unknownProperty, in: "links of an unknown relationship") {
+                    _ = try snapshot.allLinks(of: RelationshipName("Tag", "x"))
+                }
+                try expectError(.unknownProperty, in: "links of an attribute") {
+                    _ = try snapshot.allLinks(of: RelationshipName("Track", "title"))
+                }
+                try expectError(.invalidRequest, in: "all links of a to-one relationship") {
+                    _ = try snapshot.allLinks(of: RelationshipName("Track", "album"))
+                }
+                try expectError(.invalidRequest, in: "all links of a derived relationship") {
+                    _ = try snapshot.allLinks(of: songs)
+                }
+                try expectError(.unknownProperty, in: "links of an unknown relationship from an object") {
+                    _ = try snapshot.targets(of: RelationshipName("Tag", "x"), from: ObjectID("Tag", 1))
+                }
+                try expectEqual(
+                    try snapshot.targets(of: tagged, from: ObjectID("Tag", 12_345)), [],
+                    "links of an object that does not exist")
+            }
+        },
+        linked("polymorphic", "Links lead to and from objects of subentities.") { store in
+            try store.change { changes in
+                try changes.insert(ObjectID("Dog", 1), values: [:])
+                try changes.insert(ObjectID("Robot", 2), values: [:])
+                try changes.add(Link(1, 1), to: RelationshipName("Node", "owned"))
+                try changes.add(Link(1, 2), to: RelationshipName("Node", "owned"))
+                try changes.add(Link(2, 3), to: RelationshipName("Robot", "keepers"))
+            }
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: RelationshipName("Node", "owned"), from: ObjectID("Node", 1)), [1, 2],
+                    "what node 1 owns")
+                for entity in ["Robot", "Being"] as [EntityName] {
+                    try expectEqual(
+                        try snapshot.targets(of: RelationshipName(entity, "keepers"), from: ObjectID(entity, 2)),
+                        [1, 3],
+                        "the keepers of the robot, asked as \(entity)")
+                }
+                try expectEqual(
+                    try snapshot.allLinks(of: RelationshipName("Being", "keepers")),
+                    [Link(1, 1), Link(2, 1), Link(2, 3)], "all links")
+            }
+        },
+        linked("source", "The source of a link from one object is always that object, also from the other end.") {
+            store in
+            try store.change { changes in
+                try changes.add(Link(2, 7, order: 1), to: tracks)
+                try changes.add(Link(1, 3), to: friends)
+            }
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.drain(snapshot.links(of: playlists, from: ObjectID("Track", 7))).map {
+                        [$0.source, $0.target]
+                    }, [[7, 2]],
+                    "source and target from the track")
+                try expectEqual(
+                    try snapshot.drain(snapshot.links(of: friends, from: ObjectID("Node", 3))).map {
+                        [$0.source, $0.target]
+                    }, [[3, 1]],
+                    "source and target from the higher node")
+            }
+        },
+        linked("reopen", "Links and their places survive closing and opening.", reopening: true) { store in
+            try expectEqual(
+                try store.view { try $0.allLinks(of: members) },
+                [Link(1, 2, order: -3, inverseOrder: .max), Link(1, 1, order: 0, inverseOrder: .min)], "the links")
+        },
+    ]
+
+    /// To-many relationships that follow from a to-one inverse.
+    static let derived: [ConformanceCheck] = [
+        linked(
+            "from-to-one", "A to-many relationship with a to-one inverse leads to the objects that refer back.",
+            group: "derived"
+        ) { store in
+            try store.change { changes in
+                for (key, parent) in [(11, 1), (12, 2), (13, 1), (14, 1)] as [(Int64, Int64)] {
+                    try changes.insert(ObjectID("Node", key), values: ["parent": .objectID(ObjectID("Node", parent))])
+                }
+            }
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: children, from: ObjectID("Node", 1)), [11, 13, 14], "the children of 1")
+                try expectEqual(
+                    try snapshot.targets(of: children, from: ObjectID("Node", 2)), [12], "the children of 2")
+                try expectEqual(try snapshot.targets(of: children, from: ObjectID("Node", 3)), [], "the children of 3")
+                let links = try snapshot.drain(snapshot.links(of: children, from: ObjectID("Node", 1)))
+                try expectEqual(links.map(\.source), [1, 1, 1], "the sources")
+            }
+        },
+        linked("moves", "It follows every update: into another object, to null and back.", group: "derived") { store in
+            try store.change { try $0.insert(ObjectID("Node", 11), values: ["parent": .objectID(ObjectID("Node", 1))]) }
+            func parents() throws -> [[Int64]] {
+                try store.view { snapshot in
+                    try [1, 2].map { try snapshot.targets(of: children, from: ObjectID("Node", $0)) }
+                }
+            }
+            try expectEqual(try parents(), [[11], []], "the children of 1 and 2")
+            try store.change {
+                try $0.update(ObjectID("Node", 11), version: 1, values: ["parent": .objectID(ObjectID("Node", 2))])
+            }
+            try expectEqual(try parents(), [[], [11]], "after moving to 2")
+            try store.change { try $0.update(ObjectID("Node", 11), version: 2, values: [:]) }
+            try expectEqual(try parents(), [[], []], "after leaving")
+            try store.change {
+                try $0.update(ObjectID("Node", 11), version: 3, values: ["parent": .objectID(ObjectID("Node", 1))])
+            }
+            try expectEqual(try parents(), [[11], []], "after coming back")
+            try store.change { $0.delete(ObjectID("Node", 11), version: 4) }
+            try expectEqual(try parents(), [[], []], "after the delete")
+        },
+        linked(
+            "ordered", "An ordered one goes by the places in the records, then by key, and follows updates.",
+            group: "derived"
+        ) { store in
+            func song(_ place: Int64) -> [String: Value] {
+                ["album": .objectID(ObjectID("Album", 1)), "album#order": .int(place)]
+            }
+            try store.change { changes in
+                for (key, place) in [(51, 30), (52, -7), (53, 30), (54, .max), (55, .min), (56, 0)] as [(Int64, Int64)]
+                {
+                    try changes.insert(ObjectID("Track", key), values: song(place))
+                }
+            }
+            try expectEqual(
+                try store.view { try $0.targets(of: songs, from: ObjectID("Album", 1)) }, [55, 52, 56, 51, 53, 54],
+                "the songs in order")
+            try store.change { changes in
+                try changes.update(ObjectID("Track", 54), version: 1, values: song(-100))
+                try changes.update(
+                    ObjectID("Track", 55), version: 1,
+                    values: ["album": .objectID(ObjectID("Album", 2)), "album#order": 1])
+            }
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: songs, from: ObjectID("Album", 1)), [54, 52, 56, 51, 53],
+                    "the songs after moving")
+                try expectEqual(
+                    try snapshot.targets(of: songs, from: ObjectID("Album", 2)), [55], "the songs of the other album")
+            }
+        },
+        linked("reflexive", "It works within one entity, and an object may refer to itself.", group: "derived") {
+            store in
+            try store.change {
+                try $0.insert(ObjectID("Node", 20), values: ["parent": .objectID(ObjectID("Node", 20))])
+            }
+            try expectEqual(
+                try store.view { try $0.targets(of: children, from: ObjectID("Node", 20)) }, [20], "the children of 20")
+        },
+        linked("dangling", "A to-one reference to a deleted object stays as it is and leads nowhere.", group: "derived")
+        { store in
+            try store.change { try $0.insert(ObjectID("Node", 11), values: ["parent": .objectID(ObjectID("Node", 1))]) }
+            try store.change { $0.delete(ObjectID("Node", 1), version: 1) }
+            try store.view { snapshot in
+                let object = try require(try snapshot.object(ObjectID("Node", 11)), "the object")
+                try expectEqual(object.values["parent"], .objectID(ObjectID("Node", 1)), "the reference")
+                try expectEqual(object.version, 1, "the version")
+                try expectEqual(try snapshot.objects(with: [ObjectID("Node", 1)]).count, 0, "what it leads to")
+            }
+        },
+        linked("many", "Thousands of referring objects come back complete and in key order.", group: "derived") {
+            store in
+            let keys = (1000..<9000).map { Int64($0) }
+            try store.change { changes in
+                for key in keys.shuffledForChecks {
+                    try changes.insert(
+                        ObjectID("Node", key), values: ["parent": .objectID(ObjectID("Node", key % 2 + 1))])
+                }
+            }
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: children, from: ObjectID("Node", 1)), keys.filter { $0 % 2 == 0 },
+                    "the children of 1")
+            }
+        },
+        linked(
+            "polymorphic-reference", "A to-one reference to an entity with subentities keeps the concrete entity.",
+            group: "derived"
+        ) { store in
+            try store.change { changes in
+                try changes.insert(ObjectID("Dog", 1), values: [:])
+                try changes.insert(ObjectID("Robot", 2), values: [:])
+                try changes.insert(ObjectID("Indexed", 1), values: ["owner": .objectID(ObjectID("Dog", 1))])
+                try changes.insert(ObjectID("Indexed", 2), values: ["owner": .objectID(ObjectID("Robot", 2))])
+            }
+            let owners = try store.view { try $0.objects(of: "Indexed").map { $0.values["owner"] } }
+            try expectEqual(owners, [.objectID(ObjectID("Dog", 1)), .objectID(ObjectID("Robot", 2))], "the owners")
+        },
+    ]
+
+    /// A check on a store that holds tracks, tags, playlists, queues, shelves, nodes and albums with the keys 1 to 10.
+    private static func linked(
+        _ name: String, _ behaviour: String, group: String = "links", reopening: Bool = false,
+        _ body: @escaping @Sendable (any PersistentStore) throws -> Void
+    ) -> ConformanceCheck {
+        ConformanceCheck("\(group).\(name)", behaviour) { bench in
+            var store = try bench.create()
+            try store.change { changes in
+                for key in Int64(1)...10 {
+                    for entity in ["Track", "Tag", "Playlist", "Queue", "Shelf", "Node", "Album"] as [EntityName] {
+                        try changes.insert(ObjectID(entity, key), values: [:])
+                    }
+                }
+            }
+            if reopening {
+                try store.change { changes in
+                    try changes.add(Link(1, 1, order: 0, inverseOrder: .min), to: members)
+                    try changes.add(Link(1, 2, order: -3, inverseOrder: .max), to: members)
+                }
+                store = try bench.reopen(store)
+            }
+            try body(store)
+        }
+    }
+}

@@ -1,0 +1,474 @@
+internal import Foundation
+internal import RoostCore
+
+extension ConformanceCheck {
+    /// Bulk loading.
+    static let bulkLoading: [ConformanceCheck] = [
+        ConformanceCheck(
+            "bulk.equals-commits",
+            "A bulk load gives the same contents, digest and answers as commits of the same data."
+        ) { bench in
+            let model = try SampleGraph.model.get()
+            let graph = try SampleGraph(seed: 11, objectCount: 400)
+            let (loaded, committed) = (
+                try bench.create(model, name: "loaded"), try bench.create(model, name: "committed")
+            )
+            let tally = try graph.load(into: loaded)
+            try graph.commit(into: committed, objectsPerCommit: 37)
+            try expectEqual(try loaded.contents(), try committed.contents(), "the contents of both")
+            try expectEqual(
+                tally.digest, try committed.view { try $0.computeTally() }.digest, "the digest that finish() returned")
+            try expectEqual(
+                try loaded.view { try $0.computeTally() }.digest, tally.digest, "the digest of the loaded store")
+            if let recorded = try loaded.view({ try $0.recordedTally() }) {
+                try expectEqual(recorded, tally, "the recorded tally")
+            }
+            try expectEqual(
+                try bench.reopen(loaded).contents(), try committed.contents(), "the contents after reopening")
+        },
+        ConformanceCheck("bulk.versions", "Loaded records keep the versions they carry.") { bench in
+            let store = try bench.create()
+            try load(store) { loader in
+                var batch = RecordBatch(model: bench.model)
+                for (key, version) in [(1, 1), (2, 17), (3, UInt32.max)] as [(Int64, UInt32)] {
+                    try batch.append(ObjectID("Tag", key), version: version, values: [:])
+                }
+                try loader.append(batch)
+            }
+            try expectEqual(try store.view { try $0.objects(of: "Tag").map(\.version) }, [1, 17, .max], "the versions")
+            try store.change { try $0.update(ObjectID("Tag", 2), version: 17, values: [:]) }
+            try expectEqual(
+                try store.view { try $0.object(ObjectID("Tag", 2))?.version }, 18, "the version after an update")
+        },
+        ConformanceCheck("bulk.any-order", "Records may be loaded in any order of keys and hierarchies.") { bench in
+            let store = try bench.create()
+            let keys = (Int64(1)...2000).shuffledForChecks
+            try load(store) { loader in
+                var batch = RecordBatch(model: bench.model)
+                for (index, key) in keys.enumerated() {
+                    try batch.append(ObjectID("Track", key), values: ["title": .string("t\(key)")])
+                    try batch.append(ObjectID(key % 2 == 0 ? "Dog" : "Robot", key), values: ["age": .int(key)])
+                    if index % 100 == 99 {
+                        try loader.append(batch)
+                        batch.removeAll()
+                    }
+                }
+            }
+            try store.view { snapshot in
+                try expectEqual(try snapshot.objects(of: "Track").map(\.id.key), keys.sorted(), "the tracks")
+                try expectEqual(
+                    try snapshot.objects(of: "Dog").map(\.id.key), keys.sorted().filter { $0 % 2 == 0 }, "the dogs")
+                try expectEqual(
+                    try snapshot.keys(FetchRequest("Being", where: .equal("age", 77))), [77],
+                    "a being found by an index")
+            }
+        },
+        ConformanceCheck(
+            "bulk.invisible",
+            "Nothing of a load shows before `finish()`, not even in snapshots taken meanwhile and read afterwards."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Track", 1), values: ["title": "before"]) }
+            let before = try store.contents()
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            var batch = RecordBatch(model: bench.model)
+            for key in Int64(2)...3000 { try batch.append(ObjectID("Track", key), values: ["title": "loaded"]) }
+            try loader.append(batch)
+            let meanwhile = try store.snapshot()
+            defer { meanwhile.close() }
+            try expectEqual(try StoreContents(of: meanwhile), before, "a snapshot taken during the load")
+            _ = try loader.finish()
+            try expectEqual(try StoreContents(of: meanwhile), before, "the same snapshot after the load")
+            try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 3000, "the count afterwards")
+        },
+        ConformanceCheck("bulk.abandon", "An abandoned load leaves no trace, and neither does one that is let go.") {
+            bench in
+            let store = try filled(10, on: bench)
+            let before = try store.contents()
+            let tally = try store.view { try $0.computeTally() }
+            for letGo in [false, true] {
+                var loader: (any BulkLoader)? = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Tag": 900]))
+                var batch = RecordBatch(model: bench.model)
+                for key in Int64(100)...3000 { try batch.append(ObjectID("Track", key), values: ["title": "x"]) }
+                try loader?.append(batch)
+                try loader?.append(
+                    LinkBatch(
+                        relationship: bench.model.requireLinkRelationship(RelationshipName("Tag", "tagged")).owner,
+                        links: [Link(1, 100)]))
+                if !letGo { loader?.abandon() }
+                loader = nil
+                try expectEqual(try store.contents(), before, "the contents")
+                try expectEqual(try store.view { try $0.computeTally() }, tally, "the tally")
+                try expectEqual(try store.view { try $0.lastKey(of: "Tag") }, 1, "the last key")
+            }
+            try store.change { try $0.insert(ObjectID("Track", 100), values: [:]) }
+            try expectEqual(try bench.reopen(store).view { try $0.count(FetchRequest("Track")) }, 11, "the count")
+        },
+        ConformanceCheck(
+            "bulk.last-keys", "Keys that count as used in the source are never given out in the destination."
+        ) { bench in
+            let store = try bench.create()
+            let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Tag": 500, "Being": 3]))
+            var batch = RecordBatch(model: bench.model)
+            try batch.append(ObjectID("Dog", 40), values: [:])
+            try batch.append(ObjectID("Tag", 4), values: [:])
+            try loader.append(batch)
+            _ = try loader.finish()
+            let reopened = try bench.reopen(store)
+            try reopened.view { snapshot in
+                try expectEqual(try snapshot.lastKey(of: "Tag"), 500, "the last key of tags")
+                try expectEqual(try snapshot.lastKey(of: "Being"), 40, "the last key of beings, raised by a record")
+            }
+            try expect(try reopened.reserveKeys(1, for: "Tag").lowerBound > 500, "the next key of a tag")
+            try expect(try reopened.reserveKeys(1, for: "Dog").lowerBound > 40, "the next key of a dog")
+        },
+        ConformanceCheck(
+            "bulk.duplicates",
+            "Loading a key that is taken, in the store or in the load, fails with `duplicateObject` and leaves no trace."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Dog", 5), values: [:]) }
+            let before = try store.contents()
+            for keys in [[1, 2, 5], [7, 8, 7], [9, 9]] as [[Int64]] {
+                let loader = try store.bulkLoader(BulkLoadOptions())
+                try expectError(.duplicateObject, in: "loading the keys \(keys)") {
+                    var batch = RecordBatch(model: bench.model)
+                    for key in keys { try batch.append(ObjectID("Robot", key), values: [:]) }
+                    try loader.append(batch)
+                    _ = try loader.finish()
+                }
+                loader.abandon()
+                try expectEqual(try store.contents(), before, "the contents")
+            }
+        },
+        ConformanceCheck(
+            "bulk.constraints",
+            "Loading equal unique values fails with `constraintViolation`, naming the pair, and leaves no trace.",
+            needs: [.uniquenessConstraints]
+        ) {
+            bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Account", 1), values: ["email": "a"]) }
+            for (values, pair) in [(["b", "c", "b"], Set([2, 4] as [Int64])), (["x", "a"], [1, 3])] {
+                let loader = try store.bulkLoader(BulkLoadOptions())
+                let error = try expectError(.constraintViolation, in: "loading \(values)") {
+                    var batch = RecordBatch(model: bench.model)
+                    for (index, value) in values.enumerated() {
+                        try batch.append(ObjectID("Account", Int64(index + 2)), values: ["email": .string(value)])
+                    }
+                    try loader.append(batch)
+                    _ = try loader.finish()
+                }
+                loader.abandon()
+                try expectEqual(
+                    error.violations.first.map { Set([$0.rejected.key, $0.existing.key]) }, pair, "the pair")
+                try expectEqual(error.violations.first?.attributes, ["email"], "the attributes")
+                try expectEqual(try store.view { try $0.count(FetchRequest("Account")) }, 1, "the count")
+            }
+        },
+        ConformanceCheck("bulk.into-filled", "A load adds to what a store holds; its tally is that of the whole store.")
+        { bench in
+            let store = try filled(20, on: bench)
+            let tally = try load(store) { loader in
+                var batch = RecordBatch(model: bench.model)
+                for key in Int64(21)...30 { try batch.append(ObjectID("Track", key), values: ["title": "new"]) }
+                try loader.append(batch)
+                try loader.append(
+                    LinkBatch(
+                        relationship: bench.model.requireLinkRelationship(RelationshipName("Tag", "tagged")).owner,
+                        links: [Link(1, 25)]))
+            }
+            try store.view { snapshot in
+                try expectEqual(tally.digest, try snapshot.computeTally().digest, "the returned digest")
+                try expectEqual(try snapshot.objects(of: "Track").count, 30, "the number of objects")
+                try expectEqual(
+                    try snapshot.targets(of: RelationshipName("Tag", "tagged"), from: ObjectID("Tag", 1)),
+                    Array(1...20) + [25], "the links")
+            }
+        },
+        ConformanceCheck("bulk.links-any-order", "Links may be loaded in any order and keep their places.") { bench in
+            let store = try bench.create()
+            let tracks = RelationshipName("Playlist", "tracks")
+            let links = (Int64(1)...30).flatMap { source in
+                (Int64(1)...30).map { Link(source, $0, order: ($0 * 7) % 31) }
+            }
+            try load(store) { loader in
+                var batch = RecordBatch(model: bench.model)
+                for entity in ["Playlist", "Track"] as [EntityName] {
+                    for key in Int64(1)...30 { try batch.append(ObjectID(entity, key), values: [:]) }
+                }
+                try loader.append(batch)
+                try loader.append(
+                    LinkBatch(
+                        relationship: bench.model.requireLinkRelationship(tracks).owner, links: links.shuffledForChecks)
+                )
+            }
+            try store.view { snapshot in
+                let expected = links.sorted { ($0.source, $0.order, $0.target) < ($1.source, $1.order, $1.target) }
+                try expectEqual(try snapshot.allLinks(of: tracks), expected, "all links")
+                try expectEqual(
+                    try snapshot.targets(of: RelationshipName("Track", "playlists"), from: ObjectID("Track", 9)),
+                    Array(1...30), "from the other end")
+            }
+        },
+        ConformanceCheck(
+            "bulk.unpublished", "A store that is not published yet loads, closes and moves to its name.", needs: [.file]
+        ) { bench in
+            let model = try SampleGraph.model.get()
+            let graph = try SampleGraph(seed: 5, objectCount: 300)
+            let store = try bench.create(model, name: "hidden") { $0.isUnpublished = true }
+            _ = try graph.load(into: store)
+            let before = try store.contents()
+            try store.close()
+            try bench.type.replace(bench.url("final"), with: bench.url("hidden"), overwriting: false)
+            let final = try bench.open(name: "final")
+            try expectEqual(try final.contents(), before, "the contents")
+            try final.change { changes in
+                let key = try final.reserveKeys(1, for: "Genre").lowerBound
+                try changes.insert(ObjectID("Genre", key), values: ["name": "late"])
+            }
+        },
+        ConformanceCheck(
+            "bulk.finished",
+            "After `finish()` or `abandon()` a loader takes nothing more: `closed`. Abandoning again does nothing."
+        ) { bench in
+            let store = try bench.create()
+            for abandoned in [false, true] {
+                let loader = try store.bulkLoader(BulkLoadOptions())
+                if abandoned { loader.abandon() } else { _ = try loader.finish() }
+                var batch = RecordBatch(model: bench.model)
+                try batch.append(ObjectID("Tag", 1), values: [:])
+                try expectError(.closed, in: "appending records afterwards") { try loader.append(batch) }
+                try expectError(.closed, in: "finishing afterwards") { _ = try loader.finish() }
+                loader.abandon()
+            }
+            try expectEqual(try store.view { try $0.count(FetchRequest("Tag")) }, 0, "the count")
+        },
+        ConformanceCheck("bulk.writers-wait", "A commit waits for a load under way and then happens.") { bench in
+            let store = try bench.create()
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            let writer = Background {
+                try store.change { try $0.insert(ObjectID("Track", 1), values: ["title": "after"]) }
+            }
+            var batch = RecordBatch(model: bench.model)
+            for key in Int64(2)...2000 { try batch.append(ObjectID("Track", key), values: [:]) }
+            try loader.append(batch)
+            try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 0, "the count during the load")
+            _ = try loader.finish()
+            _ = try writer.value()
+            try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 2000, "the count afterwards")
+        },
+        ConformanceCheck(
+            "bulk.writers-time-out",
+            "A commit that waits longer than the timeout fails with `busy`, which can be retried, and writes nothing."
+        ) { bench in
+            let store = try bench.create { $0.timeoutSeconds = 0.2 }
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            let writer = Background { () -> StoreError? in
+                do throws(StoreError) {
+                    var changes = ChangeSet(model: store.model)
+                    try changes.insert(ObjectID("Track", 1), values: [:])
+                    _ = try store.commit(changes)
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            let error = try writer.value()
+            loader.abandon()
+            try expectEqual(error?.code, .busy, "the code")
+            try expect(error?.isRetryable == true, "the error says that a retry can succeed")
+            try store.change { try $0.insert(ObjectID("Track", 2), values: [:]) }
+            try expectEqual(try store.view { try $0.objects(of: "Track").map(\.id.key) }, [2], "the tracks")
+        },
+        ConformanceCheck("bulk.empty", "A load of nothing is fine.") { bench in
+            let store = try filled(3, on: bench)
+            let before = try store.contents()
+            let tally = try load(store) { _ in }
+            try expectEqual(try store.contents(), before, "the contents")
+            try expectEqual(tally.digest, try store.view { try $0.computeTally() }.digest, "the digest")
+        },
+    ]
+
+    @discardableResult
+    private static func load(_ store: any PersistentStore, _ body: (any BulkLoader) throws -> Void) throws -> StoreTally
+    {
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        do {
+            try body(loader)
+            return try loader.finish()
+        } catch {
+            loader.abandon()
+            throw error
+        }
+    }
+
+    /// Tallies and digests.
+    static let digests: [ConformanceCheck] = [
+        ConformanceCheck(
+            "digest.recorded-is-computed",
+            "After every kind of change the recorded tally is the one computed from the contents.", needs: [.digest]
+        ) { bench in
+            var store = try bench.create()
+            func compare(_ what: String) throws {
+                try store.view { snapshot in
+                    let (recorded, computed) = (
+                        try require(try snapshot.recordedTally(), "a recorded tally"), try snapshot.computeTally()
+                    )
+                    try expect(
+                        recorded == computed, "after \(what): \(describe(computed))", otherwise: describe(recorded))
+                }
+            }
+            try compare("nothing")
+            try store.change { changes in
+                for key in Int64(1)...5 {
+                    try changes.insert(ObjectID("Track", key), values: ["title": .string("\(key)")])
+                    try changes.insert(ObjectID(key % 2 == 0 ? "Dog" : "Robot", key), values: ["age": .int(key)])
+                    try changes.insert(ObjectID("Node", key), values: [:])
+                    try changes.insert(ObjectID("Playlist", key), values: [:])
+                }
+            }
+            try compare("inserts")
+            try store.change { try $0.update(ObjectID("Track", 1), version: 1, values: ["title": "changed"]) }
+            try compare("an update")
+            try store.change { try $0.update(ObjectID("Track", 1), version: 2, values: ["title": "changed"]) }
+            try compare("an update to the same values")
+            try store.change { changes in
+                for link in [Link(1, 2), Link(3, 1), Link(2, 2)] {
+                    try changes.add(link, to: RelationshipName("Node", "friends"))
+                }
+                for link in [Link(1, 1, order: 5), Link(1, 2, order: 3), Link(2, 2)] {
+                    try changes.add(link, to: RelationshipName("Playlist", "tracks"))
+                }
+            }
+            try compare("links")
+            try store.change { changes in
+                try changes.add(Link(1, 1, order: 6), to: RelationshipName("Playlist", "tracks"))
+                try changes.add(Link(2, 1), to: RelationshipName("Node", "friends"))
+                try changes.remove(Link(1, 3), from: RelationshipName("Node", "friends"))
+                try changes.remove(Link(4, 4), from: RelationshipName("Node", "friends"))
+            }
+            try compare("replaced, repeated and removed links")
+            try store.change { changes in
+                changes.delete(ObjectID("Node", 2), version: 1)
+                changes.delete(ObjectID("Track", 2), version: 1)
+                changes.delete(ObjectID("Robot", 1), version: 1)
+            }
+            try compare("deletes with links")
+            try expectError(.conflict, in: "a stale update") {
+                try store.change { try $0.update(ObjectID("Track", 1), version: 1, values: [:]) }
+            }
+            try compare("a failed commit")
+            store = try bench.reopen(store)
+            try compare("reopening")
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            var batch = RecordBatch(model: bench.model)
+            try batch.append(ObjectID("Track", 70), values: [:])
+            try loader.append(batch)
+            _ = try loader.finish()
+            try compare("a bulk load")
+        },
+        ConformanceCheck(
+            "digest.content-not-history", "Stores with equal contents and different histories have equal digests."
+        ) { bench in
+            let (a, b) = (try bench.create(name: "a"), try bench.create(name: "b"))
+            try a.change { changes in
+                for key in Int64(1)...20 {
+                    try changes.insert(ObjectID("Track", key), values: ["title": .string("t\(key)")])
+                }
+                try changes.insert(ObjectID("Tag", 1), values: [:])
+                try changes.add(Link(1, 3), to: RelationshipName("Tag", "tagged"))
+            }
+            try b.change { changes in
+                try changes.insert(ObjectID("Tag", 1), values: [:])
+                for key in (Int64(1)...40).reversed() {
+                    try changes.insert(ObjectID("Track", key), values: ["title": "other"])
+                }
+            }
+            try b.change { try $0.add(Link(1, 5), to: RelationshipName("Tag", "tagged")) }
+            for key in Int64(1)...40 {
+                try b.change { changes in
+                    if key > 20 {
+                        changes.delete(ObjectID("Track", key), version: 1)
+                    } else {
+                        try changes.update(ObjectID("Track", key), version: 1, values: ["title": .string("t\(key)")])
+                    }
+                }
+            }
+            try b.change { changes in
+                try changes.remove(Link(1, 5), from: RelationshipName("Tag", "tagged"))
+                try changes.add(Link(1, 3), to: RelationshipName("Tag", "tagged"))
+            }
+            let (first, second) = (
+                try a.view { try $0.computeTally().digest }, try b.view { try $0.computeTally().digest }
+            )
+            try expectEqual(second, first, "the digest")
+            if let recorded = try b.view({ try $0.recordedTally() }) {
+                try expectEqual(recorded.digest, first, "the recorded digest")
+            }
+        },
+        ConformanceCheck(
+            "digest.sees-everything",
+            "Any difference of a value, a key, an entity, a link or a place changes the digest."
+        ) { bench in
+            let base: (inout ChangeSet) throws -> Void = { changes in
+                try changes.insert(ObjectID("Track", 1), values: ["title": "a"])
+                try changes.insert(ObjectID("Playlist", 1), values: [:])
+                try changes.insert(ObjectID("Playlist", 2), values: [:])
+                try changes.add(Link(1, 1, order: 1), to: RelationshipName("Playlist", "tracks"))
+            }
+            let variants: [(String, (inout ChangeSet) throws -> Void)] = [
+                ("nothing", { _ in }), ("a value", { try $0.insert(ObjectID("Tag", 1), values: [:]) }),
+                ("a key", { try $0.insert(ObjectID("Tag", 2), values: [:]) }),
+                ("an entity", { try $0.insert(ObjectID("Dog", 1), values: [:]) }),
+                ("a sibling entity", { try $0.insert(ObjectID("Animal", 1), values: [:]) }),
+                ("a null", { try $0.insert(ObjectID("Album", 1), values: [:]) }),
+                ("an empty string", { try $0.insert(ObjectID("Album", 1), values: ["title": ""]) }),
+                ("another string", { try $0.insert(ObjectID("Album", 1), values: ["title": "b"]) }),
+                ("a zero", { try $0.insert(ObjectID("Everything", 1), values: ["dbl": 0.0]) }),
+                ("a negative zero", { try $0.insert(ObjectID("Everything", 1), values: ["dbl": .double(-0.0)]) }),
+                ("a link", { try $0.add(Link(2, 1, order: 1), to: RelationshipName("Playlist", "tracks")) }),
+                ("a place", { try $0.add(Link(1, 1, order: 2), to: RelationshipName("Playlist", "tracks")) }),
+            ]
+            var seen: [StoreDigest: String] = [:]
+            for (index, (name, variant)) in variants.enumerated() {
+                let store = try bench.create(name: "store\(index)")
+                try store.change(base)
+                try store.change(variant)
+                let digest = try store.view { try $0.computeTally().digest }
+                if let recorded = try store.view({ try $0.recordedTally() }) {
+                    try expectEqual(recorded.digest, digest, "the recorded digest with \(name)")
+                }
+                try expect(
+                    seen[digest] == nil, "\(name) makes a digest of its own",
+                    otherwise: "the same as with \(seen[digest] ?? "")")
+                seen[digest] = name
+            }
+        },
+        ConformanceCheck("digest.emptied", "A store that was filled and emptied has the digest of an empty one.") {
+            bench in
+            let store = try filled(50, on: bench)
+            try store.change { changes in
+                for key in Int64(1)...50 { changes.delete(ObjectID("Track", key), version: 1) }
+                changes.delete(ObjectID("Tag", 1), version: 1)
+                changes.delete(ObjectID("Album", 1), version: 1)
+            }
+            try expectEqual(
+                try store.view { try $0.computeTally().digest }, StoreTally(model: bench.model).digest,
+                "the computed digest")
+            if let recorded = try store.view({ try $0.recordedTally() }) {
+                try expectEqual(recorded.digest, StoreTally(model: bench.model).digest, "the recorded digest")
+            }
+        },
+        ConformanceCheck(
+            "digest.reference", "The digest is the one that the record and link hashes of RoostCore make.",
+            needs: [.digest]
+        ) { bench in
+            let model = try SampleGraph.model.get()
+            let graph = try SampleGraph(seed: 77, objectCount: 200)
+            let store = try bench.create(model)
+            try graph.commit(into: store, objectsPerCommit: 50)
+            try expectEqual(try bench.reopen(store).recordedTally().digest, graph.digest, "the digest")
+        },
+    ]
+}

@@ -1,0 +1,362 @@
+internal import Foundation
+internal import RoostCore
+
+extension ConformanceCheck {
+    /// Creating, finding and opening stores.
+    static let opening: [ConformanceCheck] = [
+        ConformanceCheck(
+            "opening.create.empty", "A new store is empty: no objects, no links, no keys used, an empty digest."
+        ) {
+            bench in
+            let store = try bench.create()
+            try store.view { snapshot in
+                for entity in bench.model.entities {
+                    try expectEqual(try snapshot.objects(of: entity.name).count, 0, "objects of \(entity.name)")
+                    try expectEqual(try snapshot.lastKey(of: entity.name), 0, "the last key of \(entity.name)")
+                    try expectEqual(try snapshot.count(FetchRequest(entity.name)), 0, "the count of \(entity.name)")
+                }
+                for relationship in bench.model.linkRelationships {
+                    try expectEqual(try snapshot.allLinks(of: relationship.name), [], "links of \(relationship.name)")
+                }
+                try expectEqual(
+                    try snapshot.computeTally().digest, StoreTally(model: bench.model).digest, "the digest of nothing")
+            }
+        },
+        ConformanceCheck(
+            "opening.create.describes-itself", "A store names its type, its URL, its model, and that it can be written."
+        ) {
+            bench in
+            let store = try bench.create()
+            try expectEqual(store.type.name, bench.type.name, "the type's name")
+            try expectEqual(store.url, bench.url(), "the URL")
+            try expectEqual(store.url.type, bench.type.name, "the URL's type")
+            try expectEqual(store.model, bench.model, "the model")
+            try expect(!store.isReadOnly, "a new store is not read-only")
+            try expectEqual(try store.view { $0.model }, bench.model, "the snapshot's model")
+            try expect(try store.byteCount() >= 0, "the byte count is not negative")
+        },
+        ConformanceCheck("opening.type.name", "A type's name can stand before the colon of a store URL.") { bench in
+            let url = StoreURL(type: bench.type.name, path: "/x")
+            try expectEqual(StoreURL(url.description), url, "the URL read back from its text")
+        },
+        ConformanceCheck(
+            "opening.create.already-exists",
+            "Creating where a store is fails with `alreadyExists` and leaves that store alone.",
+            needs: [.file]
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            let before = try store.contents()
+            try store.close()
+            try expectError(.alreadyExists, in: "creating over a store") { _ = try bench.create() }
+            try expectEqual(try bench.open().contents(), before, "the store is as it was")
+        },
+        ConformanceCheck(
+            "opening.create.foreign-file",
+            "Creating where another file is fails with `alreadyExists` and leaves the file alone.",
+            needs: [.file]
+        ) { bench in
+            let path = try bench.write([1, 2, 3], as: "store")
+            try expectError(.alreadyExists, in: "creating over a file") { _ = try bench.create() }
+            try expectEqual(bench.bytes(of: path), [1, 2, 3], "the file's bytes")
+        },
+        ConformanceCheck(
+            "opening.create.missing-directory",
+            "Creating in a directory that does not exist fails with `missingDirectory`.",
+            needs: [.file]
+        ) { bench in
+            try expectError(.missingDirectory, in: "creating in no directory") {
+                _ = try bench.create(name: "no/such/store")
+            }
+            try expectEqual(try bench.files(), [], "nothing was made")
+        },
+        ConformanceCheck(
+            "opening.open.not-found", "Opening what does not exist fails with `notFound` and makes nothing."
+        ) { bench in
+            try expectError(.notFound, in: "opening nothing") { _ = try bench.open() }
+            try expectError(.notFound, in: "reading the metadata of nothing") {
+                _ = try bench.type.metadata(at: bench.url(), options: bench.fixture.options)
+            }
+            try expectEqual(try bench.files(), [], "nothing was made")
+        },
+        ConformanceCheck(
+            "opening.open.empty-file", "An empty file is not a store: `notAStore`, and it stays empty.", needs: [.file]
+        ) { bench in
+            let path = try bench.write([], as: "store")
+            try expectError(.notAStore, in: "opening an empty file") { _ = try bench.open() }
+            try expectEqual(bench.bytes(of: path), [], "the file's bytes")
+        },
+        ConformanceCheck(
+            "opening.open.foreign-file",
+            "A file of another format is not a store: `notAStore`, and no byte of it changes.",
+            needs: [.file]
+        ) { bench in
+            let bytes =
+                [UInt8]("This is a letter to somebody and no store at all.\n".utf8) + [UInt8](repeating: 7, count: 9000)
+            let path = try bench.write(bytes, as: "store")
+            try expectError(.notAStore, in: "opening a letter") { _ = try bench.open() }
+            try expectError(.notAStore, in: "reading the metadata of a letter") {
+                _ = try bench.type.metadata(at: bench.url(), options: bench.fixture.options)
+            }
+            try expectEqual(bench.bytes(of: path), bytes, "the file's bytes")
+        },
+        ConformanceCheck("opening.open.directory", "A directory is not a store: `notAStore`.", needs: [.file]) {
+            bench in
+            try FileManager.default.createDirectory(
+                atPath: bench.directory + "/store", withIntermediateDirectories: false)
+            try expectError(.notAStore, in: "opening a directory") { _ = try bench.open() }
+            try expectEqual(
+                try FileManager.default.contentsOfDirectory(atPath: bench.directory + "/store"), [], "its contents")
+        },
+        ConformanceCheck(
+            "opening.open.truncated",
+            "A store cut off anywhere is refused or read without its lost part, never trapped on.",
+            needs: [.file]
+        ) { bench in
+            let store = try bench.create()
+            try store.change { changes in
+                for key in 1...200 {
+                    try changes.insert(ObjectID("Track", Int64(key)), values: ["title": .string("t\(key)")])
+                }
+            }
+            try store.close()
+            let whole = try require(bench.bytes(of: bench.url().path), "the store's bytes")
+            for (number, count) in [whole.count / 2, 4096, 100, 17, 1].enumerated() where count < whole.count {
+                _ = try bench.write(Array(whole.prefix(count)), as: "cut\(number)")
+                // What matters is that the process survives and that an error is one of ours.
+                do {
+                    let cut = try bench.open(name: "cut\(number)")
+                    defer { try? cut.close() }
+                    _ = try cut.contents()
+                    throw Mismatch(
+                        expected: "a store cut to \(count) bytes is noticed", actual: "it was read as if whole")
+                } catch let error as StoreError {
+                    try expect(
+                        [.corrupted, .notAStore, .unsupportedVersion].contains(error.code),
+                        "a store cut to \(count) bytes gives corrupted or notAStore", otherwise: "\(error)")
+                }
+            }
+        },
+        ConformanceCheck("opening.open.recognised", "A type recognises its own files and nothing else.", needs: [.file])
+        { bench in
+            let store = try bench.create()
+            try expect(bench.type.recognises(fileAt: store.url.path), "an open store is recognised")
+            try store.close()
+            try expect(bench.type.recognises(fileAt: store.url.path), "a closed store is recognised")
+            for (name, bytes) in [("empty", []), ("short", [83]), ("text", [UInt8](repeating: 65, count: 5000))]
+                as [(String, [UInt8])]
+            {
+                let path = try bench.write(bytes, as: name)
+                try expect(!bench.type.recognises(fileAt: path), "the file '\(name)' is not recognised")
+            }
+            try expect(!bench.type.recognises(fileAt: bench.directory), "a directory is not recognised")
+            try expect(!bench.type.recognises(fileAt: bench.directory + "/missing"), "a missing file is not recognised")
+        },
+        ConformanceCheck(
+            "opening.open.renamed", "A closed store is one main file that can be renamed.",
+            needs: [.file, .persistence]
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Track", 9), values: ["title": "moved"]) }
+            let before = try store.contents()
+            try store.close()
+            try FileManager.default.moveItem(atPath: bench.url().path, toPath: bench.url("moved").path)
+            try expectEqual(try bench.open(name: "moved").contents(), before, "the same contents under the new name")
+        },
+        ConformanceCheck(
+            "opening.open.model-mismatch",
+            "Opening with a model of other version hashes fails with `modelMismatch` and changes nothing.",
+            needs: [.persistence]
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            let before = try store.contents()
+            try store.close()
+            let other = try ConformanceModel.changed.get()
+            try expectError(.modelMismatch, in: "opening with another model") {
+                _ = try bench.open { $0.model = other }
+            }
+            try expectEqual(try bench.open().contents(), before, "the store is as it was")
+        },
+        ConformanceCheck(
+            "opening.open.model-match",
+            "Opening with an equal model, or with none, takes the model that the store embeds.",
+            needs: [.persistence]
+        ) { bench in
+            try bench.create().close()
+            let first = try bench.open { $0.model = bench.model }
+            try expectEqual(first.model, bench.model, "the model")
+            try first.close()
+            try expectEqual(try bench.open().model, bench.model, "the model")
+        },
+        ConformanceCheck("opening.options.unknown", "An unknown option of the type is refused with `invalidRequest`.") {
+            bench in
+            try expectError(.invalidRequest, in: "creating with an unknown option") {
+                _ = try bench.create { $0.typeOptions["no-such-option"] = "1" }
+            }
+            try expectEqual(try bench.files(), [], "nothing was made")
+        },
+        ConformanceCheck(
+            "opening.read-only.refuses",
+            "A store opened read-only reads, says so, and refuses every change with `readOnly`.",
+            needs: [.persistence]
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Tag", 3), values: [:]) }
+            let before = try store.contents()
+            try store.close()
+            let reader = try bench.open { $0.isReadOnly = true }
+            try expect(reader.isReadOnly, "it says that it is read-only")
+            try expectEqual(try reader.contents(), before, "it reads")
+            try expectError(.readOnly, in: "a commit") {
+                try reader.change { try $0.insert(ObjectID("Tag", 4), values: [:]) }
+            }
+            try expectError(.readOnly, in: "setting metadata") {
+                try reader.change { $0.userMetadata["a"] = .bool(true) }
+            }
+            try expectError(.readOnly, in: "reserving keys") { _ = try reader.reserveKeys(1, for: "Tag") }
+            try expectError(.readOnly, in: "a bulk load") { _ = try reader.bulkLoader(BulkLoadOptions()) }
+            try expectEqual(try reader.contents(), before, "nothing changed")
+        },
+        ConformanceCheck(
+            "opening.read-only.unchanged-bytes", "Reading a store opened read-only does not change a byte of its file.",
+            needs: [.file]
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Track", 3), values: ["title": "still"]) }
+            try store.close()
+            let before = try require(bench.bytes(of: bench.url().path), "the store's bytes")
+            let reader = try bench.open { $0.isReadOnly = true }
+            _ = try reader.contents()
+            try reader.close()
+            try expect(
+                bench.bytes(of: bench.url().path) == before, "the file's bytes are the same", otherwise: "they changed")
+        },
+        ConformanceCheck(
+            "opening.twice.shared", "A store may be open more than once; each sees what the other commits.",
+            needs: [.multipleProcesses]
+        ) { bench in
+            let first = try bench.create()
+            let second = try bench.open()
+            try first.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try expectEqual(try second.view { try $0.keys(FetchRequest("Tag")) }, [1], "what the second sees")
+            try second.change { try $0.insert(ObjectID("Tag", 2), values: [:]) }
+            try expectEqual(try first.view { try $0.keys(FetchRequest("Tag")) }, [1, 2], "what the first sees")
+            try second.close()
+            try expectEqual(try first.view { try $0.keys(FetchRequest("Tag")) }, [1, 2], "after the other was closed")
+        },
+        ConformanceCheck(
+            "opening.twice.keys", "Keys reserved through one opening are never given out by another.",
+            needs: [.multipleProcesses]
+        ) { bench in
+            let (first, second) = (try bench.create(), try bench.open())
+            var seen: Set<Int64> = []
+            for _ in 0..<5 {
+                for store in [first, second] {
+                    for key in try store.reserveKeys(7, for: "Tag") {
+                        try expect(
+                            seen.insert(key).inserted, "each key is given out once", otherwise: "\(key) came twice")
+                    }
+                }
+            }
+        },
+    ]
+
+    /// The metadata of stores.
+    static let metadata: [ConformanceCheck] = [
+        ConformanceCheck(
+            "metadata.embedded-model", "The embedded model equals the one the store was created with, in everything."
+        ) {
+            bench in
+            let store = try bench.reopen(try bench.create())
+            let metadata = try store.metadata()
+            try expectEqual(metadata.model, bench.model, "the model")
+            try expectEqual(metadata.type, bench.type.name, "the type")
+            try expect(metadata.formatVersion >= 1, "the format version is at least 1")
+            try expect(bench.model.isCompatible(with: metadata), "the model is compatible with the store")
+            let other = try ConformanceModel.changed.get()
+            try expect(!other.isCompatible(with: metadata), "another model is not compatible with the store")
+        },
+        ConformanceCheck("metadata.uuid.given", "A store gets the UUID it is created with, and keeps it.") { bench in
+            let uuid = StoreUUID()
+            let store = try bench.create { $0.storeUUID = uuid }
+            try expectEqual(try store.metadata().storeUUID, uuid, "the UUID")
+            try expectEqual(try bench.reopen(store).metadata().storeUUID, uuid, "the UUID after reopening")
+        },
+        ConformanceCheck("metadata.uuid.random", "Two stores created without a UUID get different ones.") { bench in
+            let (a, b) = (try bench.create(name: "a"), try bench.create(name: "b"))
+            try expect(try a.metadata().storeUUID != b.metadata().storeUUID, "the UUIDs differ")
+        },
+        ConformanceCheck("metadata.user.every-kind", "User metadata of every kind, nested, come back exactly.") {
+            bench in
+            let all = everyMetadataValue
+            let store = try bench.create { $0.userMetadata = all }
+            try expectEqual(try store.metadata().userMetadata, all, "the metadata")
+            try expectEqual(try bench.reopen(store).metadata().userMetadata, all, "the metadata after reopening")
+        },
+        ConformanceCheck(
+            "metadata.user.commit", "A commit sets, replaces and removes user metadata, and leaves other keys alone."
+        ) {
+            bench in
+            let store = try bench.create { $0.userMetadata = ["keep": .int(1), "go": .int(2), "change": .int(3)] }
+            try store.change { changes in
+                changes.userMetadata = ["go": nil, "change": .string("new"), "add": .bool(true), "absent": nil]
+            }
+            let expected: [String: MetadataValue] = ["keep": .int(1), "change": .string("new"), "add": .bool(true)]
+            try expectEqual(try store.metadata().userMetadata, expected, "the metadata")
+            try store.change { $0.userMetadata = everyMetadataValue.mapValues { .some($0) } }
+            let merged = expected.merging(everyMetadataValue) { $1 }
+            try expectEqual(try bench.reopen(store).metadata().userMetadata, merged, "the metadata after reopening")
+        },
+        ConformanceCheck("metadata.user.atomic", "Metadata in a change set that is refused are not set.") { bench in
+            let store = try bench.create { $0.userMetadata = ["a": .int(1)] }
+            try expectError(.conflict, in: "updating what does not exist") {
+                try store.change { changes in
+                    changes.userMetadata["a"] = .int(2)
+                    try changes.update(ObjectID("Tag", 1), version: 1, values: [:])
+                }
+            }
+            try expectEqual(try store.metadata().userMetadata, ["a": .int(1)], "the metadata")
+        },
+        ConformanceCheck("metadata.user.not-in-digest", "User metadata do not enter the digest.", needs: [.digest]) {
+            bench in
+            let store = try bench.create()
+            let before = try store.recordedTally().digest
+            try store.change { $0.userMetadata["k"] = .string("v") }
+            try expectEqual(try store.recordedTally().digest, before, "the digest")
+        },
+        ConformanceCheck(
+            "metadata.static", "A type reads the metadata of an open and of a closed store without changing it.",
+            needs: [.persistence]
+        ) {
+            bench in
+            let store = try bench.create { $0.userMetadata = everyMetadataValue }
+            let uuid = try store.metadata().storeUUID
+            for state in ["open", "closed"] {
+                let metadata = try bench.type.metadata(at: bench.url(), options: bench.fixture.options)
+                try expectEqual(metadata.storeUUID, uuid, "the UUID of the \(state) store")
+                try expectEqual(metadata.userMetadata, everyMetadataValue, "the metadata of the \(state) store")
+                try expectEqual(metadata.model, bench.model, "the model of the \(state) store")
+                try store.close()
+            }
+        },
+    ]
+
+    /// Metadata of every kind at its limits.
+    static let everyMetadataValue: [String: MetadataValue] = [
+        "": .string(""), "text": .string("a\u{0}b é e\u{301} 🦉 \"quoted\" \\ \n"), "ключ 🗝": .string("unicode key"),
+        "least": .int(.min), "most": .int(.max), "beyond double": .int(9_007_199_254_740_993),
+        "third": .double(1.0 / 3), "tiny": .double(.leastNonzeroMagnitude), "huge": .double(.greatestFiniteMagnitude),
+        "minus zero": .double(-0.0),
+        "one as double": .double(1), "one as integer": .int(1), "yes": .bool(true), "no": .bool(false),
+        "date": .date(Date(timeIntervalSinceReferenceDate: 123_456_789.123_456_789)),
+        "no bytes": .data(Data()), "bytes": .data(Data(0...255)), "no list": .array([]), "no names": .dictionary([:]),
+        "nested": .array([
+            .dictionary([
+                "inner": .array([.int(1), .string("1"), .bool(true), .double(1)]),
+                "": .dictionary(["x": .data(Data([0]))]),
+            ]),
+            .array([.array([.array([])])]),
+        ]),
+    ]
+}

@@ -1,0 +1,346 @@
+internal import Foundation
+internal import RoostCore
+
+extension ConformanceCheck {
+    /// Snapshots and their isolation.
+    static let snapshots: [ConformanceCheck] = [
+        ConformanceCheck("snapshots.unchanged", "A snapshot shows the store as it was, whatever is committed later.") {
+            bench in
+            let store = try filled(20, on: bench)
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            let before = try StoreContents(of: snapshot)
+            let tally = try snapshot.recordedTally()
+            try store.change { changes in
+                for key in Int64(1)...10 { changes.delete(ObjectID("Track", key), version: 1) }
+                for key in Int64(11)...15 {
+                    try changes.update(ObjectID("Track", key), version: 1, values: ["title": "later"])
+                }
+                for key in Int64(30)...40 { try changes.insert(ObjectID("Track", key), values: ["title": "later"]) }
+                try changes.remove(Link(1, 12), from: RelationshipName("Tag", "tagged"))
+                try changes.add(Link(1, 30), to: RelationshipName("Tag", "tagged"))
+            }
+            try expectEqual(try StoreContents(of: snapshot), before, "the contents as they were")
+            try expectEqual(try snapshot.recordedTally(), tally, "the tally as it was")
+            try expectEqual(
+                try snapshot.keys(FetchRequest("Track", where: .equal("title", "later"))), [], "what a fetch finds")
+            try expectEqual(try snapshot.object(ObjectID("Track", 1))?.version, 1, "the version of a deleted object")
+            try expectEqual(try snapshot.objects(with: [ObjectID("Track", 30)]).count, 0, "a later object")
+            try expectEqual(try snapshot.lastKey(of: "Track"), 20, "the last key")
+            try expectEqual(
+                try snapshot.targets(of: RelationshipName("Tag", "tagged"), from: ObjectID("Tag", 1)), Array(1...20),
+                "the links")
+            try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 21, "the count in a new snapshot")
+        },
+        ConformanceCheck("snapshots.many", "Many snapshots of different states live side by side and are each exact.") {
+            bench in
+            let store = try bench.create()
+            var snapshots: [any StoreSnapshot] = []
+            defer { for snapshot in snapshots { snapshot.close() } }
+            for key in Int64(1)...40 {
+                snapshots.append(try store.snapshot())
+                try store.change { try $0.insert(ObjectID("Track", key), values: ["title": .string("\(key)")]) }
+            }
+            for (index, snapshot) in snapshots.enumerated().reversed() {
+                try expectEqual(
+                    try snapshot.objects(of: "Track").map(\.id.key), (0..<index).map { Int64($0 + 1) },
+                    "the objects in snapshot \(index)")
+                snapshot.close()
+            }
+        },
+        ConformanceCheck("snapshots.sees-commits", "A snapshot taken after a commit shows all of it.") { bench in
+            let store = try bench.create()
+            for key in Int64(1)...30 {
+                try store.change { try $0.insert(ObjectID("Track", key), values: [:]) }
+                try expectEqual(
+                    try store.view { try $0.count(FetchRequest("Track")) }, Int(key), "the count after commit \(key)")
+            }
+        },
+        ConformanceCheck("snapshots.cursor-stays", "A cursor under way goes on over its snapshot while others commit.")
+        { bench in
+            let store = try filled(3000, on: bench)
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            let cursor = try snapshot.records(of: "Track", after: nil)
+            var batch = RecordBatch(model: bench.model)
+            try expect(try cursor.next(into: &batch), "there is a first batch")
+            var keys = (0..<batch.count).map { batch.key(at: $0) }
+            try store.change { changes in
+                for key in Int64(1)...3000 { changes.delete(ObjectID("Track", key), version: 1) }
+            }
+            while try cursor.next(into: &batch) { keys += (0..<batch.count).map { batch.key(at: $0) } }
+            try expectEqual(keys, (1...3000).map { Int64($0) }, "the keys")
+        },
+        ConformanceCheck(
+            "snapshots.reading-while-writing",
+            "Readers on other threads see whole commits only, never an older one after a newer."
+        ) { bench in
+            let store = try bench.create()
+            let stop = Mutex(false)
+            // Every commit writes its number into all ten objects: a mixture would show.
+            try store.change { changes in
+                for key in Int64(1)...10 { try changes.insert(ObjectID("Everything", key), values: ["i64": 0]) }
+            }
+            let readers = (0..<3).map { _ in
+                Background { () -> Int in
+                    var (last, rounds) = (Int64(0), 0)
+                    while rounds < 3 || !stop.withLock({ $0 }) {
+                        let numbers = try store.view { try $0.objects(of: "Everything").map { $0.values["i64"] } }
+                        guard numbers.count == 10, Set(numbers).count == 1, case .int(let number)?? = numbers.first
+                        else {
+                            throw Mismatch(expected: "ten objects of one commit", actual: "\(numbers)")
+                        }
+                        try expect(number >= last, "no older state after a newer", otherwise: "\(number) after \(last)")
+                        last = number
+                        rounds += 1
+                    }
+                    return rounds
+                }
+            }
+            do {
+                defer { stop.withLock { $0 = true } }
+                for round in UInt32(1)...60 {
+                    try store.change { changes in
+                        for key in Int64(1)...10 {
+                            try changes.update(
+                                ObjectID("Everything", key), version: round, values: ["i64": .int(Int64(round))])
+                        }
+                    }
+                }
+            }
+            for reader in readers { _ = try reader.value() }
+        },
+        ConformanceCheck(
+            "snapshots.never-waits", "Taking and reading a snapshot does not wait for a bulk load under way."
+        ) { bench in
+            let store = try filled(10, on: bench)
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            let reader = Background { try store.view { try $0.count(FetchRequest("Track")) } }
+            let count = try reader.value()
+            loader.abandon()
+            try expectEqual(count, 10, "the count")
+        },
+        ConformanceCheck(
+            "snapshots.closed",
+            "After `close()` every call of a snapshot and of its cursors throws `closed`; closing again does nothing."
+        ) { bench in
+            let store = try filled(3000, on: bench)
+            let snapshot = try store.snapshot()
+            let records = try snapshot.records(of: "Track", after: nil)
+            let links = try snapshot.links(of: RelationshipName("Tag", "tagged"), after: nil)
+            var batch = RecordBatch(model: bench.model)
+            _ = try records.next(into: &batch)
+            snapshot.close()
+            snapshot.close()
+            try expectClosed(snapshot, records, links)
+            try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 3000, "the store goes on")
+        },
+        ConformanceCheck("snapshots.let-go", "A snapshot that is let go without closing holds nothing up.") { bench in
+            let store = try bench.create()
+            for key in Int64(1)...200 {
+                _ = try store.snapshot()
+                try store.change { try $0.insert(ObjectID("Tag", key), values: [:]) }
+            }
+            try expectEqual(try store.view { try $0.count(FetchRequest("Tag")) }, 200, "the count")
+        },
+    ]
+
+    /// Record and link cursors.
+    static let cursors: [ConformanceCheck] = [
+        ConformanceCheck("cursors.after", "A scan goes on behind any ID, whether or not it exists.") { bench in
+            let store = try bench.create()
+            try store.change { changes in
+                for key in 1...50 { try changes.insert(ObjectID("Tag", Int64(key * 2)), values: [:]) }
+            }
+            try store.view { snapshot in
+                for key in Int64(1)...101 {
+                    try expectEqual(
+                        try snapshot.objects(of: "Tag", after: ObjectID("Tag", key)).map(\.id.key),
+                        (1...50).map { Int64($0 * 2) }.filter { $0 > key },
+                        "the keys behind \(key)")
+                }
+            }
+        },
+        ConformanceCheck(
+            "cursors.batches",
+            "A long scan comes in several batches, none empty, none far over its capacity, in order without gaps."
+        ) { bench in
+            let store = try filled(5000, on: bench)
+            try store.view { snapshot in
+                let cursor = try snapshot.records(of: "Track", after: nil)
+                var batch = RecordBatch(model: bench.model)
+                var keys: [Int64] = []
+                var batches = 0
+                while try cursor.next(into: &batch) {
+                    try expect(!batch.isEmpty, "a batch holds something while next() is true")
+                    try expect(
+                        batch.count <= RecordBatch.capacityCount, "a batch holds at most its capacity",
+                        otherwise: "\(batch.count) records")
+                    keys += (0..<batch.count).map { batch.key(at: $0) }
+                    batches += 1
+                }
+                try expectEqual(keys, (1...5000).map { Int64($0) }, "the keys")
+                try expect(batches > 1, "there are several batches")
+            }
+        },
+        ConformanceCheck("cursors.batch-bytes", "Large records fill a batch by their bytes, not by their number.") {
+            bench in
+            let store = try bench.create()
+            let size = 100_000
+            try store.change { changes in
+                for key in Int64(1)...12 {
+                    try changes.insert(
+                        ObjectID("Everything", key), values: ["blob": .data(Data(repeating: UInt8(key), count: size))])
+                }
+            }
+            try store.view { snapshot in
+                let cursor = try snapshot.records(of: "Everything", after: nil)
+                var batch = RecordBatch(model: bench.model)
+                var count = 0
+                while try cursor.next(into: &batch) {
+                    try expect(
+                        batch.byteCount <= RecordBatch.capacityBytes + size + 1000, "one record may overshoot",
+                        otherwise: "\(batch.byteCount) bytes")
+                    count += batch.count
+                }
+                try expectEqual(count, 12, "the number of records")
+            }
+        },
+        ConformanceCheck("cursors.end-stays", "At its end a cursor returns false with an empty batch, ever after.") {
+            bench in
+            let store = try filled(3, on: bench)
+            try store.view { snapshot in
+                let cursors = [
+                    try snapshot.records(of: "Track", after: nil), try snapshot.records(of: "Dog", after: nil),
+                    try snapshot.records(with: [ObjectID("Track", 2), ObjectID("Track", 77)]),
+                    try snapshot.records(with: []),
+                    try snapshot.fetch(FetchRequest("Track", where: .equal("title", "t2"))),
+                    try snapshot.fetch(FetchRequest("Track", limit: 0)),
+                ]
+                for (index, cursor) in cursors.enumerated() {
+                    var batch = RecordBatch(model: bench.model)
+                    while try cursor.next(into: &batch) {}
+                    for _ in 0..<3 {
+                        try batch.append(ObjectID("Tag", 1), values: [:])
+                        try expect(!(try cursor.next(into: &batch)), "cursor number \(index) stays at its end")
+                        try expect(batch.isEmpty, "cursor number \(index) empties the batch at its end")
+                    }
+                }
+                for cursor in [
+                    try snapshot.links(of: RelationshipName("Tag", "tagged"), after: nil),
+                    try snapshot.links(of: RelationshipName("Tag", "tagged"), from: ObjectID("Tag", 1)),
+                    try snapshot.links(of: RelationshipName("Album", "songs"), from: ObjectID("Album", 1)),
+                ] {
+                    var batch = LinkBatch(relationship: 0)
+                    while try cursor.next(into: &batch) {}
+                    for _ in 0..<3 {
+                        batch.links = [Link(1, 1)]
+                        try expect(!(try cursor.next(into: &batch)), "a link cursor stays at its end")
+                        try expect(batch.isEmpty, "a link cursor empties the batch at its end")
+                    }
+                }
+            }
+        },
+        ConformanceCheck("cursors.replace-contents", "A cursor replaces what is in the batch it is given.") { bench in
+            let store = try filled(5, on: bench)
+            try store.view { snapshot in
+                var batch = RecordBatch(model: bench.model)
+                for key in Int64(100)...110 { try batch.append(ObjectID("Tag", key), values: [:]) }
+                _ = try snapshot.records(of: "Track", after: nil).next(into: &batch)
+                try expectEqual(
+                    (0..<batch.count).map { batch.id(at: $0) }, (1...5).map { ObjectID("Track", $0) },
+                    "the IDs in the batch")
+                var links = LinkBatch(relationship: 0, links: [Link(9, 9)])
+                _ = try snapshot.links(of: RelationshipName("Tag", "tagged"), after: nil).next(into: &links)
+                try expectEqual(links.links, (1...5).map { Link(1, $0) }, "the links in the batch")
+            }
+        },
+        ConformanceCheck("cursors.side-by-side", "Several cursors of one snapshot do not disturb each other.") {
+            bench in
+            let store = try filled(2500, on: bench)
+            try store.view { snapshot in
+                let cursors = try (0..<4).map {
+                    try snapshot.records(of: "Track", after: ObjectID("Track", Int64($0 * 100 + 1)))
+                }
+                var batch = RecordBatch(model: bench.model)
+                var keys = [[Int64]](repeating: [], count: 4)
+                var isGoing = true
+                while isGoing {
+                    isGoing = false
+                    for (index, cursor) in cursors.enumerated() where try cursor.next(into: &batch) {
+                        keys[index] += (0..<batch.count).map { batch.key(at: $0) }
+                        _ = try snapshot.count(FetchRequest("Tag"))
+                        isGoing = true
+                    }
+                }
+                for index in 0..<4 {
+                    try expectEqual(
+                        keys[index], (index * 100 + 2...2500).map { Int64($0) }, "the keys of cursor \(index)")
+                }
+            }
+        },
+        ConformanceCheck("cursors.abandoned", "A cursor may be left before its end.") { bench in
+            let store = try filled(3000, on: bench)
+            try store.view { snapshot in
+                for _ in 0..<50 {
+                    var batch = RecordBatch(model: bench.model)
+                    _ = try snapshot.records(of: "Track", after: nil).next(into: &batch)
+                    _ = try snapshot.fetch(FetchRequest("Track", sortedBy: [.init("title")])).next(into: &batch)
+                }
+            }
+            try store.change { try $0.insert(ObjectID("Track", 5000), values: [:]) }
+        },
+        ConformanceCheck("cursors.unknown-entity", "Reading an entity that the model lacks throws `unknownEntity`.") {
+            bench in
+            let store = try bench.create()
+            try store.view { snapshot in
+                try expectError(.unknownEntity, in: "a scan") { _ = try snapshot.objects(of: "Nobody") }
+                try expectError(.unknownEntity, in: "a fetch") { _ = try snapshot.keys(FetchRequest("Nobody")) }
+                try expectError(.unknownEntity, in: "a count") { _ = try snapshot.count(FetchRequest("Nobody")) }
+                try expectError(.unknownEntity, in: "the last key") { _ = try snapshot.lastKey(of: "Nobody") }
+            }
+        },
+    ]
+
+    /// A store with tracks 1…count titled t1, t2, …, each linked to tag 1, and album 1 with three songs.
+    static func filled(_ count: Int, on bench: Workbench) throws -> any PersistentStore {
+        let store = try bench.create()
+        try store.change { changes in
+            try changes.insert(ObjectID("Tag", 1), values: [:])
+            try changes.insert(ObjectID("Album", 1), values: [:])
+            for key in 1...count {
+                var values: [String: Value] = ["title": .string("t\(key)")]
+                if key <= 3 {
+                    (values["album"], values["album#order"]) = (.objectID(ObjectID("Album", 1)), .int(Int64(-key)))
+                }
+                try changes.insert(ObjectID("Track", Int64(key)), values: values)
+                try changes.add(Link(1, Int64(key)), to: RelationshipName("Tag", "tagged"))
+            }
+        }
+        return store
+    }
+
+    /// Fails unless every call throws `closed`.
+    static func expectClosed(_ snapshot: any StoreSnapshot, _ records: any RecordCursor, _ links: any LinkCursor) throws
+    {
+        let tagged = RelationshipName("Tag", "tagged")
+        try expectError(.closed, in: "recordedTally()") { _ = try snapshot.recordedTally() }
+        try expectError(.closed, in: "lastKey(of:)") { _ = try snapshot.lastKey(of: "Tag") }
+        try expectError(.closed, in: "records(of:after:)") { _ = try snapshot.objects(of: "Track") }
+        try expectError(.closed, in: "records(with:)") { _ = try snapshot.objects(with: [ObjectID("Track", 1)]) }
+        try expectError(.closed, in: "links(of:after:)") { _ = try snapshot.allLinks(of: tagged) }
+        try expectError(.closed, in: "links(of:from:)") {
+            _ = try snapshot.targets(of: tagged, from: ObjectID("Tag", 1))
+        }
+        try expectError(.closed, in: "fetch(_:)") { _ = try snapshot.keys(FetchRequest("Track")) }
+        try expectError(.closed, in: "count(_:)") { _ = try snapshot.count(FetchRequest("Track")) }
+        try expectError(.closed, in: "a record cursor") {
+            var batch = RecordBatch(model: snapshot.model)
+            _ = try records.next(into: &batch)
+        }
+        try expectError(.closed, in: "a link cursor") {
+            var batch = LinkBatch(relationship: 0)
+            _ = try links.next(into: &batch)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import Foundation
+public import RoostCore
+
+/// Transactions that follow from their number alone, so that a store's contents tell which of them happened.
+///
+/// Transaction *n* inserts, updates, deletes, links and unlinks objects and records *n* in the metadata. A process that is killed
+/// anywhere must leave exactly the state after one of them.
+public enum CrashWorkload {
+    /// The metadata key that holds the number of the last transaction.
+    public static let numberKey = "transaction"
+
+    /// The model of the stores.
+    public static var model: ManagedObjectModel { get throws(StoreError) { try ConformanceModel.standard.get() } }
+
+    /// What transaction `n` (1, 2, …) changes, after all before it.
+    public static func transaction(_ n: Int64) throws(StoreError) -> ChangeSet {
+        precondition(n > 0, "transactions count from 1")
+        var changes = ChangeSet(model: try model)
+        var random = SeededGenerator(seed: UInt64(n))
+        if n == 1 { try changes.insert(ObjectID("Playlist", 1), values: [:]) }
+        try changes.insert(ObjectID("Track", n), values: ["title": .string(SampleGraph.words(3, &random))])
+        try changes.insert(ObjectID("Node", n), values: n > 1 ? ["parent": .objectID(ObjectID("Node", n - 1))] : [:])
+        let size = random.oneIn(20) ? 150_000 : random.below(4000)
+        try changes.insert(
+            ObjectID("Everything", n), values: ["blob": .data(SampleGraph.bytes(size, &random)), "i64": .int(n)])
+        try changes.insert(ObjectID("Indexed", n), values: ["i64": .int(-n), "str": .string("\(n % 7)")])
+        try changes.insert(ObjectID("Account", n), values: ["email": .string("\(n)"), "number": .int(n % 25)])
+        try changes.add(Link(1, n, order: -n), to: RelationshipName("Playlist", "tracks"))
+        if n > 1 {
+            try changes.update(ObjectID("Track", n - 1), version: 1, values: ["title": .string("updated by \(n)")])
+            try changes.add(Link(n, n - 1), to: RelationshipName("Node", "friends"))
+        }
+        if n > 5 { try changes.remove(Link(1, n - 5), from: RelationshipName("Playlist", "tracks")) }
+        if n > 10 { changes.delete(ObjectID("Track", n - 10), version: 2) }
+        if n > 15 { changes.delete(ObjectID("Node", n - 15), version: 1) }
+        if n > 20 {
+            changes.delete(ObjectID("Everything", n - 20), version: 1)
+            changes.delete(ObjectID("Indexed", n - 20), version: 1)
+        }
+        // The number comes free in the transaction that takes it again.
+        if n > 25 { changes.delete(ObjectID("Account", n - 25), version: 1) }
+        changes.userMetadata[numberKey] = .some(.int(n))
+        return changes
+    }
+
+    /// The state after the transactions up to `number`.
+    public struct State: Sendable {
+        private var reference: ReferenceStore
+        /// The number of the last transaction.
+        public private(set) var number: Int64 = 0
+
+        /// The state of an empty store.
+        public init() throws(StoreError) { reference = ReferenceStore(model: try CrashWorkload.model) }
+
+        /// Goes on until transaction `number`, which must not be behind.
+        public mutating func advance(to number: Int64) throws {
+            while self.number < number {
+                try reference.commit(try CrashWorkload.transaction(self.number + 1))
+                self.number += 1
+            }
+        }
+
+        /// Everything that a store must hold.
+        public var contents: StoreContents { reference.contents }
+        /// The digest it must have.
+        public var digest: StoreDigest { reference.digest }
+    }
+
+    /// The number of the last transaction that a store holds; 0 if none.
+    public static func number(in metadata: StoreMetadata) -> Int64 {
+        if case .int(let number)? = metadata.userMetadata[numberKey] { return number }
+        return 0
+    }
+
+    /// The number of the transaction whose state a snapshot shows, judged by its objects; nil if it shows no such state.
+    ///
+    /// Cheap enough for readers that look at many snapshots: it reads tracks, nodes and links, not the large values.
+    public static func number(in snapshot: any StoreSnapshot) throws(StoreError) -> Int64? {
+        let tracks = try snapshot.objects(of: "Track")
+        guard let last = tracks.last?.id.key else { return try snapshot.count(FetchRequest("Account")) == 0 ? 0 : nil }
+        let first = max(1, last - 9)
+        guard tracks.map(\.id.key) == Array(first...last),
+            tracks.map(\.version) == tracks.map({ $0.id.key == last ? 1 : 2 }),
+            try snapshot.objects(of: "Node").map(\.id.key) == Array(max(1, last - 14)...last),
+            try snapshot.targets(of: RelationshipName("Playlist", "tracks"), from: ObjectID("Playlist", 1))
+                == Array(max(1, last - 4)...last).reversed(),
+            try snapshot.count(FetchRequest("Account")) == min(25, Int(last)),
+            try snapshot.keys(FetchRequest("Indexed", where: .equal("i64", .int(-last)))) == [last]
+        else { return nil }
+        return last
+    }
+}

@@ -1,0 +1,220 @@
+public import RoostCore
+
+/// The contract of a store, said in dictionaries: what a change set does, what refuses it, what is there afterwards.
+///
+/// It keeps nothing on disk and is not fast; it is there to be compared with.
+public struct ReferenceStore: Sendable {
+    /// The model.
+    public let model: ManagedObjectModel
+    /// The objects by the number of their root entity, then by key.
+    public private(set) var objects: [Int: [Int64: Record]] = [:]
+    /// The links by the number of the relationship that owns them, then by source and target.
+    public private(set) var links: [Int: [Ends: Link]] = [:]
+    /// The user's metadata.
+    public private(set) var userMetadata: [String: MetadataValue] = [:]
+    /// How many commits changed anything.
+    public private(set) var commitCount = 0
+
+    /// The two objects that a link joins.
+    public struct Ends: Hashable, Sendable {
+        let source, target: Int64
+    }
+
+    /// An empty store.
+    public init(model: ManagedObjectModel) { self.model = model }
+
+    /// Everything, in the order in which a store gives it.
+    public var contents: StoreContents {
+        var contents = StoreContents()
+        for root in model.roots {
+            contents.objects[root] = (objects[root] ?? [:]).values.map { StoredObject($0) }.sorted {
+                $0.id.key < $1.id.key
+            }
+        }
+        for relationship in model.linkRelationships {
+            contents.links[relationship.number] = (links[relationship.number] ?? [:]).values
+                .sorted { ($0.source, $0.order, $0.target) < ($1.source, $1.order, $1.target) }
+        }
+        contents.userMetadata = userMetadata
+        return contents
+    }
+
+    /// The digest that a store with these contents has.
+    public var digest: StoreDigest {
+        var tally = StoreTally(model: model)
+        for records in objects.values {
+            var batch = RecordBatch(model: model)
+            for record in records.values { batch.append(record) }
+            tally.add(batch)
+        }
+        for (relationship, links) in links {
+            tally.add(LinkBatch(relationship: relationship, links: Array(links.values)))
+        }
+        return tally.digest
+    }
+
+    /// The record of an object; its entity must be the object's own.
+    public func record(_ id: ObjectID) -> Record? {
+        guard let entity = model.entity(id.entity), let record = objects[entity.root]?[id.key], record.id == id else {
+            return nil
+        }
+        return record
+    }
+
+    /// Where a to-many relationship leads from one object, in its order.
+    public func targets(of relationship: ManagedObjectModel.Relationship, from key: Int64) -> [Int64] {
+        switch relationship.storage {
+        case .field: return []
+        case .derived(let inverse):
+            let back = model.relationships[inverse]
+            let name = back.name.name
+            var found: [(place: Int64, key: Int64)] = []
+            for record in (objects[model.entities[back.source].root] ?? [:]).values {
+                let values = record.values()
+                guard model.entities[back.source].includes(model.entity(record.id.entity)?.number ?? -1),
+                    case .objectID(let target)? = values[name], target.key == key
+                else { continue }
+                var place: Int64 = 0
+                if relationship.isOrdered,
+                    case .int(let order)? = try? record.value(RecordLayout.orderFieldName(of: name))
+                {
+                    place = order
+                }
+                found.append((place, record.id.key))
+            }
+            return found.sorted { $0 < $1 }.map(\.key)
+        case .links(let owner, let isFlipped):
+            var found: [(place: Int64, key: Int64)] = []
+            for link in (links[owner] ?? [:]).values {
+                if link.source == key, !isFlipped { found.append((link.order, link.target)) }
+                if link.target == key, isFlipped || relationship.isReflexive,
+                    !(relationship.isReflexive && link.source == key)
+                {
+                    found.append((link.inverseOrder, link.source))
+                }
+            }
+            return found.sorted { $0 < $1 }.map(\.key)
+        }
+    }
+
+    // MARK: Committing
+
+    /// Why a change set is refused.
+    public struct Refusal: Error, Sendable {
+        /// The codes that apply; a store reports one of them.
+        public var codes: Set<StoreError.Code> = []
+        /// The objects whose version is stale.
+        public var conflicts: Set<ObjectID> = []
+        /// The objects that would share unique values.
+        public var colliding: Set<ObjectID> = []
+    }
+
+    /// Does what a change set says, or refuses it and changes nothing.
+    public mutating func commit(_ changes: ChangeSet) throws(Refusal) {
+        var next = self
+        var refusal = Refusal()
+        next.apply(changes, &refusal)
+        guard refusal.codes.isEmpty else { throw refusal }
+        if !changes.isEmpty { next.commitCount += 1 }
+        self = next
+    }
+
+    private mutating func apply(_ changes: ChangeSet, _ refusal: inout Refusal) {
+        var written: Set<ObjectID> = []
+        for reference in changes.deletes + changes.unchanged {
+            requireVersion(reference.id, reference.version, &refusal)
+        }
+        for index in 0..<changes.updates.count {
+            requireVersion(changes.updates.id(at: index), changes.updates.version(at: index), &refusal)
+        }
+
+        for reference in changes.deletes { remove(reference.id) }
+        for index in 0..<changes.inserts.count {
+            let id = changes.inserts.id(at: index)
+            // A key that this change set deletes is taken too: keys are never used again.
+            let root = root(of: id)
+            if objects[root]?[id.key] != nil
+                || changes.deletes.contains(where: { $0.id.key == id.key && self.root(of: $0.id) == root })
+            {
+                refusal.codes.insert(.duplicateObject)
+            }
+            objects[root, default: [:]][id.key] = Self.record(changes.inserts, index, version: 1)
+            written.insert(id)
+        }
+        for index in 0..<changes.updates.count {
+            let id = changes.updates.id(at: index)
+            objects[root(of: id), default: [:]][id.key] = Self.record(
+                changes.updates, index, version: changes.updates.version(at: index) &+ 1)
+            written.insert(id)
+        }
+        for batch in changes.removedLinks {
+            for link in batch.links {
+                self.links[batch.relationship]?[Ends(source: link.source, target: link.target)] = nil
+            }
+        }
+        for batch in changes.addedLinks {
+            let relationship = model.relationships[batch.relationship]
+            for link in batch.links {
+                if !exists(link.source, relationship.source) || !exists(link.target, relationship.destination) {
+                    refusal.codes.insert(.objectNotFound)
+                }
+                self.links[batch.relationship, default: [:]][Ends(source: link.source, target: link.target)] = link
+            }
+        }
+        findCollisions(written, &refusal)
+        for (key, value) in changes.userMetadata { userMetadata[key] = value }
+    }
+
+    private func root(of id: ObjectID) -> Int { model.entity(id.entity)?.root ?? -1 }
+
+    private func requireVersion(_ id: ObjectID, _ version: UInt32, _ refusal: inout Refusal) {
+        guard record(id)?.version != version else { return }
+        refusal.codes.insert(.conflict)
+        refusal.conflicts.insert(id)
+    }
+
+    private func exists(_ key: Int64, _ entity: Int) -> Bool {
+        guard let record = objects[model.entities[entity].root]?[key], let own = model.entity(record.id.entity) else {
+            return false
+        }
+        return model.entities[entity].includes(own.number)
+    }
+
+    private mutating func remove(_ id: ObjectID) {
+        let root = root(of: id)
+        objects[root]?[id.key] = nil
+        for relationship in model.linkRelationships {
+            let (isSource, isTarget) = (
+                model.entities[relationship.source].root == root, model.entities[relationship.destination].root == root
+            )
+            links[relationship.number] = links[relationship.number]?.filter { ends, _ in
+                !(isSource && ends.source == id.key) && !(isTarget && ends.target == id.key)
+            }
+        }
+    }
+
+    private static func record(_ batch: RecordBatch, _ index: Int, version: UInt32) -> Record {
+        var copy = RecordBatch(model: batch.model)
+        copy.append(batch, at: index)
+        copy.setVersionOfLast(version)
+        return copy.record(at: 0)
+    }
+
+    private func findCollisions(_ written: Set<ObjectID>, _ refusal: inout Refusal) {
+        for constraint in model.uniquenessConstraints {
+            let entity = model.entities[constraint.entity]
+            var holders: [[Value]: [ObjectID]] = [:]
+            for record in (objects[entity.root] ?? [:]).values
+            where entity.includes(model.entity(record.id.entity)?.number ?? -1) {
+                let values = record.values()
+                let claimed = constraint.attributes.map { values[$0] ?? .null }
+                if claimed.contains(where: \.isNull) { continue }
+                holders[claimed, default: []].append(record.id)
+            }
+            for ids in holders.values where ids.count > 1 && ids.contains(where: written.contains) {
+                refusal.codes.insert(.constraintViolation)
+                refusal.colliding.formUnion(ids)
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+internal import Foundation
+public import RoostCore
+
+extension SampleGraph {
+    static func makeModel() throws(StoreError) -> ManagedObjectModel {
+        try ManagedObjectModel(
+            entities: [
+                EntityDescription(
+                    "Party", isAbstract: true, attributes: [.init("name", .string), .init("joined", .date)],
+                    fetchIndexes: [FetchIndexDescription("by_name", on: "name")]),
+                EntityDescription(
+                    "Artist", superentity: "Party", attributes: [.init("biography", .string), .init("homepage", .uri)],
+                    relationships: [.toMany("albums", "Album", inverse: "artist", deleteRule: .cascade)]),
+                EntityDescription(
+                    "Listener", superentity: "Party",
+                    attributes: [
+                        .init("email", .string),
+                        .init(
+                            "address", .composite,
+                            elements: [
+                                .init("street", .string), .init("city", .string),
+                                .init(
+                                    "position", .composite, elements: [.init("north", .double), .init("east", .double)]),
+                            ]),
+                    ],
+                    relationships: [
+                        .toMany("friends", "Listener", inverse: "friends"),
+                        .toMany("playlists", "Playlist", inverse: "owner"),
+                    ],
+                    uniquenessConstraints: [["email"]]),
+                EntityDescription(
+                    "Album",
+                    attributes: [
+                        .init("title", .string), .init("released", .date), .init("price", .decimal),
+                        .init("cover", .binaryData), .init("catalogue", .uuid),
+                    ],
+                    relationships: [
+                        .toOne("artist", "Artist", inverse: "albums"),
+                        .toMany("tracks", "Track", inverse: "album", isOrdered: true),
+                    ],
+                    fetchIndexes: [FetchIndexDescription("by_title", on: "title")]),
+                EntityDescription(
+                    "Track",
+                    attributes: [
+                        .init("title", .string), .init("seconds", .double), .init("plays", .integer64),
+                        .init("rating", .integer16),
+                        .init("year", .integer32), .init("gain", .float), .init("explicit", .boolean),
+                    ],
+                    relationships: [
+                        .toOne("album", "Album", inverse: "tracks"), .toMany("genres", "Genre", inverse: "tracks"),
+                        .toMany("playlists", "Playlist", inverse: "tracks"),
+                    ], fetchIndexes: [FetchIndexDescription("by_year", on: "year", "title")]),
+                EntityDescription(
+                    "Genre", attributes: [.init("name", .string)],
+                    relationships: [.toMany("tracks", "Track", inverse: "genres")],
+                    uniquenessConstraints: [["name"]]),
+                EntityDescription(
+                    "Playlist", attributes: [.init("title", .string)],
+                    relationships: [
+                        .toMany("tracks", "Track", inverse: "playlists", isOrdered: true),
+                        .toOne("owner", "Listener", inverse: "playlists"),
+                    ]),
+                EntityDescription(
+                    "Specimen", attributes: ConformanceModel.everyAttribute,
+                    relationships: [.toOne("relative", "Party"), .toMany("picks", "Track")]),
+            ], versionIdentifiers: ["sample 1"])
+    }
+
+    /// A value for every stored attribute of an entity, at random or at a limit of its type.
+    ///
+    /// - Parameters:
+    ///   - entity: The entity; relationships get no value.
+    ///   - random: Where chance comes from.
+    ///   - nullOneIn: One in how many values is null; nil for none.
+    public static func randomValues(
+        for entity: ManagedObjectModel.Entity, using random: inout SeededGenerator, nullOneIn: Int?
+    ) -> [String: Value] {
+        var values: [String: Value] = [:]
+        for attribute in entity.attributes where attribute.isStored {
+            if let nullOneIn, random.oneIn(nullOneIn) { continue }
+            values[attribute.name] = randomValue(of: attribute, entity, &random, nullOneIn)
+        }
+        return values
+    }
+
+    private static func randomValue(
+        of attribute: AttributeDescription, _ entity: ManagedObjectModel.Entity, _ random: inout SeededGenerator,
+        _ nullOneIn: Int?
+    ) -> Value {
+        switch attribute.type {
+        case .undefined: return .null
+        case .integer16:
+            return .int(
+                Int64(random.oneIn(3) ? random.pick([.min, -1, 0, .max]) : Int16(truncatingIfNeeded: random.next())))
+        case .integer32:
+            return .int(
+                Int64(random.oneIn(3) ? random.pick([.min, -1, 0, .max]) : Int32(truncatingIfNeeded: random.next())))
+        case .integer64:
+            return .int(random.oneIn(3) ? random.pick([.min, -1, 0, .max]) : Int64(truncatingIfNeeded: random.next()))
+        case .boolean: return .bool(random.oneIn(2))
+        case .double: return .double(randomDouble(&random))
+        case .date: return .date(Date(timeIntervalSinceReferenceDate: randomDouble(&random)))
+        case .float:
+            return .double(
+                Double(
+                    random.pick([
+                        0, -0.0, 1.5, .infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude,
+                        Float(random.below(1000)) / 8,
+                    ])))
+        case .decimal:
+            let mantissa = (UInt128(random.next()) << 64 | UInt128(random.next())) % DecimalNumber.mantissaLimit
+            let number = DecimalNumber(
+                isNegative: random.oneIn(2), mantissa: random.oneIn(2) ? mantissa : mantissa % 100_000,
+                exponent: random.below(130) - 90)
+            return .decimal((number ?? .zero).decimal)
+        case .string: return .string(words(random.below(6), &random))
+        case .uri: return .uri("x:" + words(2, &random))
+        case .binaryData, .transformable: return .data(bytes(random.below(300), &random))
+        case .uuid: return .uuid(uuid(&random))
+        case .objectID: return .objectID(ObjectID(entity.name, Int64(random.next() >> 1) | 1))
+        case .composite:
+            var elements: [String: Value] = [:]
+            for element in attribute.elements {
+                if let nullOneIn, random.oneIn(nullOneIn) { continue }
+                elements[element.name] = randomValue(of: element, entity, &random, nullOneIn)
+            }
+            return .composite(elements)
+        }
+    }
+
+    /// Any bits one time in two: NaNs with payloads, denormals and all.
+    private static func randomDouble(_ random: inout SeededGenerator) -> Double {
+        random.oneIn(2)
+            ? Double(bitPattern: random.next())
+            : random.pick([0, -0.0, 1, .infinity, -.infinity, .leastNonzeroMagnitude, Double(random.below(1000)) / 8])
+    }
+
+    static func words(_ count: Int, _ random: inout SeededGenerator) -> String {
+        (0..<count).map { _ in random.pick(vocabulary) }.joined(separator: " ")
+    }
+
+    static func bytes(_ count: Int, _ random: inout SeededGenerator) -> Data {
+        var data = Data(capacity: count)
+        var word = random.next()
+        for index in 0..<count {
+            if index % 8 == 0 { word = random.next() }
+            data.append(UInt8(truncatingIfNeeded: word >> UInt64(index % 8 * 8)))
+        }
+        return data
+    }
+
+    static func uuid(_ random: inout SeededGenerator) -> UUID {
+        let (a, b) = (random.next(), random.next())
+        func byte(_ word: UInt64, _ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (index * 8)) }
+        return UUID(
+            uuid: (
+                byte(a, 0), byte(a, 1), byte(a, 2), byte(a, 3), byte(a, 4), byte(a, 5), byte(a, 6), byte(a, 7),
+                byte(b, 0), byte(b, 1), byte(b, 2),
+                byte(b, 3), byte(b, 4), byte(b, 5), byte(b, 6), byte(b, 7)
+            ))
+    }
+
+    /// Words that are not all ASCII, not all normalised and not all words.
+    private static let vocabulary = [
+        "blue", "river", "night", "Straße", "café", "cafe\u{301}", "золото", "夜", "音楽", "🎷", "👩🏽‍🎤", "love", "Ångström",
+        "שיר", "أغنية", "a\u{0}b", "'quoted'",
+        "\"double\"", "100%", "_", "new\nline", "𝄞", "rain", "machine", "garden", "stone", "light", "\u{200D}", "zero",
+        "seven",
+    ]
+}

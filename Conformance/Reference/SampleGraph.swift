@@ -1,0 +1,272 @@
+internal import Foundation
+public import RoostCore
+
+/// A music library out of a seed: artists, albums, tracks, playlists, genres, listeners, and specimens of every attribute type.
+///
+/// Every object is a function of the seed and its key, so a library of any size is made batch by batch in constant memory, twice the
+/// same. It has everything a store must carry over: inheritance, composites, ordered and unordered many-to-many relationships, one
+/// that is its own inverse, one without inverse, ordered and unordered to-many ones that follow from to-one ones.
+public struct SampleGraph: Sendable {
+    /// What everything follows from.
+    public let seed: UInt64
+    /// How many objects there are.
+    public let objectCount: Int
+    /// The model, built.
+    public let model: ManagedObjectModel
+    private let counts: Counts
+
+    /// Describes a library of about the usual proportions; 10 objects is the least.
+    public init(seed: UInt64, objectCount: Int) throws(StoreError) {
+        self.seed = seed
+        self.objectCount = max(10, objectCount)
+        model = try Self.model.get()
+        counts = Counts(self.objectCount)
+    }
+
+    /// How many objects of each entity there are.
+    struct Counts {
+        let artists, listeners, albums, genres, playlists, specimens, tracks: Int
+
+        init(_ count: Int) {
+            artists = max(1, count / 25)
+            listeners = max(2, count / 25)
+            albums = max(1, count / 8)
+            genres = max(1, min(40, count / 20))
+            playlists = max(1, count / 50)
+            specimens = max(1, count / 20)
+            tracks = count - artists - listeners - albums - genres - playlists - specimens
+        }
+
+        var parties: Int { artists + listeners }
+    }
+
+    /// The model of the library.
+    public static let model: Result<ManagedObjectModel, StoreError> = {
+        do throws(StoreError) { return .success(try makeModel()) } catch { return .failure(error) }
+    }()
+
+    /// A generator for one object: another one for each entity and key.
+    private func generator(_ salt: UInt64, _ key: Int64) -> SeededGenerator {
+        var generator = SeededGenerator(
+            seed: seed ^ (salt &* 0x9E37_79B9_7F4A_7C15) ^ UInt64(bitPattern: key) &* 0xD6E8_FEB8_6659_FD93)
+        _ = generator.next()
+        return generator
+    }
+
+    // MARK: Streams
+
+    /// Gives all records in batches, ascending keys within a hierarchy, one hierarchy after the other.
+    public func forEachRecordBatch(_ body: (RecordBatch) throws -> Void) throws {
+        var batch = RecordBatch(model: model)
+        let hierarchies: [(Int, (Int64) throws(StoreError) -> (EntityName, [String: Value]))] = [
+            (counts.parties, party), (counts.albums, album), (counts.genres, genre), (counts.playlists, playlist),
+            (counts.specimens, specimen),
+            (counts.tracks, track),
+        ]
+        for (count, make) in hierarchies where count > 0 {
+            for key in 1...Int64(count) {
+                let (entity, values) = try make(key)
+                try batch.append(ObjectID(entity, key), version: 1, values: values)
+                if batch.isFull {
+                    try body(batch)
+                    batch.removeAll()
+                }
+            }
+        }
+        if !batch.isEmpty { try body(batch) }
+    }
+
+    /// Gives all links in batches; no link comes twice.
+    public func forEachLinkBatch(_ body: (LinkBatch) throws -> Void) throws {
+        let streams: [(RelationshipName, Int, (Int64) -> [Link])] = [
+            (RelationshipName("Playlist", "tracks"), counts.playlists, playlistTracks),
+            (RelationshipName("Track", "genres"), counts.tracks, trackGenres),
+            (RelationshipName("Listener", "friends"), counts.listeners, friends),
+            (RelationshipName("Specimen", "picks"), counts.specimens, picks),
+        ]
+        for (name, count, make) in streams where count > 0 {
+            let (owner, isFlipped) = try model.requireLinkRelationship(name)
+            let relationship = model.relationships[owner]
+            var batch = LinkBatch(relationship: owner)
+            for key in 1...Int64(count) {
+                batch.links += make(key).map { relationship.normalised(isFlipped ? $0.flipped : $0) }
+                if batch.isFull {
+                    try body(batch)
+                    batch.removeAll()
+                }
+            }
+            if !batch.isEmpty { try body(batch) }
+        }
+    }
+
+    /// The digest of a store that holds the library and nothing else.
+    public var digest: StoreDigest {
+        get throws {
+            var tally = StoreTally(model: model)
+            try forEachRecordBatch { tally.add($0) }
+            try forEachLinkBatch { tally.add($0) }
+            return tally.digest
+        }
+    }
+
+    // MARK: Filling a store
+
+    /// Loads the library into a store made with ``model``; gives the tally of the whole store.
+    @discardableResult
+    public func load(into store: any PersistentStore) throws -> StoreTally {
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        do {
+            try forEachRecordBatch { try loader.append($0) }
+            try forEachLinkBatch { try loader.append($0) }
+            return try loader.finish()
+        } catch {
+            loader.abandon()
+            throw error
+        }
+    }
+
+    /// Writes the library into a store by commits of at most so many objects or links each.
+    public func commit(into store: any PersistentStore, objectsPerCommit: Int) throws {
+        precondition(objectsPerCommit > 0, "a commit needs at least one object")
+        var changes = ChangeSet(model: store.model)
+        try forEachRecordBatch { batch in
+            for index in 0..<batch.count {
+                changes.inserts.append(batch, at: index)
+                if changes.inserts.count >= objectsPerCommit {
+                    _ = try store.commit(changes)
+                    changes = ChangeSet(model: store.model)
+                }
+            }
+        }
+        _ = try store.commit(changes)
+        try forEachLinkBatch { batch in
+            for start in stride(from: 0, to: batch.count, by: objectsPerCommit) {
+                var changes = ChangeSet(model: store.model)
+                let links = Array(batch.links[start..<min(batch.count, start + objectsPerCommit)])
+                changes.addedLinks = [LinkBatch(relationship: batch.relationship, links: links)]
+                _ = try store.commit(changes)
+            }
+        }
+    }
+
+    // MARK: Objects
+
+    private func party(_ key: Int64) -> (EntityName, [String: Value]) {
+        var random = generator(1, key)
+        var values: [String: Value] = [
+            "name": .string(Self.words(2, &random)),
+            "joined": .date(Date(timeIntervalSinceReferenceDate: Double(random.below(700_000_000)) + 0.125)),
+        ]
+        if key <= Int64(counts.artists) {
+            values["biography"] = random.oneIn(3) ? .null : .string(Self.words(20 + random.below(40), &random))
+            values["homepage"] = .uri("https://example.org/artists/\(key)")
+            return ("Artist", values)
+        }
+        values["email"] = random.oneIn(10) ? .null : .string("listener\(key)@example.org")
+        values["address"] =
+            random.oneIn(4)
+            ? .null
+            : .composite([
+                "street": .string(Self.words(2, &random)),
+                "city": random.oneIn(5) ? .null : .string(Self.words(1, &random)),
+                "position": .composite([
+                    "north": .double(Double(random.below(180)) - 90), "east": .double(Double(random.below(360)) / 7),
+                ]),
+            ])
+        return ("Listener", values)
+    }
+
+    private func album(_ key: Int64) -> (EntityName, [String: Value]) {
+        var random = generator(2, key)
+        let cents = Decimal(random.below(5000)) / 100
+        return (
+            "Album",
+            [
+                "title": .string(Self.words(1 + random.below(4), &random)),
+                "released": .date(Date(timeIntervalSinceReferenceDate: Double(random.below(1 << 30)) - 5e8)),
+                "price": random.oneIn(6) ? .null : .decimal(cents),
+                "cover": random.oneIn(3) ? .null : .data(Self.bytes(100 + random.below(1500), &random)),
+                "catalogue": .uuid(Self.uuid(&random)),
+                "artist": .objectID(ObjectID("Artist", Int64(random.below(counts.artists)) + 1)),
+            ]
+        )
+    }
+
+    private func genre(_ key: Int64) -> (EntityName, [String: Value]) { ("Genre", ["name": .string("genre \(key)")]) }
+
+    private func playlist(_ key: Int64) -> (EntityName, [String: Value]) {
+        var random = generator(4, key)
+        let owner = Int64(counts.artists + random.below(counts.listeners)) + 1
+        return (
+            "Playlist",
+            [
+                "title": .string(Self.words(3, &random)),
+                "owner": random.oneIn(9) ? .null : .objectID(ObjectID("Listener", owner)),
+            ]
+        )
+    }
+
+    private func track(_ key: Int64) -> (EntityName, [String: Value]) {
+        var random = generator(5, key)
+        var values: [String: Value] = [
+            "title": .string(Self.words(1 + random.below(5), &random)),
+            "seconds": .double(Double(random.below(600_000)) / 1000),
+            "plays": .int(Int64(random.below(1_000_000))), "year": .int(Int64(1950 + random.below(76))),
+            "explicit": .bool(random.oneIn(5)),
+            "gain": .double(Double(Float(random.below(2000)) / 100 - 10)),
+        ]
+        if !random.oneIn(3) { values["rating"] = .int(Int64(random.below(6))) }
+        if !random.oneIn(20) {
+            values["album"] = .objectID(ObjectID("Album", Int64(random.below(counts.albums)) + 1))
+            values["album#order"] = .int(Int64(random.below(30)) * 1000)
+        }
+        return ("Track", values)
+    }
+
+    private func specimen(_ key: Int64) throws(StoreError) -> (EntityName, [String: Value]) {
+        var random = generator(6, key)
+        let entity = try model.requireEntity("Specimen")
+        var values = Self.randomValues(for: entity, using: &random, nullOneIn: 4)
+        let party = Int64(random.below(counts.parties)) + 1
+        values["relative"] =
+            random.oneIn(4) ? .null : .objectID(ObjectID(party <= Int64(counts.artists) ? "Artist" : "Listener", party))
+        return ("Specimen", values)
+    }
+
+    // MARK: Links
+
+    private func distinct(_ count: Int, below limit: Int, _ random: inout SeededGenerator) -> [Int64] {
+        var (seen, list) = (Set<Int64>(), [Int64]())
+        for _ in 0..<count {
+            let key = Int64(random.below(limit)) + 1
+            if seen.insert(key).inserted { list.append(key) }
+        }
+        return list
+    }
+
+    private func playlistTracks(_ key: Int64) -> [Link] {
+        var random = generator(7, key)
+        guard counts.tracks > 0 else { return [] }
+        return distinct(random.below(30), below: counts.tracks, &random).enumerated().map {
+            Link(key, $1, order: Int64($0 * 10))
+        }
+    }
+
+    private func trackGenres(_ key: Int64) -> [Link] {
+        var random = generator(8, key)
+        return distinct(random.below(4), below: counts.genres, &random).map { Link(key, $0) }
+    }
+
+    private func friends(_ index: Int64) -> [Link] {
+        var random = generator(9, index)
+        let (key, others) = (Int64(counts.artists) + index, counts.listeners - Int(index))
+        guard others > 0 else { return [] }
+        return distinct(random.below(4), below: others, &random).map { Link(key, key + $0) }
+    }
+
+    private func picks(_ key: Int64) -> [Link] {
+        var random = generator(10, key)
+        guard counts.tracks > 0 else { return [] }
+        return distinct(random.below(5), below: counts.tracks, &random).map { Link(key, $0) }
+    }
+}

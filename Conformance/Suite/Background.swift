@@ -1,0 +1,45 @@
+internal import Dispatch
+internal import Foundation
+internal import RoostCore
+
+/// Work on a thread of its own, for checks about what happens side by side.
+final class Background<Result: Sendable>: Sendable {
+    private let outcome: Mutex<Swift.Result<Result, any Error>?> = Mutex(nil)
+    private let done = DispatchSemaphore(value: 0)
+
+    init(_ body: @escaping @Sendable () throws -> Result) {
+        let thread = Thread { [self] in
+            let result = Swift.Result { try body() }
+            outcome.withLock { $0 = result }
+            done.signal()
+        }
+        thread.stackSize = 4 << 20
+        thread.start()
+    }
+
+    /// Whether the work has ended.
+    var isDone: Bool { outcome.withLock { $0 != nil } }
+
+    /// The result. A minute without one is a failure, so that a deadlock does not stop the whole suite.
+    func value() throws -> Result {
+        guard done.wait(timeout: .now() + 60) == .success, let result = outcome.withLock({ $0 }) else {
+            throw Mismatch(expected: "the other thread comes to an end", actual: "nothing for 60 seconds")
+        }
+        done.signal()
+        return try result.get()
+    }
+}
+
+/// Something that one thread waits for and others announce.
+final class Signal: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func send() { semaphore.signal() }
+
+    /// Waits for one announcement; a minute without one is a failure.
+    func wait() throws {
+        guard semaphore.wait(timeout: .now() + 60) == .success else {
+            throw Mismatch(expected: "the other thread gets to work", actual: "nothing for 60 seconds")
+        }
+    }
+}

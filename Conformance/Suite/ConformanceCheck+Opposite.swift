@@ -1,0 +1,62 @@
+internal import Foundation
+internal import RoostCore
+
+extension ConformanceCheck {
+    /// Checks what a store without a capability promises instead: the call fails before anything happened.
+    static func runOpposite(of capability: StoreCapability, on bench: Workbench) throws {
+        switch capability {
+        case .writing:
+            try expectError(.unsupported, in: "creating a store of a type that cannot write") { _ = try bench.create() }
+            try expectError(.unsupported, in: "destroying a store of a type that cannot write") {
+                try bench.type.destroy(bench.url())
+            }
+            try expectError(.unsupported, in: "replacing a store of a type that cannot write") {
+                try bench.type.replace(bench.url("a"), with: bench.url("b"), overwriting: true)
+            }
+            try expectEqual(try bench.files(), [], "nothing was made")
+        case .persistence:
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            let before = try store.contents()
+            try store.close()
+            // Gone, or kept as it was while the process lives; never anything in between.
+            do {
+                try expectEqual(try bench.open().contents(), before, "a store that is kept is kept whole")
+            } catch let error as StoreError {
+                try expect(
+                    [.notFound, .unsupported].contains(error.code), "a store that is not kept is not found",
+                    otherwise: "\(error)")
+            }
+            try expectEqual(try bench.files(), [], "no files")
+        case .file:
+            _ = try bench.create()
+            try expectEqual(try bench.files(), [], "no files")
+            let path = try bench.write(Array("anything".utf8), as: "other")
+            try expect(!bench.type.recognises(fileAt: path), "a type without files recognises none")
+        case .digest:
+            let store = try bench.create()
+            try store.view { try expect(try $0.recordedTally() == nil, "no tally is recorded") }
+        case .uniquenessConstraints:
+            try expectError(.unsupported, in: "creating a store whose model has uniqueness constraints") {
+                _ = try bench.create()
+            }
+        case .multipleProcesses:
+            let store = try bench.create()
+            // Refused, or the very same store for the threads of this process.
+            do {
+                let second = try bench.open { $0.timeoutSeconds = 0.1 }
+                try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+                try expectEqual(try second.contents(), try store.contents(), "what the second opening shows")
+                try second.close()
+                try expectEqual(
+                    try store.view { try $0.count(FetchRequest("Tag")) }, 1, "the count after the second was closed")
+            } catch let error as StoreError {
+                try expect(
+                    [.busy, .unsupported].contains(error.code), "opening a second time is refused with busy",
+                    otherwise: "\(error)")
+            }
+        default:
+            throw Mismatch(expected: "a capability that the suite knows", actual: "'\(capability)'")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+public import RoostCore
+
+/// One behaviour of the store contract that can be checked on any backend.
+///
+/// The ID never changes once released: reports, exclusions and bug reports name it. ``all`` is the only list of checks.
+public struct ConformanceCheck: Sendable, CustomStringConvertible {
+    /// The stable name, `group.subject.detail`.
+    public let id: String
+    /// What a store does, in one sentence.
+    public let behaviour: String
+    /// What a store must be able to do for the behaviour to apply. On a store that lacks one of these, the opposite is checked.
+    public let needs: [StoreCapability]
+    private let body: @Sendable (Workbench) throws -> Void
+
+    init(
+        _ id: String, _ behaviour: String, needs: [StoreCapability] = [],
+        _ body: @escaping @Sendable (Workbench) throws -> Void
+    ) {
+        self.id = id
+        self.behaviour = behaviour
+        self.needs = [.writing] + needs
+        self.body = body
+    }
+
+    /// The first capability the check needs that the fixture's stores lack; nil when the check runs as it is written.
+    public func missingCapability(on fixture: StoreFixture) -> StoreCapability? {
+        needs.first { capability in
+            // Within one process a store that is kept under its name is as good as a persistent one.
+            !(capability == .persistence && fixture.keepsClosedStores) && !fixture.capabilities.contains(capability)
+        }
+    }
+
+    /// Runs the check, or its opposite when the stores lack a capability it needs, in a directory of its own.
+    ///
+    /// Every store that the check leaves open is examined afterwards: no damage, and the recorded tally is the computed one.
+    /// - Throws: ``ConformanceFailure``, whatever went wrong.
+    public func run(on fixture: StoreFixture) throws(ConformanceFailure) {
+        do {
+            let bench = try Workbench(fixture)
+            defer { bench.discard() }
+            if let missing = missingCapability(on: fixture) {
+                try Self.runOpposite(of: missing, on: bench)
+            } else {
+                try body(bench)
+                try bench.examineStores()
+            }
+        } catch let mismatch as Mismatch {
+            throw ConformanceFailure(
+                check: id, store: fixture.name, expected: mismatch.expected, actual: mismatch.actual)
+        } catch {
+            throw ConformanceFailure(check: id, store: fixture.name, expected: behaviour, actual: "\(error)")
+        }
+    }
+
+    /// `id`, so that a test case carries it as its name.
+    public var description: String { id }
+
+    /// The check with this ID, or nil.
+    public static func named(_ id: String) -> ConformanceCheck? { all.first { $0.id == id } }
+
+    /// Every check, in the order in which reports list them.
+    public static let all: [ConformanceCheck] = [
+        opening, metadata, values, identity, changes, versions, constraints, links, derived, inheritance, snapshots,
+        cursors, fetching, fetchingByType, bulkLoading, digests, replacing, closing, secrecy,
+    ].flatMap { $0 }
+}
+
+/// A store did not do what a check demands.
+public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
+    /// The ID of the check.
+    public let check: String
+    /// The name of the fixture.
+    public let store: String
+    /// What should have happened.
+    public let expected: String
+    /// What happened.
+    public let actual: String
+
+    /// The whole failure as text.
+    public var description: String { "\(check) on \(store)\n  expected: \(expected)\n  actual:   \(actual)" }
+}
+
+/// What a check found, before it is known under which ID.
+struct Mismatch: Error, CustomStringConvertible {
+    let expected: String
+    let actual: String
+    var description: String { "expected: \(expected); actual: \(actual)" }
+}

@@ -1,0 +1,104 @@
+internal import Foundation
+public import RoostCore
+
+/// What must hold between two stores, of the same type or of different ones.
+public enum CrossStoreChecks {
+    /// Fills a store of `source` with a sample library, copies it into one of `target` through the contract alone, and compares both.
+    ///
+    /// - Throws: ``ConformanceFailure``.
+    public static func copy(from source: StoreFixture, to target: StoreFixture, seed: UInt64, objectCount: Int = 500)
+        throws(ConformanceFailure)
+    {
+        do {
+            let (from, to) = (try Workbench(source), try Workbench(target))
+            defer {
+                from.discard()
+                to.discard()
+            }
+            let model = try SampleGraph.model.get()
+            let graph = try SampleGraph(seed: seed, objectCount: objectCount)
+            let metadata = ConformanceCheck.everyMetadataValue
+            let original = try from.create(model) { $0.userMetadata = metadata }
+            try graph.load(into: original)
+            // Some history: versions above 1, a deleted key, a reserved one.
+            try original.change { changes in
+                try changes.update(ObjectID("Genre", 1), version: 1, values: ["name": "renamed"])
+                changes.delete(ObjectID("Playlist", 1), version: 1)
+            }
+            _ = try original.reserveKeys(77, for: "Playlist")
+
+            let copy = try to.create(model) {
+                $0.userMetadata = metadata
+                $0.isUnpublished = false
+            }
+            let tally = try StoreCopy.copy(from: original, into: copy)
+            let reopened = try to.reopen(copy)
+            try expectEqual(try reopened.contents(), try original.contents(), "the copy holds what the original holds")
+            try expectEqual(
+                tally.digest, try original.view { try $0.computeTally() }.digest, "the digest that the loader returned")
+            try expectEqual(try reopened.view { try $0.computeTally() }.digest, tally.digest, "the digest of the copy")
+            for root in model.roots {
+                let name = model.entities[root].name
+                try expectEqual(
+                    try reopened.view { try $0.lastKey(of: name) }, try original.view { try $0.lastKey(of: name) },
+                    "the last key of \(name)")
+            }
+            let requests = [
+                FetchRequest(
+                    "Track", where: .greater("year", 1980) && .notEqual("rating", 3),
+                    sortedBy: [.init("title"), .init("seconds", ascending: false)]),
+                FetchRequest("Party", sortedBy: [.init("name", ascending: false)], limit: 20, offset: 3),
+                FetchRequest("Specimen", where: !.less("dbl", 0.5), sortedBy: [.init("dbl"), .init("dec")]),
+            ]
+            for request in requests {
+                try expectEqual(
+                    try reopened.view { try $0.keys(request) }, try original.view { try $0.keys(request) },
+                    "the answer to \(request)")
+            }
+            try from.examineStores()
+            try to.examineStores()
+        } catch let mismatch as Mismatch {
+            throw ConformanceFailure(
+                check: "copy", store: "\(source.name) → \(target.name), seed \(seed)", expected: mismatch.expected,
+                actual: mismatch.actual)
+        } catch {
+            throw ConformanceFailure(
+                check: "copy", store: "\(source.name) → \(target.name), seed \(seed)", expected: "no error",
+                actual: "\(error)")
+        }
+    }
+}
+
+/// The plainest copy of one store into another of the same model. Conversions do more; this is what they are compared with.
+public enum StoreCopy {
+    /// Copies all records, links and key marks; gives the tally of the target.
+    @discardableResult
+    public static func copy(from source: any PersistentStore, into target: any PersistentStore) throws(StoreError)
+        -> StoreTally
+    {
+        let snapshot = try source.snapshot()
+        defer { snapshot.close() }
+        var options = BulkLoadOptions()
+        for root in source.model.roots {
+            let name = source.model.entities[root].name
+            options.lastKeys[name] = try snapshot.lastKey(of: name)
+        }
+        let loader = try target.bulkLoader(options)
+        do throws(StoreError) {
+            var records = RecordBatch(model: source.model)
+            for root in source.model.roots {
+                let cursor = try snapshot.records(of: source.model.entities[root].name, after: nil)
+                while try cursor.next(into: &records) { try loader.append(records) }
+            }
+            for relationship in source.model.linkRelationships {
+                var links = LinkBatch(relationship: relationship.number)
+                let cursor = try snapshot.links(of: relationship.name, after: nil)
+                while try cursor.next(into: &links) { try loader.append(links) }
+            }
+            return try loader.finish()
+        } catch {
+            loader.abandon()
+            throw error
+        }
+    }
+}

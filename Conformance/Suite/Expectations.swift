@@ -1,0 +1,65 @@
+internal import RoostCore
+
+/// A text that checks store where its appearance in an error message would be a leak.
+let plantedSecret = "tr0ub4dor-secret"
+
+/// Fails unless the condition holds.
+func expect(_ condition: Bool, _ expected: String, otherwise actual: @autoclosure () -> String = "it is not so") throws
+{
+    guard condition else { throw Mismatch(expected: expected, actual: actual()) }
+}
+
+/// Fails unless both are equal, showing the first place where they differ.
+func expectEqual<T: Equatable>(_ actual: T, _ expected: T, _ what: String) throws {
+    guard actual != expected else { return }
+    throw Mismatch(expected: "\(what): \(shortened("\(expected)"))", actual: shortened("\(actual)"))
+}
+
+/// Fails unless both lists are equal, showing the first place where they differ.
+func expectEqual<T: Equatable>(_ actual: [T], _ expected: [T], _ what: String) throws {
+    guard actual != expected else { return }
+    // Only now, when there is something to tell: the search is slow.
+    let index = zip(actual, expected).enumerated().first { $1.0 != $1.1 }?.offset ?? min(actual.count, expected.count)
+    func around(_ list: [T]) -> String {
+        let (from, to) = (max(0, index - 2), min(list.count, index + 6))
+        guard list.count > 10 else { return "\(list)" }
+        return "\(list.count) elements, from number \(from) on: \(from < to ? Array(list[from..<to]) : [])"
+    }
+    throw Mismatch(expected: "\(what): \(shortened(around(expected)))", actual: shortened(around(actual)))
+}
+
+/// Fails unless both hold the same, showing one difference.
+func expectEqual(_ actual: StoreContents, _ expected: StoreContents, _ what: String) throws {
+    if let difference = actual.difference(from: expected) { throw Mismatch(expected: what, actual: difference) }
+}
+
+/// Fails unless `body` throws a store error with one of the codes, in one line and without a planted secret; gives the error.
+@discardableResult
+func expectError(_ codes: StoreError.Code..., in what: String, _ body: () throws -> Void) throws -> StoreError {
+    let wanted = codes.map(\.description).joined(separator: " or ")
+    do {
+        try body()
+    } catch let error as StoreError {
+        guard codes.contains(error.code) else {
+            throw Mismatch(expected: "\(what) fails with \(wanted)", actual: "\(error)")
+        }
+        guard !error.message.isEmpty, !error.message.contains("\n") else {
+            throw Mismatch(expected: "\(what) fails with a message of one line", actual: "'\(error.message)'")
+        }
+        guard !"\(error)".contains(plantedSecret) else {
+            throw Mismatch(expected: "\(what) fails without showing stored values", actual: "\(error)")
+        }
+        return error
+    }
+    throw Mismatch(expected: "\(what) fails with \(wanted)", actual: "it succeeded")
+}
+
+func shortened(_ text: String) -> String {
+    text.count <= 600 ? text : text.prefix(600) + " … (\(text.count) characters)"
+}
+
+/// The content of an optional, or a failure.
+func require<T>(_ value: T?, _ what: String) throws -> T {
+    guard let value else { throw Mismatch(expected: what, actual: "nothing") }
+    return value
+}

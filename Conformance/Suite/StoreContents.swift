@@ -1,0 +1,160 @@
+public import RoostCore
+
+/// One object as a store gives it.
+public struct StoredObject: Hashable, Sendable {
+    /// The object.
+    public var id: ObjectID
+    /// How often it was written.
+    public var version: UInt32
+    /// Its record, byte for byte; equal values make equal bytes.
+    public var record: Record
+
+    init(_ record: Record) {
+        id = record.id
+        version = record.version
+        self.record = record
+    }
+
+    /// Every property that is not null.
+    public var values: [String: Value] { record.values() }
+}
+
+/// Everything in a store, read through the contract.
+public struct StoreContents: Sendable {
+    /// The objects of each hierarchy by the number of its root, in the order in which the store gave them.
+    public var objects: [Int: [StoredObject]] = [:]
+    /// The links by the number of the relationship that owns them, in the order in which the store gave them.
+    public var links: [Int: [Link]] = [:]
+    /// The user's metadata.
+    public var userMetadata: [String: MetadataValue] = [:]
+
+    /// Nothing.
+    public init() {}
+
+    /// Reads everything that a snapshot shows.
+    public init(of snapshot: any StoreSnapshot) throws(StoreError) {
+        let model = snapshot.model
+        for root in model.roots { objects[root] = try snapshot.objects(of: model.entities[root].name) }
+        for relationship in model.linkRelationships {
+            links[relationship.number] = try snapshot.allLinks(of: relationship.name)
+        }
+    }
+
+    /// The first difference in one line, or nil when both hold the same in the same order.
+    public func difference(from expected: StoreContents, comparingVersions: Bool = true) -> String? {
+        for root in Set(objects.keys).union(expected.objects.keys).sorted() {
+            let (mine, theirs) = (objects[root] ?? [], expected.objects[root] ?? [])
+            for (a, b) in zip(mine, theirs) {
+                if a.id != b.id { return "\(a.id) where \(b.id) was expected" }
+                if comparingVersions, a.version != b.version {
+                    return "\(a.id) has version \(a.version), not \(b.version)"
+                }
+                if let difference = valueDifference(a, b) { return difference }
+            }
+            if mine.count != theirs.count {
+                let extra = mine.count > theirs.count ? mine[theirs.count].id : theirs[mine.count].id
+                return
+                    "\(mine.count) objects where \(theirs.count) were expected; \(extra) is the first one too many or missing"
+            }
+        }
+        for relationship in Set(links.keys).union(expected.links.keys).sorted() {
+            let (mine, theirs) = (links[relationship] ?? [], expected.links[relationship] ?? [])
+            for (a, b) in zip(mine, theirs) where a != b {
+                return "relationship \(relationship): \(a) where \(b) was expected"
+            }
+            if mine.count != theirs.count {
+                return "relationship \(relationship): \(mine.count) links where \(theirs.count) were expected"
+            }
+        }
+        if userMetadata != expected.userMetadata {
+            return "metadata \(userMetadata) where \(expected.userMetadata) were expected"
+        }
+        return nil
+    }
+
+    private func valueDifference(_ a: StoredObject, _ b: StoredObject) -> String? {
+        let (mine, theirs) = (a.values, b.values)
+        for name in Set(mine.keys).union(theirs.keys).sorted() where mine[name] ?? .null != theirs[name] ?? .null {
+            return "\(a.id).\(name) is \(mine[name] ?? .null), not \(theirs[name] ?? .null)"
+        }
+        // Signalling NaNs of floats and the like show in the bytes only. The version's bytes and the checksum differ with it.
+        if a.record.bytes.dropFirst(12) != b.record.bytes.dropFirst(12) {
+            return "\(a.id) has other bytes than expected"
+        }
+        return nil
+    }
+}
+
+extension StoreSnapshot {
+    /// Every object of an entity and its subentities, in the store's order.
+    public func objects(of entity: EntityName, after id: ObjectID? = nil) throws(StoreError) -> [StoredObject] {
+        try drain(records(of: entity, after: id))
+    }
+
+    /// The objects with these IDs that exist.
+    public func objects(with ids: [ObjectID]) throws(StoreError) -> [StoredObject] { try drain(records(with: ids)) }
+
+    /// The objects that a request asks for.
+    public func objects(_ request: FetchRequest) throws(StoreError) -> [StoredObject] { try drain(fetch(request)) }
+
+    /// The keys of the objects that a request asks for.
+    public func keys(_ request: FetchRequest) throws(StoreError) -> [Int64] { try objects(request).map(\.id.key) }
+
+    /// Every link of a relationship.
+    public func allLinks(of relationship: RelationshipName, after link: Link? = nil) throws(StoreError) -> [Link] {
+        try drain(links(of: relationship, after: link))
+    }
+
+    /// Where a relationship leads from one object.
+    public func targets(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> [Int64] {
+        try drain(links(of: relationship, from: id)).map(\.target)
+    }
+
+    /// The object with this ID, or nil.
+    public func object(_ id: ObjectID) throws(StoreError) -> StoredObject? { try objects(with: [id]).first }
+
+    func drain(_ cursor: any RecordCursor) throws(StoreError) -> [StoredObject] {
+        var objects: [StoredObject] = []
+        var batch = RecordBatch(model: model)
+        while try cursor.next(into: &batch) {
+            for index in 0..<batch.count { objects.append(StoredObject(batch.record(at: index))) }
+        }
+        return objects
+    }
+
+    func drain(_ cursor: any LinkCursor) throws(StoreError) -> [Link] {
+        var links: [Link] = []
+        var batch = LinkBatch(relationship: 0)
+        while try cursor.next(into: &batch) { links += batch.links }
+        return links
+    }
+}
+
+extension PersistentStore {
+    /// Runs `body` with a snapshot that is closed afterwards.
+    func view<Result>(_ body: (any StoreSnapshot) throws -> Result) throws -> Result {
+        let snapshot = try snapshot()
+        defer { snapshot.close() }
+        return try body(snapshot)
+    }
+
+    /// Commits what `body` puts into a change set.
+    @discardableResult
+    func change(_ body: (inout ChangeSet) throws -> Void) throws -> CommitReceipt {
+        var changes = ChangeSet(model: model)
+        try body(&changes)
+        return try commit(changes)
+    }
+
+    /// Everything in the store now, user metadata included.
+    public func contents() throws -> StoreContents {
+        var contents = try view { try StoreContents(of: $0) }
+        contents.userMetadata = try metadata().userMetadata
+        return contents
+    }
+
+    /// The recorded tally, or a failure.
+    func recordedTally() throws -> StoreTally {
+        try view { try require(try $0.recordedTally(), "a recorded tally, which capability 'digest' promises") }
+    }
+}

@@ -1,0 +1,43 @@
+internal import Foundation
+public import RoostCore
+
+/// A type of store under test, and how to get empty stores of it.
+///
+/// One line in a third party's tests: `StoreFixture(MyStoreType())`. Every run of a check gets a fresh directory; what the closure
+/// returns for it must name a store that no other run names.
+public struct StoreFixture: Sendable, CustomStringConvertible {
+    /// The name in reports.
+    public let name: String
+    /// The type under test.
+    public let type: any PersistentStoreType
+    /// Options that every store is created and opened with; checks change what they are about.
+    public let options: StoreOptions
+    /// Whether a closed store can be opened again in the same process: always with capability `persistence`, else as the maker says.
+    public let keepsClosedStores: Bool
+    let makeURL: @Sendable (_ directory: String, _ name: String) -> StoreURL
+
+    /// Makes a fixture.
+    ///
+    /// - Parameters:
+    ///   - type: The type under test.
+    ///   - name: The name in reports; nil for the type's own.
+    ///   - options: Options for every store.
+    ///   - keepsClosedStores: Whether a store without capability `persistence` is kept under its name while the process lives.
+    ///   - url: Where the store `name` of a run with this directory is; without it, the file of that name in the directory.
+    public init(
+        _ type: any PersistentStoreType, name: String? = nil, options: StoreOptions = StoreOptions(),
+        keepsClosedStores: Bool = false, url: (@Sendable (_ directory: String, _ name: String) -> StoreURL)? = nil
+    ) {
+        self.name = name ?? type.name
+        self.type = type
+        self.options = options
+        self.keepsClosedStores = keepsClosedStores || type.capabilities.contains(.persistence)
+        let typeName = type.name
+        makeURL = url ?? { StoreURL(type: typeName, path: "\($0)/\($1)") }
+    }
+
+    /// What the stores can do.
+    public var capabilities: StoreCapabilities { type.capabilities }
+    /// The name.
+    public var description: String { name }
+}

@@ -1,0 +1,117 @@
+internal import Foundation
+public import RoostCore
+
+/// Where one run of a check works: a directory of its own, and every store that was made in it.
+///
+/// ``discard()`` closes, destroys and removes everything, however the run ended.
+public final class Workbench {
+    /// What is under test.
+    public let fixture: StoreFixture
+    /// The directory of this run.
+    public let directory: String
+    /// The model that checks use unless they are about another one.
+    public let model: ManagedObjectModel
+    private var stores: [any PersistentStore] = []
+    private var urls: [StoreURL] = []
+
+    /// Makes an empty directory for a run.
+    public init(_ fixture: StoreFixture) throws {
+        self.fixture = fixture
+        model = try ConformanceModel.standard.get()
+        directory =
+            FileManager.default.temporaryDirectory
+            .appendingPathComponent("roost-conformance-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    }
+
+    /// The type under test.
+    public var type: any PersistentStoreType { fixture.type }
+
+    /// Where the store with this name is.
+    public func url(_ name: String = "store") -> StoreURL {
+        let url = fixture.makeURL(directory, name)
+        if !urls.contains(url) { urls.append(url) }
+        return url
+    }
+
+    /// Creates an empty store.
+    public func create(
+        _ model: ManagedObjectModel? = nil, name: String = "store", configure: (inout StoreOptions) -> Void = { _ in }
+    ) throws -> any PersistentStore {
+        var options = fixture.options
+        configure(&options)
+        let store = try type.create(url(name), model: model ?? self.model, options: options)
+        stores.append(store)
+        return store
+    }
+
+    /// Opens a store that was created before.
+    public func open(
+        name: String = "store", configure: (inout StoreOptions) -> Void = { _ in }
+    ) throws -> any PersistentStore {
+        var options = fixture.options
+        configure(&options)
+        let store = try type.open(url(name), options: options)
+        stores.append(store)
+        return store
+    }
+
+    /// Closes a store and opens it again; a store that does not outlive its closing stays as it is.
+    public func reopen(_ store: any PersistentStore) throws -> any PersistentStore {
+        guard fixture.keepsClosedStores else { return store }
+        try store.close()
+        stores.removeAll { $0 === store }
+        let reopened = try type.open(store.url, options: fixture.options)
+        stores.append(reopened)
+        return reopened
+    }
+
+    /// The names of everything in the directory, sorted.
+    public func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() }
+
+    /// Writes a file into the directory and returns its path.
+    public func write(_ bytes: [UInt8], as name: String) throws -> String {
+        let path = "\(directory)/\(name)"
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+        return path
+    }
+
+    /// The bytes of a file; nil where there is none.
+    public func bytes(of path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
+
+    /// Examines every store that is still open: nothing damaged, and the recorded tally is the computed one.
+    public func examineStores() throws {
+        for store in stores {
+            let snapshot: any StoreSnapshot
+            do throws(StoreError) {
+                snapshot = try store.snapshot()
+            } catch {
+                if error.code == .closed { continue }
+                throw error
+            }
+            defer { snapshot.close() }
+            let damage = try store.integrityFindings().filter { $0.severity == .damage }
+            guard damage.isEmpty else {
+                throw Mismatch(expected: "no damage in the store afterwards", actual: "\(damage)")
+            }
+            let computed = try snapshot.computeTally()
+            if let recorded = try snapshot.recordedTally(), recorded != computed {
+                throw Mismatch(
+                    expected: "the recorded tally is the computed one, \(describe(computed))",
+                    actual: describe(recorded))
+            }
+        }
+    }
+
+    /// Closes and removes everything. Failures are not reported: the check has said what there is to say.
+    public func discard() {
+        for store in stores { try? store.close() }
+        if fixture.capabilities.contains(.writing) { for url in urls { try? type.destroy(url) } }
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+}
+
+/// A tally in one line.
+func describe(_ tally: StoreTally) -> String {
+    "digest \(tally.digest), generation \(tally.generation), counts \(tally.entities.map(\.count)) and links \(tally.relationships.map(\.count))"
+}

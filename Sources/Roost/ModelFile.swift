@@ -1,0 +1,44 @@
+public import RoostCore
+internal import RoostCoreData
+internal import RoostFiles
+
+/// Reads models from whatever holds one.
+public enum ModelFile {
+    /// The most bytes of a model document.
+    public static let maximumByteCount = 16 << 20
+
+    /// Reads the model at `path`: a model document (`*.json`), a bundle or a version of Apple's (`.xcdatamodeld`, `.xcdatamodel`,
+    /// `.mom`), or a store, which embeds its model.
+    ///
+    /// - Parameters:
+    ///   - path: A path, or the URL of a store as `type:path`.
+    ///   - version: The version in a bundle of Apple's; nil for the current one. Nothing else has versions.
+    ///   - registry: The types of store to look among.
+    /// - Returns: The model, and what of it was not taken over as it stands, as messages.
+    /// - Throws: `notFound`, `permissionDenied`, `invalidModel` listing every problem, `notAStore` for anything else.
+    public static func read(
+        _ path: String, version: String? = nil, registry: StoreRegistry = .builtIn
+    ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [String]) {
+        let name = path.split(separator: "/").last.map { $0.lowercased() } ?? ""
+        if name.hasSuffix(".json") {
+            return (try ManagedObjectModel(document: try document(at: path)), [])
+        }
+        if name.hasSuffix(".xcdatamodeld") || name.hasSuffix(".xcdatamodel") || name.hasSuffix(".mom") || name.hasSuffix(".momd") {
+            let read = try CoreDataModelReader.read(at: path, version: version)
+            return (read.model, read.warnings.map(\.description))
+        }
+        let url = try registry.resolve(path)
+        return (try registry.type(named: url.type).metadata(at: url, options: StoreOptions(isReadOnly: true)).model, [])
+    }
+
+    private static func document(at path: String) throws(StoreError) -> [UInt8] {
+        try StoreFile.requireRegularFile(at: path, forWriting: false)
+        guard try StoreFile.byteCount(at: path) <= maximumByteCount else {
+            throw StoreError(.limitExceeded, "'\(path)' is larger than a model document may be (\(maximumByteCount) bytes).")
+        }
+        guard let bytes = StoreFile.read(prefix: maximumByteCount, of: path) else {
+            throw StoreError(.permissionDenied, "'\(path)' cannot be read; check its permissions.")
+        }
+        return bytes
+    }
+}

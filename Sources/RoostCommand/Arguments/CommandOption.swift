@@ -1,0 +1,68 @@
+/// One option of a subcommand; help, parser and suggestions all come from this.
+struct CommandOption: Sendable {
+    /// The name behind two hyphens.
+    let name: String
+    /// The letter behind one hyphen.
+    let letter: Character?
+    /// What the option's value is called in the help; nil for an option without one.
+    let valueName: String?
+    /// The option without which this one makes no sense.
+    let needs: String?
+    /// What it does, one line.
+    let help: String
+
+    init(_ name: String, _ letter: Character? = nil, value valueName: String? = nil, needs: String? = nil, help: String) {
+        self.name = name
+        self.letter = letter
+        self.valueName = valueName
+        self.needs = needs
+        self.help = help
+    }
+
+    static let help = CommandOption("help", "h", help: "Show this help.")
+    static let json = CommandOption("json", help: "Print the result as JSON.")
+    static let quiet = CommandOption("quiet", "q", help: "Print no progress and no report, only errors.")
+    static let verbose = CommandOption("verbose", "v", help: "Print more: library versions, errors of the backend.")
+}
+
+/// One thing that `roost` can do.
+struct Subcommand: Sendable {
+    /// The verb.
+    let name: String
+    /// What it does, one line.
+    let summary: String
+    /// How its arguments are written, as in `SOURCE DEST`.
+    let usage: String
+    /// How many arguments it takes.
+    let argumentCount: ClosedRange<Int>
+    /// What it does, in paragraphs, with the results and exit codes that need words.
+    let discussion: String
+    /// Its options, without `--help`.
+    let options: [CommandOption]
+    /// Commands one can copy.
+    let examples: [String]
+    /// Does it.
+    let run: @Sendable (ParsedArguments, Console) throws -> ExitCode
+}
+
+/// How a command ended.
+enum ExitCode: Int32, Sendable {
+    /// Everything is fine.
+    case success = 0
+    /// A check, a comparison or a suite found something.
+    case finding = 1
+    /// The command line was wrong.
+    case usage = 2
+    /// A store, a model or the system refused.
+    case failure = 3
+    /// Interrupted by Ctrl-C or SIGTERM.
+    case interrupted = 130
+}
+
+/// A command line that cannot be understood.
+struct UsageError: Error {
+    /// What is wrong with it and what would be right.
+    let message: String
+
+    init(_ message: String) { self.message = message }
+}

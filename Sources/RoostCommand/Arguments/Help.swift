@@ -1,0 +1,62 @@
+internal import Roost
+
+/// The texts of `--help`, made from the same table that the parser uses.
+enum Help {
+    /// The help of the whole program.
+    static func overview(_ commands: [Subcommand]) -> String {
+        let width = commands.map(\.name.count).max() ?? 0
+        let list = commands.map { "  \(padded($0.name, width))  \($0.summary)" }.joined(separator: "\n")
+        return """
+            roost \(roostVersion): converts, checks and compares object stores.
+
+            Usage: roost COMMAND [OPTIONS] [ARGUMENTS]
+
+            Commands:
+            \(list)
+
+            Options:
+              -h, --help     Show this help, or that of a command: roost COMMAND --help
+                  --version  Print the version.
+
+            A store is written type:path (sqlite:music.sqlite, lmdb:music.lmdb, coredata:Old.sqlite, memory:), or as a bare
+            path whose type is recognised by the file's content.
+
+            Results go to standard output, errors and progress to standard error. Exit codes: 0 fine, 1 a finding (check,
+            diff, model, conformance), 2 wrong usage, 3 an error of a store, a model or the system, 130 interrupted.
+
+            Examples:
+              roost convert sqlite:music.sqlite lmdb:music.lmdb
+              roost info music.lmdb --json
+              roost diff music.sqlite music.lmdb
+            """
+    }
+
+    /// The help of one command.
+    static func text(_ command: Subcommand) -> String {
+        let options = command.options + [.help]
+        let names = options.map { option in
+            let letter = option.letter.map { "-\($0), " } ?? "    "
+            return "\(letter)--\(option.name)\(option.valueName.map { "=\($0)" } ?? "")"
+        }
+        let width = names.map(\.count).max() ?? 0
+        let list = zip(names, options).map { "  \(padded($0, width))  \($1.help)" }.joined(separator: "\n")
+        let usage = command.usage.isEmpty ? "" : " \(command.usage)"
+        return """
+            \(command.summary)
+
+            Usage: roost \(command.name) [OPTIONS]\(usage)
+
+            \(command.discussion)
+
+            Options:
+            \(list)
+
+            Examples:
+            \(command.examples.map { "  \($0)" }.joined(separator: "\n"))
+            """
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}

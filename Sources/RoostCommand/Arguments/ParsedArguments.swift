@@ -1,0 +1,98 @@
+internal import RoostCore
+
+/// The arguments of a subcommand, sorted into options and positions.
+struct ParsedArguments: Sendable {
+    /// What is no option, in order.
+    private(set) var positions: [String] = []
+    private var flags: Set<String> = []
+    private var values: [String: String] = [:]
+
+    /// Whether an option without value was given.
+    func has(_ option: String) -> Bool { flags.contains(option) }
+
+    /// The value of an option; the last one when it was given more than once.
+    func value(_ option: String) -> String? { values[option] }
+
+    /// The value of an option as a whole number of at least `minimum`.
+    func integer(_ option: String, minimum: Int) throws -> Int? {
+        guard let text = values[option] else { return nil }
+        guard let number = Int(text), number >= minimum else {
+            throw UsageError("option '--\(option)' needs a whole number of at least \(minimum)")
+        }
+        return number
+    }
+
+    /// Sorts arguments: `--name`, `--name=value`, `--name value`, `-n`, `-nm`, `-n value`; all after `--` are positions.
+    init(_ arguments: [String], for command: Subcommand) throws {
+        let options = command.options + [.help]
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            if argument == "--" {
+                positions += rest
+                break
+            } else if argument.hasPrefix("--") {
+                try parseLong(argument, options, &rest, command)
+            } else if argument.hasPrefix("-"), argument != "-" {
+                try parseShort(argument, options, &rest, command)
+            } else {
+                positions.append(argument)
+            }
+        }
+        guard !has("help") else { return }
+        for option in options where values[option.name] != nil {
+            guard let needed = option.needs, values[needed] == nil else { continue }
+            throw UsageError("option '--\(option.name)' needs '--\(needed)' too")
+        }
+        if positions.count < command.argumentCount.lowerBound {
+            throw UsageError("'roost \(command.name)' needs \(command.usage); see 'roost \(command.name) --help'")
+        }
+        if positions.count > command.argumentCount.upperBound {
+            throw UsageError(
+                "'roost \(command.name)' takes only \(command.usage.isEmpty ? "options" : command.usage), so '\(positions[command.argumentCount.upperBound])' is too much; see 'roost \(command.name) --help'"
+            )
+        }
+    }
+
+    private mutating func parseLong(
+        _ argument: String, _ options: [CommandOption], _ rest: inout ArraySlice<String>, _ command: Subcommand
+    ) throws {
+        let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        guard let option = options.first(where: { $0.name == name }) else {
+            let hint =
+                nearestName(to: name, among: options.map(\.name)).map { "did you mean '--\($0)'?" }
+                ?? "see 'roost \(command.name) --help'"
+            throw UsageError("unknown option '--\(name)'; \(hint)")
+        }
+        guard option.valueName != nil else {
+            guard parts.count == 1 else { throw UsageError("option '--\(name)' takes no value") }
+            flags.insert(name)
+            return
+        }
+        values[name] = try parts.count > 1 ? String(parts[1]) : Self.value(of: option, &rest)
+    }
+
+    private mutating func parseShort(
+        _ argument: String, _ options: [CommandOption], _ rest: inout ArraySlice<String>, _ command: Subcommand
+    ) throws {
+        var letters = argument.dropFirst()
+        while let letter = letters.popFirst() {
+            guard let option = options.first(where: { $0.letter == letter }) else {
+                throw UsageError("unknown option '-\(letter)'; see 'roost \(command.name) --help'")
+            }
+            guard option.valueName != nil else {
+                flags.insert(option.name)
+                continue
+            }
+            values[option.name] = try letters.isEmpty ? Self.value(of: option, &rest) : String(letters)
+            return
+        }
+    }
+
+    private static func value(of option: CommandOption, _ rest: inout ArraySlice<String>) throws -> String {
+        guard let value = rest.popFirst() else {
+            throw UsageError("option '--\(option.name)' needs a value: --\(option.name)=\(option.valueName ?? "VALUE")")
+        }
+        return value
+    }
+}

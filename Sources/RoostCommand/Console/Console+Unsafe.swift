@@ -1,0 +1,81 @@
+internal import Foundation
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Standard output and standard error.
+struct Console: Sendable {
+    /// Whether standard error is a terminal, where progress can be seen.
+    let showsProgress: Bool
+
+    init() { showsProgress = isatty(STDERR_FILENO) == 1 }
+
+    /// Writes a result and a line feed to standard output.
+    ///
+    /// When nobody reads standard output any more, the process ends quietly, as it would by SIGPIPE.
+    func print(_ text: String) throws {
+        guard let code = Self.write(text + "\n", to: STDOUT_FILENO) else { return }
+        if code == EPIPE { Self.leave(.success) }
+        throw OutputError(code: code)
+    }
+
+    /// Writes a value as JSON to standard output.
+    func printJSON(_ value: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try print(String(decoding: try encoder.encode(value), as: UTF8.self))
+    }
+
+    /// Writes one line to standard error. Nothing can be done when that fails.
+    func printError(_ message: String) {
+        // A line feed or an escape sequence in a path must not look like a second message.
+        let line = String(
+            String.UnicodeScalarView(message.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+        _ = Self.write("roost: \(line)\n", to: STDERR_FILENO)
+    }
+
+    /// Replaces the progress line on standard error; an empty text removes it.
+    func showProgress(_ text: String) {
+        guard showsProgress else { return }
+        _ = Self.write("\r\u{1B}[K\(text)", to: STDERR_FILENO)
+    }
+
+    /// Ends the process at once.
+    static func leave(_ code: ExitCode) -> Never { _exit(code.rawValue) }
+
+    /// Writes everything; the errno value when it cannot.
+    private static func write(_ text: String, to descriptor: Int32) -> Int32? {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            if written < 0 {
+                if errno == EINTR || errno == EAGAIN { continue }
+                return errno
+            }
+            rest = rest.dropFirst(written)
+        }
+        return nil
+    }
+
+    private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+        #if canImport(Glibc)
+            Glibc.write(descriptor, bytes, count)
+        #elseif canImport(Musl)
+            Musl.write(descriptor, bytes, count)
+        #else
+            Darwin.write(descriptor, bytes, count)
+        #endif
+    }
+}
+
+/// Standard output could not be written.
+struct OutputError: Error, CustomStringConvertible {
+    let code: Int32
+
+    var description: String { "standard output cannot be written: \(String(cString: strerror(code)))" }
+}

@@ -1,0 +1,60 @@
+internal import Dispatch
+internal import RoostCore
+internal import RoostMigration
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Ctrl-C and SIGTERM: they cancel what can be cancelled, and end everything else at once.
+final class Interruption: Sendable {
+    /// The one of the process, since signals are the process's.
+    static let shared = Interruption()
+
+    private struct State {
+        var cancellation: ConversionCancellation?
+        var sources: [any DispatchSourceSignal] = []
+        var wasInterrupted = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Whether a signal arrived.
+    var wasInterrupted: Bool { state.withLock { $0.wasInterrupted } }
+
+    /// Takes over the signals of the process. Writing to a closed pipe and beyond a size limit become ordinary errors.
+    func install() {
+        for ignored in [SIGPIPE, SIGXFSZ] { signal(ignored, SIG_IGN) }
+        let queue = DispatchQueue(label: "roost.signals")
+        for number in [SIGINT, SIGTERM] {
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler { [self] in arrived() }
+            source.resume()
+            state.withLock { $0.sources.append(source) }
+        }
+    }
+
+    /// Runs `body` so that a signal cancels it by `cancellation` instead of ending the process.
+    func cancelling<Result>(_ cancellation: ConversionCancellation, _ body: () throws -> Result) rethrows -> Result {
+        state.withLock { state in
+            state.cancellation = cancellation
+            if state.wasInterrupted { cancellation.cancel() }
+        }
+        defer { state.withLock { $0.cancellation = nil } }
+        return try body()
+    }
+
+    private func arrived() {
+        let cancellation = state.withLock { state in
+            state.wasInterrupted = true
+            return state.cancellation
+        }
+        guard let cancellation else { Console.leave(.interrupted) }
+        cancellation.cancel()
+    }
+}

@@ -1,0 +1,27 @@
+/// Rows of cells, printed with aligned columns.
+struct TextTable {
+    /// How a column is aligned.
+    enum Alignment { case leading, trailing }
+
+    private let columns: [(title: String, alignment: Alignment)]
+    private var rows: [[String]] = []
+
+    init(_ columns: [(title: String, alignment: Alignment)]) { self.columns = columns }
+
+    /// Adds a row; it has a cell for each column.
+    mutating func append(_ cells: [String]) { rows.append(cells) }
+
+    /// The table, a line for the titles and one for each row, without blanks at their ends.
+    var description: String {
+        let lines = [columns.map(\.title)] + rows
+        let widths = columns.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+        return lines.map { cells in
+            var line = zip(columns, zip(cells, widths)).map { column, cell in
+                let blanks = String(repeating: " ", count: cell.1 - cell.0.count)
+                return column.alignment == .leading ? cell.0 + blanks : blanks + cell.0
+            }.joined(separator: "  ")
+            while line.last == " " { line.removeLast() }
+            return line
+        }.joined(separator: "\n")
+    }
+}

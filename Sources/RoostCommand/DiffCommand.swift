@@ -1,0 +1,39 @@
+internal import Roost
+internal import RoostMigration
+
+extension Subcommand {
+    static let diff = Subcommand(
+        name: "diff", summary: "Compare two stores of any types by content.", usage: "A B", argumentCount: 2...2,
+        discussion: """
+            Prints nothing and exits 0 when both hold the same objects, values and links. Otherwise prints the first differences
+            and exits 1: '-' for what only A has, '+' for what only B has, '!' for an object with the properties that differ.
+            Values are never printed. Versions, metadata and store types do not count.
+
+            With --json prints one object: equal, differences [{kind, object, properties, target}] with kind model, onlyInFirst,
+            onlyInSecond, changed, linkOnlyInFirst or linkOnlyInSecond.
+            """,
+        options: [
+            .json, CommandOption("limit", "l", value: "N", help: "The most differences to print; 20 unless given."), .verbose,
+        ] + StoreArguments.openingOptions,
+        examples: ["roost diff music.sqlite music.lmdb", "roost diff a.sqlite b.sqlite --limit=100 --json"], run: runDiff)
+
+    private struct Report: Encodable {
+        var equal: Bool
+        var differences: [StoreDifference]
+    }
+
+    @Sendable private static func runDiff(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let limit = try arguments.integer("limit", minimum: 1) ?? 20
+        let differences = try StoreArguments.withStore(arguments.positions[0], arguments) { first in
+            try StoreArguments.withStore(arguments.positions[1], arguments) { second in
+                try StoreComparison.diff(first, second, limit: limit)
+            }
+        }
+        if arguments.has("json") {
+            try console.printJSON(Report(equal: differences.isEmpty, differences: differences))
+        } else {
+            for difference in differences { try console.print(difference.description) }
+        }
+        return differences.isEmpty ? .success : .finding
+    }
+}

@@ -1,0 +1,71 @@
+internal import Roost
+
+/// The `roost` program: finds the subcommand, runs it, and turns errors into one line and an exit code.
+@main
+enum RoostTool {
+    /// All subcommands, in the order of the help.
+    static let commands: [Subcommand] = [
+        .convert, .info, .check, .diff, .model, .conformance, .demo,
+    ]
+
+    static func main() {
+        Interruption.shared.install()
+        let code = run(Array(CommandLine.arguments.dropFirst()), Console())
+        Console.leave(code)
+    }
+
+    /// Runs one command line and gives the exit code.
+    static func run(_ arguments: [String], _ console: Console) -> ExitCode {
+        var isVerbose = false
+        do {
+            guard let name = arguments.first else { throw UsageError("a command is missing; see 'roost --help'") }
+            switch name {
+            case "--help", "-h":
+                try console.print(Help.overview(commands))
+                return .success
+            case "--version":
+                try console.print("roost \(roostVersion)")
+                return .success
+            case "help":
+                guard arguments.count > 1 else {
+                    try console.print(Help.overview(commands))
+                    return .success
+                }
+                try console.print(Help.text(try command(named: arguments[1])))
+                return .success
+            default: break
+            }
+            let command = try command(named: name)
+            let parsed = try ParsedArguments(Array(arguments.dropFirst()), for: command)
+            if parsed.has("help") {
+                try console.print(Help.text(command))
+                return .success
+            }
+            isVerbose = parsed.has("verbose")
+            return try command.run(parsed, console)
+        } catch let error as UsageError {
+            console.printError(error.message)
+            return .usage
+        } catch let error as StoreError {
+            let underlying = isVerbose ? error.underlying.map { " (\($0))" } ?? "" : ""
+            console.printError(Self.line(error.message) + underlying)
+            return error.code == .cancelled ? .interrupted : .failure
+        } catch {
+            console.printError("\(error)")
+            return .failure
+        }
+    }
+
+    private static func command(named name: String) throws -> Subcommand {
+        if let command = commands.first(where: { $0.name == name }) { return command }
+        let what = name.hasPrefix("-") ? "option" : "command"
+        let candidates = name.hasPrefix("-") ? ["--help", "--version"] : commands.map(\.name)
+        let hint = nearestName(to: name, among: candidates).map { "did you mean '\($0)'?" } ?? "see 'roost --help'"
+        throw UsageError("unknown \(what) '\(name)'; \(hint)")
+    }
+
+    /// A message of several lines (the problems of a model) as one.
+    static func line(_ message: String) -> String {
+        message.split(separator: "\n").map { $0.drop(while: \.isWhitespace) }.joined(separator: " ")
+    }
+}

@@ -1,3 +1,0 @@
-internal import Roost
-
-print("roost")

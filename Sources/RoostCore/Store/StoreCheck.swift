@@ -1,0 +1,252 @@
+/// Examines a whole store and reports everything that is wrong with it.
+///
+/// Reads every record and link of one snapshot: checksums, canonical bytes, the digest against the one that the last commit
+/// recorded, to-one references and links that lead nowhere; then asks the backend about its own structure
+/// (``PersistentStore/integrityFindings()``). Changes nothing. A damaged record is a finding, and the check goes on behind it.
+///
+/// - Parameters:
+///   - store: An open store.
+///   - limit: The most findings of one kind that are listed one by one; the rest is counted in a last one.
+/// - Returns: The findings, damage first; empty for a sound store.
+/// - Throws: Whatever keeps the check from being made: `closed`, `ioFailure`, `busy`. Never `corrupted`.
+/// - Complexity: O(*n*) in records and links, plus one look-up for each batch of different references. Memory is bounded.
+public func checkStore(_ store: any PersistentStore, limit: Int = 100) throws(StoreError) -> [StoreFinding] {
+    var findings = FindingList(limit: limit)
+    do throws(StoreError) {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        var check = StoreCheck(snapshot: snapshot, findings: findings)
+        try check.run()
+        findings = check.findings
+    } catch where error.code == .corrupted {
+        findings.add(.damage, error.message, kind: "store")
+    }
+    do throws(StoreError) {
+        for finding in try store.integrityFindings() {
+            findings.add(finding.severity, finding.message, kind: "backend \(finding.severity.rawValue)")
+        }
+    } catch where error.code == .corrupted {
+        findings.add(.damage, error.message, kind: "store")
+    }
+    return findings.all
+}
+
+/// Findings by kind, so that a million of one kind do not bury the single one of another, nor fill the memory.
+private struct FindingList {
+    let limit: Int
+    private var listed: [StoreFinding] = []
+    private var counts: [(kind: String, severity: StoreFinding.Severity, count: Int)] = []
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func add(_ severity: StoreFinding.Severity, _ message: @autoclosure () -> String, kind: String) {
+        let index: Int
+        if let known = counts.firstIndex(where: { $0.kind == kind && $0.severity == severity }) {
+            index = known
+        } else {
+            index = counts.count
+            counts.append((kind, severity, 0))
+        }
+        counts[index].count += 1
+        guard counts[index].count <= limit else { return }
+        // Findings of the store as a whole may have been made twice: here and by the backend.
+        let finding = StoreFinding(severity, message())
+        if !listed.contains(finding) { listed.append(finding) }
+    }
+
+    var all: [StoreFinding] {
+        let more = counts.filter { $0.count > limit }.map {
+            StoreFinding($0.severity, "And \($0.count - limit) more of this kind (\($0.kind)).")
+        }
+        let findings = listed + more
+        return findings.filter { $0.severity == .damage } + findings.filter { $0.severity != .damage }
+    }
+}
+
+/// One pass over a snapshot.
+private struct StoreCheck {
+    /// A reference whose target still has to be looked up.
+    struct Reference {
+        var owner: ObjectID
+        var relationship: Int
+        var target: ObjectID
+        var destination: Int
+    }
+
+    /// How many references are looked up together.
+    static let lookupCount = 4096
+
+    let snapshot: any StoreSnapshot
+    let model: ManagedObjectModel
+    var findings: FindingList
+    private var tally: StoreTally
+    private var pending: [Reference] = []
+    private var found: RecordBatch
+    /// By entity number: the fields of its records that are to-one relationships.
+    private let references: [[RecordLayout.Field]]
+
+    init(snapshot: any StoreSnapshot, findings: FindingList) {
+        self.snapshot = snapshot
+        self.findings = findings
+        model = snapshot.model
+        tally = StoreTally(model: model)
+        found = RecordBatch(model: model)
+        references = model.entities.map { entity in
+            entity.layout.fields.filter { $0.kind == .reference || $0.kind == .polymorphicReference }
+        }
+    }
+
+    mutating func run() throws(StoreError) {
+        for root in model.roots { try checkRecords(of: model.entities[root]) }
+        for relationship in model.linkRelationships { try checkLinks(of: relationship) }
+        try lookUp()
+        if let recorded = try snapshot.recordedTally() { compare(recorded) }
+    }
+
+    private mutating func checkRecords(of root: ManagedObjectModel.Entity) throws(StoreError) {
+        let cursor = try snapshot.records(of: root.name, after: nil)
+        var batch = RecordBatch(model: model)
+        var lastKey: Int64 = 0
+        var lastDamaged: ObjectID?
+        while true {
+            do throws(StoreError) {
+                guard try cursor.next(into: &batch) else { return }
+            } catch where error.code == .corrupted {
+                findings.add(.damage, error.message, kind: "record")
+                // A cursor that names the same object twice does not get on.
+                guard let damaged = error.damagedObject, damaged != lastDamaged else { return }
+                lastDamaged = damaged
+                continue
+            }
+            batch.forEachRecord { record in
+                check(record, in: root, lastKey: &lastKey)
+            }
+            if pending.count >= Self.lookupCount { try lookUp() }
+        }
+    }
+
+    private mutating func check(_ record: RecordReader, in root: ManagedObjectModel.Entity, lastKey: inout Int64) {
+        let entity = record.entityNumber
+        tally.entities[entity].add(record.computedContentHash)
+        do throws(StoreError) { try record.validate() } catch {
+            findings.add(.damage, error.message, kind: "record")
+        }
+        if record.key <= lastKey {
+            findings.add(.damage, "\(record.id) is not in key order, or there twice.", kind: "key")
+        }
+        lastKey = record.key
+        if model.entities[entity].root != root.number || model.entities[entity].isAbstract {
+            findings.add(.damage, "\(record.id) is kept among the objects of '\(root.name)', where it cannot be.", kind: "entity")
+        }
+        for field in references[entity] {
+            guard let (target, key) = record.reference(field), let destination = field.destination,
+                let relationship = field.relationship, model.entities.indices.contains(target)
+            else { continue }
+            pending.append(
+                Reference(
+                    owner: record.id, relationship: relationship, target: ObjectID(model.entities[target].name, key),
+                    destination: destination))
+        }
+    }
+
+    private mutating func checkLinks(of relationship: ManagedObjectModel.Relationship) throws(StoreError) {
+        var batch = LinkBatch(relationship: relationship.number)
+        let source = model.entities[relationship.source].name
+        let target = model.entities[relationship.destination].name
+        do throws(StoreError) {
+            let cursor = try snapshot.links(of: relationship.name, after: nil)
+            while try cursor.next(into: &batch) {
+                tally.add(batch)
+                for link in batch.links {
+                    let (from, to) = (ObjectID(source, link.source), ObjectID(target, link.target))
+                    if relationship.normalised(link) != link {
+                        findings.add(
+                            .damage, "The link of '\(relationship.name)' from \(from) to \(to) is not in its stored form.",
+                            kind: "link")
+                    }
+                    pending.append(
+                        Reference(
+                            owner: from, relationship: relationship.number, target: to,
+                            destination: relationship.destination))
+                    pending.append(
+                        Reference(
+                            owner: to, relationship: relationship.number, target: from, destination: relationship.source))
+                }
+                if pending.count >= Self.lookupCount { try lookUp() }
+            }
+        } catch where error.code == .corrupted {
+            findings.add(.damage, error.message, kind: "link")
+        }
+    }
+
+    /// Looks the collected references up, and reports those that lead nowhere.
+    private mutating func lookUp() throws(StoreError) {
+        guard !pending.isEmpty else { return }
+        var entityByTarget: [Target: Int] = [:]
+        // Different entities of one hierarchy share keys, so the root says what a key means.
+        let targets = Set(pending.compactMap { reference in
+            model.entity(reference.target.entity).map { Target(root: $0.root, key: reference.target.key) }
+        })
+        let ids = targets.sorted { ($0.root, $0.key) < ($1.root, $1.key) }
+            .map { ObjectID(model.entities[$0.root].name, $0.key) }
+        let cursor = try snapshot.records(with: ids)
+        var lastDamaged: ObjectID?
+        while true {
+            do throws(StoreError) {
+                guard try cursor.next(into: &found) else { break }
+            } catch where error.code == .corrupted {
+                // The pass over its own entity reports it; here it only counts as existing.
+                guard let damaged = error.damagedObject, damaged != lastDamaged,
+                    let entity = model.entity(damaged.entity)
+                else { throw error }
+                lastDamaged = damaged
+                entityByTarget[Target(root: entity.root, key: damaged.key)] = entity.number
+                continue
+            }
+            for index in 0..<found.count {
+                let entity = found.entityNumber(at: index)
+                entityByTarget[Target(root: model.entities[entity].root, key: found.key(at: index))] = entity
+            }
+        }
+        for reference in pending {
+            guard let target = model.entity(reference.target.entity) else { continue }
+            let name = model.relationships[reference.relationship].name
+            guard let entity = entityByTarget[Target(root: target.root, key: reference.target.key)] else {
+                findings.add(
+                    .warning, "\(reference.owner) refers by '\(name)' to \(reference.target), which does not exist.",
+                    kind: "reference")
+                continue
+            }
+            if !model.entities[reference.destination].includes(entity) {
+                findings.add(
+                    .warning,
+                    "\(reference.owner) refers by '\(name)' to \(reference.target), which is of entity '\(model.entities[entity].name)'.",
+                    kind: "reference")
+            }
+        }
+        pending.removeAll(keepingCapacity: true)
+    }
+
+    private struct Target: Hashable {
+        var root: Int
+        var key: Int64
+    }
+
+    private mutating func compare(_ recorded: StoreTally) {
+        for (entity, (found, recorded)) in zip(model.entities, zip(tally.entities, recorded.entities))
+        where found != recorded {
+            findings.add(.damage, Self.difference("Entity '\(entity.name)'", "objects", found, recorded), kind: "digest")
+        }
+        for (relationship, (found, recorded)) in zip(model.relationships, zip(tally.relationships, recorded.relationships))
+        where found != recorded {
+            findings.add(
+                .damage, Self.difference("Relationship '\(relationship.name)'", "links", found, recorded), kind: "digest")
+        }
+    }
+
+    private static func difference(_ what: String, _ things: String, _ found: Tally, _ recorded: Tally) -> String {
+        found.count == recorded.count
+            ? "\(what): the \(things) are not those that were written; another program changed them, or they were damaged."
+            : "\(what) has \(found.count) \(things), but \(recorded.count) were written; another program changed it, or it was damaged."
+    }
+}

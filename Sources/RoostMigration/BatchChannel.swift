@@ -1,0 +1,101 @@
+internal import Dispatch
+internal import RoostCore
+
+/// Carries batches from the thread that reads to the thread that writes, and back when they are empty.
+///
+/// At most `capacity` batches are under way, so the faster side waits for the slower one and memory stays bounded whatever
+/// the size of the store. One sender, one receiver.
+final class BatchChannel: Sendable {
+    /// What the reader tells the writer.
+    enum Message: Sendable {
+        /// What is needed before the first record: the keys that count as used, and how much is to come.
+        case begin(lastKeys: [EntityName: Int64], objectCount: Int?, linkCount: Int?)
+        /// Records, all of one hierarchy.
+        case records(RecordBatch)
+        /// Links, all of one relationship.
+        case links(LinkBatch)
+        /// Everything was sent.
+        case end
+    }
+
+    private struct State {
+        var messages: [Message] = []
+        var spareRecords: [RecordBatch] = []
+        var spareLinks: [LinkBatch] = []
+        var isStopped = false
+    }
+
+    private let state = Mutex(State())
+    private let free: DispatchSemaphore
+    private let filled: DispatchSemaphore
+
+    init(capacity: Int) {
+        // A semaphore must not end below the value it was made with, so they start at zero and are filled by hand.
+        free = DispatchSemaphore(value: 0)
+        filled = DispatchSemaphore(value: 0)
+        for _ in 0..<capacity { free.signal() }
+    }
+
+    /// Hands a message over, waiting for room. False when the other side stopped; the message is dropped then.
+    func send(_ message: Message) -> Bool {
+        if state.withLock({ $0.isStopped }) { return false }
+        free.wait()
+        let isSent = state.withLock { state in
+            guard !state.isStopped else { return false }
+            state.messages.append(message)
+            return true
+        }
+        filled.signal()
+        return isSent
+    }
+
+    /// Takes the next message, waiting for one. Nil when the other side stopped before ``Message/end``.
+    func receive() -> Message? {
+        if state.withLock({ $0.isStopped }) { return nil }
+        filled.wait()
+        let message: Message? = state.withLock { state in
+            guard !state.isStopped, !state.messages.isEmpty else { return nil }
+            return state.messages.removeFirst()
+        }
+        free.signal()
+        return message
+    }
+
+    /// Ends the exchange from either side, waking the other one.
+    func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            state.messages = []
+        }
+        free.signal()
+        filled.signal()
+    }
+
+    /// A batch to fill, one that came back if there is one; its old contents do not matter.
+    func spareRecords(_ model: ManagedObjectModel) -> RecordBatch {
+        guard var batch = state.withLock({ $0.spareRecords.popLast() }) else { return RecordBatch(model: model) }
+        batch.removeAll()
+        return batch
+    }
+
+    /// A batch to fill, one that came back if there is one; its old contents do not matter.
+    func spareLinks(_ relationship: Int) -> LinkBatch {
+        guard var batch = state.withLock({ $0.spareLinks.popLast() }) else { return LinkBatch(relationship: relationship) }
+        batch.removeAll()
+        batch.relationship = relationship
+        return batch
+    }
+
+    /// Gives a batch back.
+    func recycle(_ batch: consuming RecordBatch) {
+        // Cursors replace what is in a batch, so there is no need to empty it here.
+        let batch = consume batch
+        state.withLock { $0.spareRecords.append(batch) }
+    }
+
+    /// Gives a batch back.
+    func recycle(_ batch: consuming LinkBatch) {
+        let batch = consume batch
+        state.withLock { $0.spareLinks.append(batch) }
+    }
+}

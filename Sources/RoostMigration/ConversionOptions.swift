@@ -1,0 +1,60 @@
+public import RoostCore
+
+/// How to convert.
+public struct ConversionOptions: Sendable {
+    /// Whether an existing store of the destination's type is replaced. It stays as it is until the new one is complete.
+    public var overwrites: Bool
+    /// Whether damaged records are left out and reported, rather than ending the conversion.
+    public var skipsDamaged: Bool
+    /// Whether the finished destination is read again and compared with what was read from the source.
+    public var verifies: Bool
+    /// The model of the source; nil for the one it embeds. Stores that embed none need it.
+    public var sourceModel: ManagedObjectModel?
+    /// Options for opening the source, by name; see ``StoreOptions/typeOptions``.
+    public var sourceTypeOptions: [String: String]
+    /// Options for creating the destination, by name; see ``StoreOptions/typeOptions``.
+    public var destinationTypeOptions: [String: String]
+    /// How long to wait for locks, in seconds.
+    public var timeoutSeconds: Double
+    /// The bytes of disk space that must stay free beside the estimate for the destination.
+    public var reservedBytes: Int
+    /// Where to ask for the end.
+    public var cancellation: ConversionCancellation?
+    /// Called after each batch and each change of phase, on a thread of the conversion. It must be quick.
+    public var onProgress: (@Sendable (ConversionProgress) -> Void)?
+
+    /// Makes options.
+    public init(
+        overwrites: Bool = false, skipsDamaged: Bool = false, verifies: Bool = true,
+        sourceModel: ManagedObjectModel? = nil, sourceTypeOptions: [String: String] = [:],
+        destinationTypeOptions: [String: String] = [:], timeoutSeconds: Double = 10, reservedBytes: Int = 4 << 20,
+        cancellation: ConversionCancellation? = nil, onProgress: (@Sendable (ConversionProgress) -> Void)? = nil
+    ) {
+        self.overwrites = overwrites
+        self.skipsDamaged = skipsDamaged
+        self.verifies = verifies
+        self.sourceModel = sourceModel
+        self.sourceTypeOptions = sourceTypeOptions
+        self.destinationTypeOptions = destinationTypeOptions
+        self.timeoutSeconds = timeoutSeconds
+        self.reservedBytes = reservedBytes
+        self.cancellation = cancellation
+        self.onProgress = onProgress
+    }
+}
+
+/// One end of a conversion.
+public enum ConversionEndpoint: Sendable {
+    /// A store that the conversion opens (the source, read-only) or creates (the destination).
+    case url(StoreURL)
+    /// An open store. As a destination it must be empty and have the source's model; the conversion does not close it.
+    case store(any PersistentStore)
+
+    /// Where the store is.
+    public var url: StoreURL {
+        switch self {
+        case .url(let url): url
+        case .store(let store): store.url
+        }
+    }
+}

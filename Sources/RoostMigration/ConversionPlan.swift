@@ -1,0 +1,87 @@
+public import RoostCore
+
+/// What a conversion would do, found out without doing anything.
+///
+/// As JSON: `source` and `destination` (URLs), `objects`, `links` (null where the source does not record the count),
+/// `entities` (`[{"name","count"}]`), `relationships` (`[{"relationship","count"}]`), `bytesNeeded` (an estimate),
+/// `bytesAvailable` (null for a destination that is not a file), `refusals` and `warnings` (messages).
+public struct ConversionPlan: Sendable, Hashable, Codable {
+    /// The URL of the source.
+    public var source: String
+    /// The URL of the destination.
+    public var destination: String
+    /// How many objects would be copied.
+    public var objects: Int
+    /// How many links would be copied; nil where the source does not record it.
+    public var links: Int?
+    /// The objects of each entity that has some, not counting those of subentities.
+    public var entities: [EntityCount]
+    /// The links of each relationship that has some; empty where the source does not record it.
+    public var relationships: [RelationshipCount]
+    /// The disk space that the destination is expected to take.
+    public var bytesNeeded: Int
+    /// The disk space that is free where the destination goes; nil when it is not a file.
+    public var bytesAvailable: Int?
+    /// Why the conversion would be refused; empty when it would run.
+    public var refusals: [String]
+    /// What should be known before.
+    public var warnings: [String]
+}
+
+/// How many objects an entity has.
+public struct EntityCount: Sendable, Hashable, Codable {
+    /// The entity's name.
+    public var name: String
+    /// Its objects, not counting those of subentities.
+    public var count: Int
+
+    /// Makes a count.
+    public init(name: String, count: Int) {
+        self.name = name
+        self.count = count
+    }
+}
+
+/// How many links a relationship has.
+public struct RelationshipCount: Sendable, Hashable, Codable {
+    /// `Entity.name` of the relationship that owns the links.
+    public var relationship: String
+    /// Its links.
+    public var count: Int
+
+    /// Makes a count.
+    public init(relationship: String, count: Int) {
+        self.relationship = relationship
+        self.count = count
+    }
+}
+
+extension StoreTally {
+    /// The counts of all entities of `model` that have objects.
+    public func entityCounts(_ model: ManagedObjectModel) -> [EntityCount] {
+        zip(model.entities, entities).filter { $1.count != 0 }
+            .map { EntityCount(name: $0.name.text, count: $1.count) }
+    }
+
+    /// The counts of all relationships of `model` that have links.
+    public func relationshipCounts(_ model: ManagedObjectModel) -> [RelationshipCount] {
+        zip(model.relationships, relationships).filter { $1.count != 0 }
+            .map { RelationshipCount(relationship: $0.name.description, count: $1.count) }
+    }
+}
+
+extension ConversionPlan: CustomStringConvertible {
+    /// The plan for people, several lines.
+    public var description: String {
+        var lines = ["Would convert \(source) to \(destination)."]
+        lines.append("  objects   \(objects)")
+        for entity in entities { lines.append("    \(entity.name)  \(entity.count)") }
+        lines.append("  links     \(links.map(String.init) ?? "not counted")")
+        for relationship in relationships { lines.append("    \(relationship.relationship)  \(relationship.count)") }
+        let available = bytesAvailable.map { ", \($0) are free" } ?? ""
+        lines.append("  bytes     about \(bytesNeeded)\(available)")
+        for refusal in refusals { lines.append("  refused   \(refusal)") }
+        for warning in warnings { lines.append("  warning   \(warning)") }
+        return lines.joined(separator: "\n")
+    }
+}

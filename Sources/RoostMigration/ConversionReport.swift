@@ -1,0 +1,85 @@
+internal import Foundation
+internal import RoostCore
+
+/// What a conversion did.
+///
+/// As JSON: `source` and `destination` (URLs), `objects`, `links`, `digest` (text, see ``StoreDigest``), `verified`, `seconds`,
+/// `bytes` (of the destination), `peakPrivateBytes` (null where the system does not tell), `entities` (`[{"name","count"}]`),
+/// `relationships` (`[{"relationship","count"}]`), `skipped` (IDs of damaged objects that were left out), `dangling`
+/// (`[{"relationship","count"}]`, references and links to those), `warnings` (messages). Later versions may add fields.
+public struct ConversionReport: Sendable, Hashable, Codable {
+    /// The URL of the source.
+    public var source: String
+    /// The URL of the destination.
+    public var destination: String
+    /// How many objects the destination has.
+    public var objects: Int
+    /// How many links the destination has.
+    public var links: Int
+    /// The content of the destination in one value; equal for every store with the same content.
+    public var digest: String
+    /// Whether the finished destination was read again and holds exactly what was read from the source.
+    public var verified: Bool
+    /// How long it took.
+    public var seconds: Double
+    /// The bytes of the destination.
+    public var bytes: Int
+    /// The most private memory that the process had meanwhile; nil where the system does not tell.
+    public var peakPrivateBytes: Int?
+    /// The objects of each entity that has some, not counting those of subentities.
+    public var entities: [EntityCount]
+    /// The links of each relationship that has some.
+    public var relationships: [RelationshipCount]
+    /// The damaged objects that were left out, as `Entity/p<key>`.
+    public var skipped: [String]
+    /// For each relationship, the references and links to objects that were left out.
+    public var dangling: [RelationshipCount]
+    /// What should be known.
+    public var warnings: [String]
+
+    private enum CodingKeys: String, CodingKey {
+        case source, destination, objects, links, digest, verified, seconds, bytes, peakPrivateBytes, entities
+        case relationships, skipped, dangling, warnings
+    }
+
+    /// Writes every field, `peakPrivateBytes` as null where it is not known.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(source, forKey: .source)
+        try container.encode(destination, forKey: .destination)
+        try container.encode(objects, forKey: .objects)
+        try container.encode(links, forKey: .links)
+        try container.encode(digest, forKey: .digest)
+        try container.encode(verified, forKey: .verified)
+        try container.encode(seconds, forKey: .seconds)
+        try container.encode(bytes, forKey: .bytes)
+        try container.encode(peakPrivateBytes, forKey: .peakPrivateBytes)
+        try container.encode(entities, forKey: .entities)
+        try container.encode(relationships, forKey: .relationships)
+        try container.encode(skipped, forKey: .skipped)
+        try container.encode(dangling, forKey: .dangling)
+        try container.encode(warnings, forKey: .warnings)
+    }
+}
+
+extension ConversionReport: CustomStringConvertible {
+    /// The report for people, several lines.
+    public var description: String {
+        var lines = ["Converted \(source) to \(destination)."]
+        lines.append("  objects   \(objects)")
+        for entity in entities { lines.append("    \(entity.name)  \(entity.count)") }
+        lines.append("  links     \(links)")
+        for relationship in relationships { lines.append("    \(relationship.relationship)  \(relationship.count)") }
+        lines.append("  digest    \(digest), \(verified ? "verified by reading the destination again" : "not verified")")
+        lines.append("  bytes     \(bytes)")
+        lines.append("  seconds   \(String(format: "%.2f", seconds))")
+        if let peakPrivateBytes { lines.append("  memory    \(peakPrivateBytes) bytes at most") }
+        if !skipped.isEmpty {
+            lines.append("  left out  \(skipped.count) damaged objects:")
+            for id in skipped { lines.append("    \(id)") }
+            for entry in dangling { lines.append("    \(entry.count) references by '\(entry.relationship)' lead to them") }
+        }
+        for warning in warnings { lines.append("  warning   \(warning)") }
+        return lines.joined(separator: "\n")
+    }
+}

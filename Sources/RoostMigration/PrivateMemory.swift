@@ -1,0 +1,31 @@
+internal import Foundation
+internal import RoostCore
+
+/// The high-water mark of the process's private memory, by samples.
+///
+/// Private means anonymous pages: what the process allocated, without the pages of files that libraries map.
+final class PrivateMemory: Sendable {
+    private let peak = Mutex<Int?>(nil)
+
+    init() { sample() }
+
+    /// Takes a sample; nothing happens where the system does not tell.
+    func sample() {
+        guard let bytes = Self.current else { return }
+        peak.withLock { $0 = max($0 ?? 0, bytes) }
+    }
+
+    /// The highest sample so far, in bytes; nil where the system does not tell.
+    var peakBytes: Int? { peak.withLock { $0 } }
+
+    /// `RssAnon` of `/proc/self/status`.
+    private static var current: Int? {
+        guard let status = FileManager.default.contents(atPath: "/proc/self/status") else { return nil }
+        for line in String(decoding: status, as: UTF8.self).split(separator: "\n") where line.hasPrefix("RssAnon:") {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard words.count >= 2, let kibibytes = Int(words[1]) else { return nil }
+            return kibibytes.multipliedReportingOverflow(by: 1024).partialValue
+        }
+        return nil
+    }
+}

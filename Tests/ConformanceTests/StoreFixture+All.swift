@@ -1,0 +1,17 @@
+import Roost
+import RoostConformance
+import RoostCore
+
+extension StoreFixture {
+    /// Every backend: whatever the umbrella registers. The only list of backends that tests know.
+    static let all: [StoreFixture] = {
+        registerBuiltInStores()
+        return StoreRegistry.shared.all.map { StoreFixture($0, keepsClosedStores: $0.name == "memory") }
+    }()
+
+    /// The backends whose stores can be written.
+    static let writable = all.filter { $0.capabilities.contains(.writing) }
+
+    /// Every ordered pair of a backend to copy from and one to copy to.
+    static let pairs = writable.flatMap { source in writable.map { (source, $0) } }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostCore
+
+/// A process for CrashTests to start, watch and kill.
+///
+/// `CrashChild commit <store URL>` goes on with the transactions of `CrashWorkload` until it is killed; it writes `acked <n>` after
+/// each. `CrashChild read <store URL>` looks at the store until its standard input ends and writes `saw <n>` for each new state.
+@main
+struct CrashChild {
+    static func main() {
+        registerBuiltInStores()
+        let arguments = CommandLine.arguments
+        do {
+            guard arguments.count == 3, let url = StoreURL(arguments[2]) else {
+                throw StoreError(.invalidRequest, "usage: CrashChild commit|read type:path")
+            }
+            let store = try StoreRegistry.shared.open(url)
+            switch arguments[1] {
+            case "commit": try commit(store)
+            case "read": try read(store)
+            default: throw StoreError(.invalidRequest, "unknown mode '\(arguments[1])'")
+            }
+        } catch {
+            FileHandle.standardError.write(Data("CrashChild: \(error)\n".utf8))
+            exit(3)
+        }
+    }
+
+    private static func say(_ text: String) throws {
+        try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
+    }
+
+    private static func commit(_ store: any PersistentStore) throws {
+        var number = CrashWorkload.number(in: try store.metadata())
+        try say("ready \(number)")
+        while true {
+            number += 1
+            _ = try store.commit(try CrashWorkload.transaction(number))
+            try say("acked \(number)")
+        }
+    }
+
+    private static func read(_ store: any PersistentStore) throws {
+        // The parent closes our standard input when it has had enough.
+        let isOver = Mutex(false)
+        Thread.detachNewThread {
+            _ = FileHandle.standardInput.readDataToEndOfFile()
+            isOver.withLock { $0 = true }
+        }
+        var (last, count) = (Int64(-1), 0)
+        try say("ready 0")
+        while true {
+            let isLast = isOver.withLock { $0 }
+            let snapshot = try store.snapshot()
+            guard let number = try CrashWorkload.number(in: snapshot) else {
+                throw StoreError(.internalInconsistency, "a snapshot shows no state of any transaction, after \(last)")
+            }
+            snapshot.close()
+            guard number >= last else {
+                throw StoreError(.internalInconsistency, "state \(number) after state \(last)")
+            }
+            if number > last { try say("saw \(number)") }
+            last = number
+            count += 1
+            if isLast { break }
+        }
+        try say("read \(count)")
+        try store.close()
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostCore
+
+/// The backends that keep a store in a file which several processes may use.
+enum FileBackends {
+    static let all: [String] = {
+        registerBuiltInStores()
+        return StoreRegistry.shared.all.filter { type in
+            ([.writing, .persistence, .multipleProcesses] as [StoreCapability]).allSatisfy {
+                type.capabilities.contains($0)
+            }
+        }.map(\.name)
+    }()
+}
+
+/// A directory of its own for one test.
+final class Bench {
+    let directory: URL
+
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("roost-crash-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: directory) }
+
+    func url(_ type: String) -> StoreURL { StoreURL(type: type, path: directory.appendingPathComponent("store").path) }
+}
+
+/// Seeds of random tests: printed, and set again through the environment to repeat a run.
+func seed(named variable: String) -> UInt64 {
+    ProcessInfo.processInfo.environment[variable].flatMap { UInt64($0) } ?? UInt64.random(in: 1...999_999)
+}

@@ -1,0 +1,95 @@
+import Foundation
+import RoostCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// One run of the `CrashChild` program.
+final class Child {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private let errors = Pipe()
+    private var buffer: [UInt8] = []
+
+    /// Starts the child; it is found beside the test bundle, where both were built.
+    init(_ mode: String, _ url: StoreURL) throws {
+        process.executableURL = try Self.executable()
+        process.arguments = [mode, url.description]
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+    }
+
+    private static func executable() throws -> URL {
+        // The test bundle on macOS is a directory; on Linux tests run from an executable in the products directory.
+        var folders = [
+            Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
+        ]
+        folders += Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
+        for folder in folders {
+            let candidate = folder.appendingPathComponent("CrashChild")
+            if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
+        }
+        throw StoreError(.notFound, "CrashChild is in none of \(folders.map(\.path)); build all products first.")
+    }
+
+    /// The next line of the child's output; nil at its end.
+    func line() -> String? {
+        while true {
+            if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: buffer[..<end], as: UTF8.self)
+                buffer.removeSubrange(...end)
+                return line
+            }
+            let data = output.fileHandleForReading.availableData
+            if data.isEmpty { return nil }
+            buffer += data
+        }
+    }
+
+    /// The next line, which must be `<word> <number>`; nil at the end of the output.
+    func number(_ word: String) throws -> Int64? {
+        guard let line = line() else { return nil }
+        guard line.hasPrefix(word + " "), let number = Int64(line.dropFirst(word.count + 1)) else {
+            throw StoreError(.internalInconsistency, "the child said '\(line)' where '\(word) <number>' was expected")
+        }
+        return number
+    }
+
+    /// Ends the child's standard input.
+    func closeInput() throws { try input.fileHandleForWriting.close() }
+
+    /// Kills the child at once; it gets no chance to do anything.
+    func kill() {
+        guard process.isRunning else { return }
+        _ = Platform.kill(process.processIdentifier)
+    }
+
+    /// Waits for the end; gives the exit status, negative for a signal, and what was written to standard error.
+    func wait() -> (status: Int32, errors: String) {
+        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (
+            process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus, text
+        )
+    }
+}
+
+private enum Platform {
+    static func kill(_ process: pid_t) -> Int32 {
+        #if canImport(Glibc)
+            Glibc.kill(process, SIGKILL)
+        #elseif canImport(Musl)
+            Musl.kill(process, SIGKILL)
+        #else
+            Darwin.kill(process, SIGKILL)
+        #endif
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostCore
+import Testing
+
+@Suite("Concurrency", .serialized)
+struct ConcurrencyTests {
+    /// Eight threads and two more processes read while one thread writes.
+    @Test(
+        "readers of this and other processes see whole transactions only, in their order", arguments: FileBackends.all)
+    func readingWhileWriting(type: String) throws {
+        let bench = try Bench()
+        let url = bench.url(type)
+        let store = try StoreRegistry.shared.create(url, model: try CrashWorkload.model)
+        defer { try? store.close() }
+        let processes = [try Child("read", url), try Child("read", url)]
+        for child in processes { _ = try #require(try child.number("ready"), "\(child.wait())") }
+
+        let isOver = Mutex(false)
+        let readers = (0..<8).map { _ in
+            ReaderThread {
+                var (last, count) = (Int64(-1), 0)
+                while true {
+                    let isLast = isOver.withLock { $0 }
+                    let snapshot = try store.snapshot()
+                    defer { snapshot.close() }
+                    guard let number = try CrashWorkload.number(in: snapshot) else {
+                        throw StoreError(
+                            .internalInconsistency, "a snapshot shows no state of any transaction, after \(last)")
+                    }
+                    guard number >= last else {
+                        throw StoreError(.internalInconsistency, "state \(number) after state \(last)")
+                    }
+                    (last, count) = (number, count + 1)
+                    if isLast { return (last, count) }
+                }
+            }
+        }
+        let total: Int64 = 120
+        do {
+            defer { isOver.withLock { $0 = true } }
+            for number in 1...total { _ = try store.commit(try CrashWorkload.transaction(number)) }
+        }
+        for reader in readers {
+            let (last, count) = try reader.result()
+            #expect(last == total)
+            #expect(count > 0)
+        }
+        for child in processes {
+            try child.closeInput()
+            var (last, isDone) = (Int64(-1), false)
+            while let line = child.line() {
+                let parts = line.split(separator: " ")
+                let number = try #require(parts.last.flatMap { Int64($0) }, "\(line)")
+                if parts.first == "saw" { last = number }
+                if parts.first == "read" { isDone = true }
+            }
+            let (status, errors) = child.wait()
+            #expect(status == 0, "\(errors)")
+            #expect(isDone, "\(errors)")
+            #expect(last == total)
+        }
+        var state = try CrashWorkload.State()
+        try state.advance(to: total)
+        if let difference = try store.contents().difference(from: state.contents) { Issue.record("\(difference)") }
+    }
+}
+
+/// A thread and what came of it.
+private final class ReaderThread: Sendable {
+    private let outcome: Mutex<Result<(last: Int64, count: Int), any Error>?> = Mutex(nil)
+    private let group = DispatchGroup()
+
+    init(_ body: @escaping @Sendable () throws -> (last: Int64, count: Int)) {
+        group.enter()
+        Thread.detachNewThread { [self] in
+            let result = Result { try body() }
+            outcome.withLock { $0 = result }
+            group.leave()
+        }
+    }
+
+    func result() throws -> (last: Int64, count: Int) {
+        group.wait()
+        guard let result = outcome.withLock({ $0 }) else {
+            throw StoreError(.internalInconsistency, "the thread ended without a result")
+        }
+        return try result.get()
+    }
+}

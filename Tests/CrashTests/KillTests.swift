@@ -1,0 +1,63 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostCore
+import Testing
+
+@Suite("Kill", .serialized)
+struct KillTests {
+    /// A process that commits in a loop is killed at 50 random instants, each time on the same store.
+    ///
+    /// Every commit that it acknowledged is there and whole; of the one it may have been at, all or nothing.
+    @Test("every acknowledged commit survives a kill, whole, and nothing is left half", arguments: FileBackends.all)
+    func committing(type: String) throws {
+        let seed = seed(named: "ROOST_KILL_SEED")
+        print("kill on \(type): ROOST_KILL_SEED=\(seed)")
+        var random = SeededGenerator(seed: seed)
+        let bench = try Bench()
+        let url = bench.url(type)
+        try StoreRegistry.shared.create(url, model: try CrashWorkload.model).close()
+        var state = try CrashWorkload.State()
+        for round in 1...50 {
+            let child = try Child("commit", url)
+            var acked = try #require(
+                try child.number("ready"), "round \(round): the child did not open the store: \(child.wait())")
+            #expect(acked == state.number, "round \(round)")
+            for _ in 0..<random.below(6) {
+                acked = try #require(try child.number("acked"), "round \(round): \(child.wait())")
+            }
+            // A random spin puts the kill anywhere inside a transaction, whatever the machine's speed.
+            var spin = random.below(3_000_000)
+            while spin > 0 { spin -= 1 + Int(random.next() & 1) }
+            child.kill()
+            while let more = try child.number("acked") { acked = more }
+            let (status, errors) = child.wait()
+            #expect(status == -9, "round \(round): \(errors)")
+
+            let store = try StoreRegistry.shared.open(url)
+            defer { try? store.close() }
+            let found = CrashWorkload.number(in: try store.metadata())
+            #expect(
+                found == acked || found == acked + 1,
+                "round \(round), seed \(seed): \(acked) were acknowledged, \(found) are there")
+            try #require(found >= state.number)
+            try state.advance(to: found)
+            if let difference = try store.contents().difference(from: state.contents) {
+                Issue.record("round \(round), seed \(seed), transaction \(found): \(difference)")
+            }
+            try examine(store, state.digest, "round \(round), seed \(seed)")
+            _ = try store.commit(try CrashWorkload.transaction(found + 1))
+            try state.advance(to: found + 1)
+        }
+    }
+
+    private func examine(_ store: any PersistentStore, _ digest: StoreDigest, _ when: String) throws {
+        let damage = try store.integrityFindings().filter { $0.severity == .damage }
+        #expect(damage.isEmpty, "\(when): \(damage)")
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let computed = try snapshot.computeTally()
+        #expect(computed.digest == digest, "\(when)")
+        if let recorded = try snapshot.recordedTally() { #expect(recorded == computed, "\(when)") }
+    }
+}

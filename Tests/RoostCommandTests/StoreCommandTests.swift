@@ -1,0 +1,163 @@
+import Foundation
+import Roost
+import Testing
+
+@Suite("Commands on stores")
+struct StoreCommandTests {
+    @Test("convert, info, check and diff agree on a store of any type", arguments: Workplace.fileTypes)
+    func wholeWay(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "music")
+        let before = try place.bytes("music")
+
+        let info = try place.roost("info", "music", "--json").json()
+        #expect(info["type"] as? String == type)
+        #expect(info["path"] as? String == "music")
+        #expect(UUID(uuidString: info["uuid"] as? String ?? "") != nil)
+        #expect(info["formatVersion"] as? Int == 1)
+        #expect((info["capabilities"] as? [String])?.contains("writing") == true)
+        #expect(info["bytes"] as? Int == before.count)
+        let entities = try #require(info["entities"] as? [[String: Any]])
+        #expect(entities.reduce(0) { $0 + ($1["count"] as? Int ?? 0) } == 2000)
+        #expect(entities.compactMap { $0["name"] as? String } == ["Album", "Artist", "Band", "Genre", "Playlist", "Track"])
+        let links = try #require(info["links"] as? [[String: Any]])
+        #expect(links.compactMap { $0["relationship"] as? String } == ["Album.genres", "Artist.influences", "Playlist.tracks"])
+        let model = try #require(info["model"] as? [String: Any])
+        #expect((model["entities"] as? [[String: Any]])?.count == 6)
+        let text = try place.roost("info", "music")
+        #expect(text.code == 0 && text.output.contains("Track"))
+
+        let check = try place.roost("check", "music")
+        #expect(check.code == 0 && check.errors == "")
+        let report = try place.roost("check", "music", "--json").json()
+        #expect(report["sound"] as? Bool == true)
+        #expect((report["findings"] as? [Any])?.isEmpty == true)
+
+        for other in Workplace.fileTypes {
+            let result = try place.roost("convert", "music", "\(other):copy-\(other)", "--json")
+            #expect(result.code == 0 && result.errors == "")
+            let converted = try result.json()
+            #expect(converted["digest"] as? String == info["digest"] as? String)
+            #expect(converted["verified"] as? Bool == true)
+            #expect(converted["objects"] as? Int == 2000)
+            #expect(converted["source"] as? String == "\(type):music")
+            #expect(converted["destination"] as? String == "\(other):copy-\(other)")
+            for field in ["links", "peakPrivateBytes"] { #expect((converted[field] as? Int ?? 0) > 0) }
+            #expect((converted["seconds"] as? Double ?? 0) > 0)
+            let diff = try place.roost("diff", "music", "copy-\(other)")
+            #expect(diff.code == 0 && diff.output == "" && diff.errors == "")
+            #expect(try place.roost("diff", "music", "copy-\(other)", "--json").json()["equal"] as? Bool == true)
+        }
+        #expect(try place.bytes("music") == before)
+        #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
+    }
+
+    @Test("diff names what differs and exits 1", arguments: Workplace.fileTypes)
+    func differences(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a")
+        try place.makeStore(type, "b")
+        let store = try StoreRegistry.builtIn.open(StoreURL(type: type, path: place.file("b")))
+        var changes = ChangeSet(model: store.model)
+        changes.deletes = [.init(ObjectID("Genre", 3), version: 1)]
+        try changes.update(ObjectID("Playlist", 2), version: 1, values: ["name": "secret value"])
+        _ = try store.commit(changes)
+        try store.close()
+        let diff = try place.roost("diff", "a", "b", "--limit=1000")
+        #expect(diff.code == 1 && diff.errors == "")
+        let lines = diff.output.split(separator: "\n")
+        #expect(lines.contains("- Genre/p3"))
+        #expect(lines.contains("! Playlist/p2: created, name, pinned"))
+        #expect(lines.contains { $0.hasPrefix("- Album.genres from Album/p") && $0.hasSuffix(" to Genre/p3") })
+        #expect(!diff.output.contains("secret"))
+        let first = try place.roost("diff", "a", "b", "--limit=1", "--json")
+        #expect(first.code == 1)
+        #expect((try first.json()["differences"] as? [Any])?.count == 1)
+    }
+
+    @Test("check prints warnings and exits 0", arguments: Workplace.fileTypes)
+    func warnings(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a")
+        let store = try StoreRegistry.builtIn.open(StoreURL(type: type, path: place.file("a")))
+        var changes = ChangeSet(model: store.model)
+        changes.deletes = [.init(ObjectID("Album", 5), version: 1)]
+        _ = try store.commit(changes)
+        try store.close()
+        let check = try place.roost("check", "a")
+        #expect(check.code == 0)
+        #expect(check.output.contains("warning: Track/p"))
+        #expect(check.output.contains("Album/p5, which does not exist"))
+        let report = try place.roost("check", "a", "--json").json()
+        #expect(report["damage"] as? Int == 0)
+        #expect((report["warnings"] as? Int ?? 0) > 0)
+    }
+
+    @Test("an existing destination is refused, and replaced when asked", arguments: Workplace.fileTypes)
+    func overwrite(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a")
+        try place.makeStore(type, "b", objects: 500)
+        let before = try place.bytes("b")
+        try place.roost("convert", "a", "\(type):b").expectError(3, containing: "exists already")
+        #expect(try place.bytes("b") == before)
+        #expect(try place.roost("convert", "a", "b", "--overwrite", "--quiet").output == "")
+        #expect(try place.roost("diff", "a", "b").code == 0)
+    }
+
+    @Test("a dry run writes nothing and exits as the conversion would", arguments: Workplace.fileTypes)
+    func dryRun(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a")
+        let names = try place.names()
+        let plan = try place.roost("convert", "a", "\(type):b", "--dry-run", "--json")
+        #expect(plan.code == 0)
+        #expect(try plan.json()["objects"] as? Int == 2000)
+        #expect((try plan.json()["refusals"] as? [Any])?.isEmpty == true)
+        let refused = try place.roost("convert", "a", "\(type):a", "--dry-run")
+        refused.expectError(3, containing: "is the source")
+        #expect(refused.output.contains("refused"))
+        #expect(try place.names() == names)
+    }
+
+    @Test("the demonstration converts through all types and ends where it began")
+    func demonstration() throws {
+        let place = try Workplace()
+        let result = try place.roost("demo", "--objects=1000", "--seed=7")
+        #expect(result.code == 0 && result.errors == "")
+        let lines = result.output.split(separator: "\n").map(String.init)
+        #expect(lines.first?.split(separator: " ").map(String.init) == ["hop", "objects", "links", "seconds", "objects/s", "bytes", "digest", "verified"])
+        let hops = lines.filter { $0.contains(" -> ") }
+        #expect(hops.count == (Workplace.fileTypes.contains("lmdb") ? 3 : 2))
+        #expect(hops.allSatisfy { $0.hasSuffix("yes") })
+        #expect(result.output.contains("equals the first"))
+        // The same seed gives the same content, another one other content.
+        let digest = try place.roost("info", "music.sqlite", "--json").json()["digest"] as? String
+        let again = try Workplace()
+        #expect(try again.roost("demo", "--objects=1000", "--seed=7").code == 0)
+        #expect(try again.roost("info", "music.sqlite", "--json").json()["digest"] as? String == digest)
+        #expect(try again.roost("demo", "--objects=1000", "--seed=8").code == 0)
+        #expect(try again.roost("info", "music.sqlite", "--json").json()["digest"] as? String != digest)
+    }
+
+    @Test("a small library can have any number of objects", arguments: [1, 2, 9, 49, 101])
+    func smallLibraries(objects: Int) throws {
+        let place = try Workplace()
+        #expect(try place.roost("demo", "--objects=\(objects)").code == 0)
+        let entities = try #require(try place.roost("info", "music.sqlite", "--json").json()["entities"] as? [[String: Any]])
+        #expect(entities.reduce(0) { $0 + ($1["count"] as? Int ?? 0) } == objects)
+        #expect(try place.roost("check", "music.sqlite").code == 0)
+    }
+
+    @Test("the conformance suite runs by name and filter")
+    func conformance() throws {
+        let place = try Workplace()
+        let result = try place.roost("conformance", "memory", "--filter=links", "--json")
+        #expect(result.code == 0)
+        let report = try result.json()
+        #expect((report["passed"] as? Int ?? 0) > 0)
+        #expect(report["failed"] as? Int == 0)
+        try place.roost("conformance", "memroy").expectError(3, containing: "did you mean 'memory'?")
+        try place.roost("conformance", "memory", "--filter=no such check").expectError(2)
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Roost
+import RoostMigration
+import Testing
+
+/// One finished run of the `roost` program.
+struct CommandResult {
+    var code: Int32
+    var wasKilled: Bool
+    var output: String
+    var errors: String
+
+    /// The standard output as a JSON object.
+    func json() throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
+    }
+
+    /// Expects an exit code and exactly one line on standard error, `roost: …`, that contains `text`.
+    func expectError(_ code: Int32, containing text: String = "", _ location: SourceLocation = #_sourceLocation) {
+        #expect(self.code == code && !wasKilled, "\(errors)", sourceLocation: location)
+        let lines = errors.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count == 2 && lines.last == "" && errors.hasPrefix("roost: "), "\(errors)", sourceLocation: location)
+        #expect(text.isEmpty || errors.contains(text), "\(errors)", sourceLocation: location)
+    }
+}
+
+/// A directory of its own for one test, in which the `roost` program runs.
+final class Workplace: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("roost-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        // What cannot be removed is left to the system.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+    func bytes(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: file(name))) }
+    func write(_ bytes: Data, to name: String) throws { try bytes.write(to: URL(fileURLWithPath: file(name))) }
+
+    /// The program, beside the tests in the directory of build products.
+    static let program: String? = {
+        let candidates = [Bundle.main.executableURL, URL(fileURLWithPath: CommandLine.arguments[0])].compactMap { $0 }
+        return candidates.map { $0.deletingLastPathComponent().appendingPathComponent("roost").path }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }()
+
+    /// Starts the program with arguments, in this directory.
+    func start(_ arguments: [String], through wrapper: [String] = []) throws -> RunningCommand {
+        try RunningCommand(wrapper + [try #require(Self.program, "the roost program was not built")] + arguments, in: path)
+    }
+
+    /// Runs the program with arguments, in this directory, to its end.
+    @discardableResult
+    func roost(_ arguments: String..., through wrapper: [String] = []) throws -> CommandResult {
+        try start(arguments, through: wrapper).wait()
+    }
+
+    /// Makes a store of the music library under `name`.
+    func makeStore(_ type: String, _ name: String, objects: Int = 2000) throws {
+        let result = try roost("demo", "--objects=\(objects)", "--directory=\(file("demo"))")
+        try #require(result.code == 0, "\(result.errors)")
+        let converted = try roost("convert", "sqlite:demo/music.sqlite", "\(type):\(name)")
+        try #require(converted.code == 0, "\(converted.errors)")
+        try FileManager.default.removeItem(atPath: file("demo"))
+    }
+
+    /// The types whose stores are files and can be written.
+    static let fileTypes = StoreRegistry.builtIn.all
+        .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
+}
+
+/// A run of the program that may not have ended yet. Its outputs go to files, so that no pipe can fill up.
+final class RunningCommand {
+    let process = Process()
+    private let output: URL
+    private let errors: URL
+
+    init(_ command: [String], in directory: String) throws {
+        let place = FileManager.default.temporaryDirectory.appendingPathComponent("roost-run-\(UUID().uuidString)")
+        (output, errors) = (place.appendingPathExtension("out"), place.appendingPathExtension("err"))
+        for file in [output, errors] { try Data().write(to: file) }
+        process.executableURL = URL(fileURLWithPath: try #require(command.first))
+        process.arguments = Array(command.dropFirst())
+        process.currentDirectoryURL = URL(fileURLWithPath: directory)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(forWritingTo: errors)
+        try process.run()
+    }
+
+    func wait() throws -> CommandResult {
+        process.waitUntilExit()
+        let result = CommandResult(
+            code: process.terminationStatus, wasKilled: process.terminationReason == .uncaughtSignal,
+            output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
+            errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+        for file in [output, errors] { try FileManager.default.removeItem(at: file) }
+        return result
+    }
+}

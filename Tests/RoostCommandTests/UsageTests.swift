@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@testable import RoostCommand
+
+@Suite("The command line")
+struct UsageTests {
+    @Test("shows help for itself and each command, with examples")
+    func help() throws {
+        let place = try Workplace()
+        let overview = try place.roost("--help")
+        #expect(overview.code == 0 && overview.errors == "")
+        for command in RoostTool.commands {
+            #expect(overview.output.contains("  \(command.name) "))
+            for result in [try place.roost(command.name, "--help"), try place.roost(command.name, "-h"), try place.roost("help", command.name)] {
+                #expect(result.code == 0 && result.errors == "")
+                #expect(result.output.contains("Usage: roost \(command.name)"))
+                #expect(result.output.contains("Examples:\n  roost \(command.name)"))
+            }
+        }
+        let version = try place.roost("--version")
+        #expect(version.code == 0)
+        #expect(version.output.hasPrefix("roost "))
+    }
+
+    @Test("tells what is wrong with it and exits 2", arguments: [
+        ([], "command is missing"), (["conver"], "did you mean 'convert'?"), (["--hlep"], "did you mean '--help'?"),
+        (["convert", "a"], "needs SOURCE DEST"), (["convert", "a", "b", "c"], "'c' is too much"),
+        (["convert", "--overwite", "a", "b"], "did you mean '--overwrite'?"), (["info", "-x", "a"], "unknown option '-x'"),
+        (["diff", "a", "b", "--limit"], "needs a value"), (["diff", "a", "b", "--limit=x"], "whole number"),
+        (["diff", "a", "b", "--limit=0"], "at least 1"), (["info", "--json=yes", "a"], "takes no value"),
+        (["model", "prnt", "x"], "did you mean 'print'?"), (["model", "compare", "x"], "needs OLD NEW"),
+        (["demo", "extra"], "'extra' is too much"), (["help", "nothing"], "unknown command 'nothing'"),
+        (["info", "a", "--model-version=1"], "needs '--model'"),
+    ] as [([String], String)])
+    func wrongUsage(arguments: [String], message: String) throws {
+        try Workplace().start(arguments).wait().expectError(2, containing: message)
+    }
+
+    @Test("takes options in every usual form")
+    func parsing() throws {
+        func parse(_ arguments: [String]) throws -> ParsedArguments { try ParsedArguments(arguments, for: .diff) }
+        #expect(try parse(["a", "--limit", "3", "b"]).value("limit") == "3")
+        #expect(try parse(["a", "--limit=3", "b"]).positions == ["a", "b"])
+        #expect(try parse(["-l3", "a", "b"]).value("limit") == "3")
+        #expect(try parse(["-vl", "3", "a", "b"]).has("verbose"))
+        #expect(try parse(["--limit=1", "--limit=2", "a", "b"]).value("limit") == "2")
+        #expect(try parse(["--limit=a=b", "a", "b"]).value("limit") == "a=b")
+        #expect(try parse(["--", "--json", "-x"]).positions == ["--json", "-x"])
+        #expect(try parse(["-", "b"]).positions == ["-", "b"])
+        #expect(try parse(["a", "--help"]).has("help"))
+    }
+
+    @Test("ends quietly when nobody reads its output any more")
+    func closedPipe() throws {
+        let place = try Workplace()
+        let program = try #require(Workplace.program)
+        let result = try RunningCommand(["/bin/sh", "-c", "'\(program)' --help | true; '\(program)' convert --help >&-; true"], in: place.path).wait()
+        #expect(result.code == 0 && !result.wasKilled)
+        #expect(!result.errors.contains("Fatal"))
+    }
+
+    @Test("aligns the columns of tables")
+    func tables() {
+        var table = TextTable([("hop", .leading), ("objects", .trailing), ("digest", .leading)])
+        table.append(["a -> b", "7", "x"])
+        table.append(["c", "1234567890", ""])
+        #expect(
+            table.description == """
+                hop        objects  digest
+                a -> b           7  x
+                c       1234567890
+                """)
+    }
+}

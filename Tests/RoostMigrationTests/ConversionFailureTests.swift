@@ -1,0 +1,184 @@
+import Foundation
+import Roost
+import RoostFiles
+import RoostMigration
+import Testing
+
+@Suite("A conversion that fails")
+struct ConversionFailureTests {
+    /// Ways to fail, with the code that the error must have.
+    enum Failure: String, CaseIterable {
+        case firstAppend, middleAppend, lastAppend, finish, firstRead, middleRead, lostRecords, lostLinks, replace, cancel
+
+        func faults(_ cancellation: ConversionCancellation) -> Faults {
+            switch self {
+            case .firstAppend: Faults(failsAtAppend: 1)
+            case .middleAppend: Faults(failsAtAppend: 4)
+            case .lastAppend: Faults(failsAtAppend: 8)
+            case .finish: Faults(failsAtFinish: true)
+            case .firstRead: Faults(failsAtRead: 1)
+            case .middleRead: Faults(failsAtRead: 4)
+            case .lostRecords: Faults(dropsRecordsAt: 2)
+            case .lostLinks: Faults(dropsLinksAt: 1)
+            case .replace: Faults(failsAtReplace: true)
+            case .cancel: Faults(onAppend: { if $0 == 3 { cancellation.cancel() } })
+            }
+        }
+
+        var code: StoreError.Code {
+            switch self {
+            case .finish: .noSpace
+            case .lostRecords, .lostLinks: .verificationFailed
+            case .cancel: .cancelled
+            default: .ioFailure
+            }
+        }
+
+        /// Whether it is the source that fails.
+        var isInSource: Bool { self == .firstRead || self == .middleRead }
+    }
+
+    @Test("leaves no trace and the source as it was", arguments: Sample.writingTypes, Failure.allCases)
+    func leavesNoTrace(type: String, failure: Failure) throws {
+        let directory = try TemporaryDirectory()
+        let (source, destination) = (directory.file("a"), directory.file("b"))
+        try Sample.store(type, source).close()
+        let before = try contents(type, source)
+        let error = try #require(throws: StoreError.self) { try convert(type, source, destination, failure) }
+        #expect(error.code == failure.code, "\(error)")
+        #expect(try contents(type, source) == before)
+        #expect(try leftovers(directory, type, destination) == [])
+
+        // The same conversion works when nothing goes wrong.
+        let report = try MigrationManager(registry: .builtIn).convert(
+            from: .url(StoreURL(type: type, path: source)), to: .url(StoreURL(type: type, path: destination)))
+        #expect(report.verified)
+    }
+
+    @Test("leaves the store that was to be replaced as it was", arguments: Sample.writingTypes, Failure.allCases)
+    func keepsOldDestination(type: String, failure: Failure) throws {
+        let directory = try TemporaryDirectory()
+        let (source, destination) = (directory.file("a"), directory.file("b"))
+        try Sample.store(type, source).close()
+        try Sample.store(type, destination, people: 7).close()
+        let before = try contents(type, destination)
+        #expect(throws: StoreError.self) { try convert(type, source, destination, failure, overwrites: true) }
+        #expect(try contents(type, destination) == before)
+        #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
+
+        let report = try MigrationManager(registry: .builtIn).convert(
+            from: .url(StoreURL(type: type, path: source)), to: .url(StoreURL(type: type, path: destination)),
+            options: ConversionOptions(overwrites: true))
+        #expect(report.objects == 4505)
+        let store = try StoreRegistry.builtIn.open(StoreURL(type: type, path: destination))
+        #expect(try store.snapshot().recordedTally()?.digest.objectCount == 4505)
+        try store.close()
+    }
+
+    private func convert(
+        _ type: String, _ source: String, _ destination: String, _ failure: Failure, overwrites: Bool = false
+    ) throws {
+        let cancellation = ConversionCancellation()
+        let registry = try Sample.registry(type, failure.faults(cancellation))
+        _ = try MigrationManager(registry: registry).convert(
+            from: .url(StoreURL(type: failure.isInSource ? "faulty" : type, path: source)),
+            to: .url(StoreURL(type: failure.isInSource ? type : "faulty", path: destination)),
+            options: ConversionOptions(overwrites: overwrites, cancellation: cancellation))
+    }
+
+    /// What a store holds: the bytes of a file, the digest and metadata of anything else.
+    private func contents(_ type: String, _ path: String) throws -> String {
+        if Sample.fileTypes.contains(type) {
+            return try Data(contentsOf: URL(fileURLWithPath: path)).base64EncodedString()
+        }
+        let store = try StoreRegistry.builtIn.open(StoreURL(type: type, path: path))
+        let text = "\(try store.snapshot().computeTally()) \(try store.metadata().storeUUID)"
+        try store.close()
+        return text
+    }
+
+    /// What is left of a destination: files beside the source's, or a store of that name.
+    private func leftovers(_ directory: TemporaryDirectory, _ type: String, _ destination: String) throws -> [String] {
+        guard !Sample.fileTypes.contains(type) else {
+            return try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { !$0.hasPrefix("a") }
+        }
+        do throws(StoreError) {
+            _ = try StoreRegistry.builtIn.type(named: type)
+                .metadata(at: StoreURL(type: type, path: destination), options: StoreOptions())
+            return [destination]
+        } catch {
+            return error.code == .notFound ? [] : ["\(error)"]
+        }
+    }
+
+    @Test("without verification does not notice what a faulty loader lost, with it does")
+    func verificationIsWhatNotices() throws {
+        let directory = try TemporaryDirectory()
+        try Sample.store("memory", directory.file("a")).close()
+        let registry = try Sample.registry("memory", Faults(dropsRecordsAt: 2))
+        let (source, destination) = (
+            ConversionEndpoint.url(StoreURL(type: "memory", path: directory.file("a"))),
+            ConversionEndpoint.url(StoreURL(type: "faulty", path: directory.file("b")))
+        )
+        let report = try MigrationManager(registry: registry).convert(
+            from: source, to: destination, options: ConversionOptions(verifies: false))
+        #expect(!report.verified)
+        let error = #expect(throws: StoreError.self) {
+            try MigrationManager(registry: registry).convert(
+                from: source, to: destination, options: ConversionOptions(overwrites: true))
+        }
+        #expect(error?.code == .verificationFailed)
+        #expect(error?.message.contains("'Book'") == true || error?.message.contains("'Person'") == true)
+    }
+
+    @Test("for a damaged record names it, and goes on without it when asked to", arguments: Sample.writingTypes)
+    func skipsDamaged(type: String) throws {
+        let directory = try TemporaryDirectory()
+        try Sample.store(type, directory.file("a")).close()
+        let damaged: Set<ObjectID> = [ObjectID("Person", 1), ObjectID("Person", 2), ObjectID("Editor", 1500), ObjectID("Shelf", 3)]
+        let registry = try Sample.registry(type, Faults(damaged: damaged))
+        let (source, destination) = (
+            ConversionEndpoint.url(StoreURL(type: "faulty", path: directory.file("a"))),
+            ConversionEndpoint.url(StoreURL(type: type, path: directory.file("b")))
+        )
+        let error = try #require(throws: StoreError.self) {
+            try MigrationManager(registry: registry).convert(from: source, to: destination)
+        }
+        #expect(error.code == .corrupted)
+        #expect(error.damagedObject != nil)
+        #expect(error.message.contains("p1 ") || error.message.contains("p3 "))
+
+        let report = try MigrationManager(registry: registry).convert(
+            from: source, to: destination, options: ConversionOptions(skipsDamaged: true))
+        #expect(Set(report.skipped) == Set(damaged.map(\.description)))
+        #expect(report.objects == 4501)
+        #expect(report.verified)
+        // Three authors of two books each; friends 1-2, 2-3 and 1499-1500; a fifth of the books stood on shelf 3.
+        let dangling = Dictionary(uniqueKeysWithValues: report.dangling.map { ($0.relationship, $0.count) })
+        #expect(dangling["Book.author"] == 6)
+        #expect(dangling["Person.friends"] == 3)
+        #expect(dangling.filter { $0.key != "Book.author" && $0.key != "Person.friends" }.values.reduce(0, +) == 600)
+
+        let copy = try StoreRegistry.builtIn.open(destination.url)
+        let findings = try checkStore(copy, limit: 10_000)
+        // One for each end that is missing: both of the link between the first two persons.
+        #expect(findings.count == 6 + 4 + 600)
+        #expect(findings.allSatisfy { $0.severity == .warning })
+        try copy.close()
+    }
+
+    @Test("when cancelled before it starts does nothing")
+    func cancelledBefore() throws {
+        let directory = try TemporaryDirectory()
+        try Sample.store("memory", directory.file("a"), people: 3).close()
+        let cancellation = ConversionCancellation()
+        cancellation.cancel()
+        let error = #expect(throws: StoreError.self) {
+            try MigrationManager(registry: .builtIn).convert(
+                from: .url(StoreURL(type: "memory", path: directory.file("a"))),
+                to: .url(StoreURL(type: "memory", path: directory.file("b"))),
+                options: ConversionOptions(cancellation: cancellation))
+        }
+        #expect(error?.code == .cancelled)
+    }
+}

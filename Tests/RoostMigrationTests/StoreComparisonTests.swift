@@ -1,0 +1,114 @@
+import Foundation
+import Roost
+import RoostMigration
+import Testing
+
+@Suite("Comparing and checking stores")
+struct StoreComparisonTests {
+    private func pair(_ types: (String, String), _ directory: TemporaryDirectory) throws -> (any PersistentStore, any PersistentStore) {
+        (
+            try Sample.store(types.0, directory.file("a"), people: 300),
+            try Sample.store(types.1, directory.file("b"), people: 300)
+        )
+    }
+
+    @Test("stores with the same content are equal", arguments: Sample.writingTypes, Sample.writingTypes)
+    func equalStores(a: String, b: String) throws {
+        let directory = try TemporaryDirectory()
+        let (left, right) = try pair((a, b), directory)
+        #expect(try StoreComparison.diff(left, right) == [])
+        #expect(try StoreComparison.diff(left, right, trustingDigests: true) == [])
+        try left.close()
+        try right.close()
+    }
+
+    @Test("versions do not count", arguments: Sample.writingTypes)
+    func versionsDoNotCount(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let (left, right) = try pair(("memory", type), directory)
+        let snapshot = try right.snapshot()
+        var batch = RecordBatch(model: right.model)
+        _ = try snapshot.records(with: [ObjectID("Shelf", 2)]).next(into: &batch)
+        snapshot.close()
+        var changes = ChangeSet(model: right.model)
+        changes.updates = batch
+        _ = try right.commit(changes)
+        #expect(try StoreComparison.diff(left, right) == [])
+        try right.close()
+    }
+
+    @Test("the first differing objects, properties and links are named", arguments: Sample.writingTypes)
+    func differences(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let (left, right) = try pair(("memory", type), directory)
+        var changes = ChangeSet(model: right.model)
+        try changes.insert(ObjectID("Shelf", 78), values: [:])
+        try changes.update(ObjectID("Shelf", 2), version: 1, values: ["label": .uri("other:2")])
+        changes.deletes = [.init(ObjectID("Book", 600), version: 1)]
+        try changes.add(Link(10, 20), to: RelationshipName("Person", "friends"))
+        try changes.remove(Link(1, 2), from: RelationshipName("Person", "friends"))
+        _ = try right.commit(changes)
+        let differences = try StoreComparison.diff(left, right)
+        let texts = differences.map(\.description)
+        #expect(texts.contains("- Book/p600"))
+        #expect(texts.contains("! Shelf/p2: label"))
+        #expect(texts.contains("+ Shelf/p78"))
+        #expect(texts.contains("+ Person.friends from Person/p10 to Person/p20"))
+        #expect(texts.contains("- Person.friends from Person/p1 to Person/p2"))
+        // The deleted book's place on its shelf went with it.
+        #expect(texts.count == 6)
+        #expect(try StoreComparison.diff(left, right, limit: 2) == Array(differences.prefix(2)))
+        #expect(try !StoreComparison.diff(left, right, trustingDigests: true).isEmpty)
+        #expect(try StoreComparison.diff(right, left).map(\.kind).filter { $0 == .onlyInFirst }.count == 1)
+        try right.close()
+    }
+
+    @Test("stores of different models differ in their models")
+    func differentModels() throws {
+        let directory = try TemporaryDirectory()
+        let left = try Sample.store("memory", directory.file("a"), people: 2)
+        let right = try StoreRegistry.builtIn.create(
+            StoreURL(type: "memory", path: ""), model: try ManagedObjectModel(entities: [EntityDescription("Shelf")]))
+        let differences = try StoreComparison.diff(left, right)
+        #expect(differences.map(\.kind) == [.model])
+        #expect(differences.first?.properties == ["Book", "Editor", "Person", "Shelf"])
+    }
+
+    @Test("a sound store has no findings", arguments: Sample.writingTypes)
+    func soundStore(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let store = try Sample.store(type, directory.file("a"), people: 2000)
+        #expect(try checkStore(store) == [])
+        try store.close()
+    }
+
+    @Test("references and links that lead nowhere are warnings, listed up to the limit", arguments: Sample.writingTypes)
+    func danglingReferences(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let store = try Sample.store(type, directory.file("a"), people: 300)
+        var changes = ChangeSet(model: store.model)
+        changes.deletes = [.init(ObjectID("Person", 10), version: 3), .init(ObjectID("Editor", 12), version: 1)]
+        _ = try store.commit(changes)
+        let findings = try checkStore(store)
+        #expect(findings.count == 4)
+        #expect(findings.allSatisfy { $0.severity == .warning && $0.message.contains("'Book.author'") })
+        #expect(findings.contains { $0.message.hasPrefix("Book/p19 ") && $0.message.contains("Person/p10") })
+        let limited = try checkStore(store, limit: 1)
+        #expect(limited.count == 2)
+        #expect(limited.last?.message.contains("3 more") == true)
+        try store.close()
+    }
+
+    @Test("a damaged record is a finding, and the check goes on behind it")
+    func damagedRecord() throws {
+        let directory = try TemporaryDirectory()
+        let base = try Sample.store("memory", directory.file("a"), people: 300)
+        let store = FaultyStore(base, Faults(damaged: [ObjectID("Person", 5), ObjectID("Shelf", 1)]))
+        let findings = try checkStore(store)
+        let damage = findings.filter { $0.severity == .damage }.map(\.message)
+        #expect(damage.contains { $0.contains("Person/p5") })
+        #expect(damage.contains { $0.contains("Shelf/p1") })
+        #expect(damage.contains { $0.contains("'Shelf' has 4 objects, but 5 were written") })
+        #expect(damage.count == 4)
+    }
+}

@@ -1,0 +1,207 @@
+import Roost
+import RoostFiles
+
+/// What goes wrong in a faulty store, and when. Batches are counted from 1 in each store.
+struct Faults: Sendable {
+    /// The loader throws `ioFailure` at this batch.
+    var failsAtAppend: Int?
+    /// The loader throws `noSpace` instead of finishing.
+    var failsAtFinish = false
+    /// The loader silently leaves this batch of records out, and tallies as if it had not.
+    var dropsRecordsAt: Int?
+    /// The loader silently leaves this batch of links out, and tallies as if it had not.
+    var dropsLinksAt: Int?
+    /// Cursors throw `ioFailure` at this call of `next` on the store.
+    var failsAtRead: Int?
+    /// Objects whose records cursors report as damaged.
+    var damaged: Set<ObjectID> = []
+    /// Called with the number of each batch, before the loader takes it.
+    var onAppend: (@Sendable (Int) -> Void)?
+    /// Makes `replace` throw `ioFailure`.
+    var failsAtReplace = false
+}
+
+/// A type of store that is another one, with faults.
+struct FaultyStoreType: PersistentStoreType {
+    let base: any PersistentStoreType
+    let faults: Faults
+
+    var name: String { "faulty" }
+    var capabilities: StoreCapabilities { base.capabilities }
+    private func url(_ url: StoreURL) -> StoreURL { StoreURL(type: base.name, path: url.path) }
+    func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
+    func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata {
+        try base.metadata(at: self.url(url), options: options)
+    }
+    func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        FaultyStore(try base.open(self.url(url), options: options), faults)
+    }
+    func create(
+        _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore {
+        FaultyStore(try base.create(self.url(url), model: model, options: options), faults)
+    }
+    func destroy(_ url: StoreURL) throws(StoreError) { try base.destroy(self.url(url)) }
+    func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
+        if faults.failsAtReplace { throw StoreError(.ioFailure, "injected: replace") }
+        try base.replace(url(destination), with: url(source), overwriting: overwriting)
+    }
+}
+
+/// A store that is another one, with faults.
+final class FaultyStore: PersistentStore {
+    private let base: any PersistentStore
+    private let faults: Faults
+    private let readCount = Mutex(0)
+
+    init(_ base: any PersistentStore, _ faults: Faults) {
+        self.base = base
+        self.faults = faults
+    }
+
+    var type: any PersistentStoreType { FaultyStoreType(base: base.type, faults: faults) }
+    var url: StoreURL { StoreURL(type: "faulty", path: base.url.path) }
+    var model: ManagedObjectModel { base.model }
+    var isReadOnly: Bool { base.isReadOnly }
+    func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
+    func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
+        try base.reserveKeys(count, for: entity)
+    }
+    func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt { try base.commit(changes) }
+    func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
+    func byteCount() throws(StoreError) -> Int { try base.byteCount() }
+    func close() throws(StoreError) { try base.close() }
+
+    func snapshot() throws(StoreError) -> any StoreSnapshot { FaultySnapshot(try base.snapshot(), faults, self) }
+    func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
+        FaultyLoader(try base.bulkLoader(options), faults)
+    }
+
+    /// Counts one read; throws when it is the one that fails.
+    func countRead() throws(StoreError) {
+        let count = readCount.withLock { count in
+            count += 1
+            return count
+        }
+        if count == faults.failsAtRead { throw StoreError(.ioFailure, "injected: read") }
+    }
+}
+
+private final class FaultyLoader: BulkLoader {
+    private let base: any BulkLoader
+    private let faults: Faults
+    private var appendCount = 0
+    private var recordBatchCount = 0
+    private var linkBatchCount = 0
+    private var lost: (records: [RecordBatch], links: [LinkBatch]) = ([], [])
+
+    init(_ base: any BulkLoader, _ faults: Faults) {
+        self.base = base
+        self.faults = faults
+    }
+
+    private func countAppend() throws(StoreError) {
+        appendCount += 1
+        faults.onAppend?(appendCount)
+        if appendCount == faults.failsAtAppend { throw StoreError(.ioFailure, "injected: append") }
+    }
+
+    func append(_ records: RecordBatch) throws(StoreError) {
+        try countAppend()
+        recordBatchCount += 1
+        if recordBatchCount == faults.dropsRecordsAt {
+            lost.records.append(records)
+            return
+        }
+        try base.append(records)
+    }
+
+    func append(_ links: LinkBatch) throws(StoreError) {
+        try countAppend()
+        linkBatchCount += 1
+        if linkBatchCount == faults.dropsLinksAt {
+            lost.links.append(links)
+            return
+        }
+        try base.append(links)
+    }
+
+    func finish() throws(StoreError) -> StoreTally {
+        if faults.failsAtFinish { throw StoreError(.noSpace, "injected: finish") }
+        var tally = try base.finish()
+        // The lie that only reading the destination again can find out.
+        for batch in lost.records { tally.add(batch) }
+        for batch in lost.links { tally.add(batch) }
+        return tally
+    }
+
+    func abandon() { base.abandon() }
+}
+
+private final class FaultySnapshot: StoreSnapshot {
+    private let base: any StoreSnapshot
+    private let faults: Faults
+    private let store: FaultyStore
+
+    init(_ base: any StoreSnapshot, _ faults: Faults, _ store: FaultyStore) {
+        self.base = base
+        self.faults = faults
+        self.store = store
+    }
+
+    var model: ManagedObjectModel { base.model }
+    func recordedTally() throws(StoreError) -> StoreTally? { try base.recordedTally() }
+    func lastKey(of entity: EntityName) throws(StoreError) -> Int64 { try base.lastKey(of: entity) }
+    func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
+        FaultyCursor(try base.records(of: entity, after: id), faults, store)
+    }
+    func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor { try base.records(with: ids) }
+    func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
+        try base.links(of: relationship, after: link)
+    }
+    func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
+        try base.links(of: relationship, from: id)
+    }
+    func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor { try base.fetch(request) }
+    func count(_ request: FetchRequest) throws(StoreError) -> Int { try base.count(request) }
+    func close() { base.close() }
+}
+
+/// Gives the base's records up to a damaged one, then throws for it, then goes on behind it.
+private final class FaultyCursor: RecordCursor {
+    private let base: any RecordCursor
+    private let faults: Faults
+    private let store: FaultyStore
+    private var waiting: RecordBatch?
+    private var position = 0
+
+    init(_ base: any RecordCursor, _ faults: Faults, _ store: FaultyStore) {
+        self.base = base
+        self.faults = faults
+        self.store = store
+    }
+
+    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try store.countRead()
+        guard !faults.damaged.isEmpty else { return try base.next(into: &batch) }
+        batch.removeAll()
+        if waiting.map({ position >= $0.count }) ?? true {
+            var next = RecordBatch(model: batch.model)
+            guard try base.next(into: &next) else { return false }
+            waiting = next
+            position = 0
+        }
+        guard let waiting else { return false }
+        while position < waiting.count {
+            let id = waiting.id(at: position)
+            if faults.damaged.contains(id) {
+                if !batch.isEmpty { return true }
+                position += 1
+                throw StoreError(.corrupted, "injected: the record of \(id) is damaged.", damagedObject: id)
+            }
+            batch.append(waiting, at: position)
+            position += 1
+        }
+        return batch.isEmpty ? try next(into: &batch) : true
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Roost
+import RoostFiles
+import Testing
+
+/// A directory of its own for one test; it goes with the value.
+final class TemporaryDirectory: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("roost-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        // What cannot be removed is left to the system.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// The names of all files, without lock files that stay beside a store.
+    func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path).filter { !$0.hasSuffix(".lock") }.sorted()
+    }
+}
+
+/// A small library with inheritance, ordered and unordered relationships and every way to keep one.
+enum Sample {
+    static func model() throws(StoreError) -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Person",
+                attributes: [
+                    AttributeDescription("name", .string), AttributeDescription("portrait", .binaryData),
+                    AttributeDescription("born", .date), AttributeDescription("code", .integer64),
+                ],
+                relationships: [
+                    .toMany("books", "Book", inverse: "author", isOrdered: true),
+                    .toMany("friends", "Person", inverse: "friends"),
+                ], uniquenessConstraints: [["code"]]),
+            EntityDescription("Editor", superentity: "Person", attributes: [AttributeDescription("desk", .integer16)]),
+            EntityDescription(
+                "Book",
+                attributes: [
+                    AttributeDescription("title", .string), AttributeDescription("price", .decimal),
+                    AttributeDescription(
+                        "format", .composite,
+                        elements: [AttributeDescription("width", .double), AttributeDescription("height", .double)]),
+                ],
+                relationships: [
+                    .toOne("author", "Person", inverse: "books"),
+                    .toMany("shelves", "Shelf", inverse: "books"),
+                ], fetchIndexes: [FetchIndexDescription("byTitle", on: "title")]),
+            EntityDescription(
+                "Shelf", attributes: [AttributeDescription("label", .uri)],
+                relationships: [.toMany("books", "Book", inverse: "shelves", isOrdered: true)]),
+        ])
+    }
+
+    /// Fills an empty store of ``model()``: `people` persons (each third an editor), twice as many books, 5 shelves.
+    static func fill(_ store: any PersistentStore, people: Int = 1500) throws(StoreError) {
+        let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Shelf": 77]))
+        do throws(StoreError) {
+            var batch = RecordBatch(model: store.model)
+            for key in 1...people {
+                let isEditor = key % 3 == 0
+                var values: [String: Value] = [
+                    "name": .string("Person \(key)"), "portrait": .data(Data(repeating: UInt8(key % 251), count: key % 300)),
+                    "born": .date(Date(timeIntervalSinceReferenceDate: Double(key) * 1e5 + 0.25)), "code": .int(Int64(key)),
+                ]
+                if isEditor { values["desk"] = .int(Int64(key % 100)) }
+                try batch.append(
+                    ObjectID(isEditor ? "Editor" : "Person", Int64(key)), version: UInt32(key % 4 + 1), values: values)
+                if batch.isFull { try flush(&batch, loader) }
+            }
+            try flush(&batch, loader)
+            for key in 1...people * 2 {
+                let author = (key + 1) / 2
+                try batch.append(
+                    ObjectID("Book", Int64(key)),
+                    values: [
+                        "title": .string("Book \(key % 97) é"), "price": .decimal(Decimal(key) / 100),
+                        "format": key % 2 == 0 ? .composite(["width": .double(Double(key))]) : .null,
+                        "author": .objectID(ObjectID(author % 3 == 0 ? "Editor" : "Person", Int64(author))),
+                        RecordLayout.orderFieldName(of: "author"): .int(Int64(key % 2)),
+                    ])
+                if batch.isFull { try flush(&batch, loader) }
+            }
+            for key in 1...5 { try batch.append(ObjectID("Shelf", Int64(key)), values: ["label": .uri("shelf:\(key)")]) }
+            try flush(&batch, loader)
+            try link(RelationshipName("Person", "friends"), (1..<people).map { Link(Int64($0), Int64($0 + 1)) }, store, loader)
+            try link(
+                RelationshipName("Shelf", "books"),
+                (1...people * 2).map { Link(Int64($0 % 5 + 1), Int64($0), order: Int64(people * 2 - $0)) }, store, loader)
+            _ = try loader.finish()
+        } catch {
+            loader.abandon()
+            throw error
+        }
+    }
+
+    private static func flush(_ batch: inout RecordBatch, _ loader: any BulkLoader) throws(StoreError) {
+        guard !batch.isEmpty else { return }
+        try loader.append(batch)
+        batch.removeAll()
+    }
+
+    private static func link(
+        _ name: RelationshipName, _ links: [Link], _ store: any PersistentStore, _ loader: any BulkLoader
+    ) throws(StoreError) {
+        let (owner, isFlipped) = try store.model.requireLinkRelationship(name)
+        let relationship = store.model.relationships[owner]
+        let stored = links.map { relationship.normalised(isFlipped ? $0.flipped : $0) }
+            .sorted { ($0.source, $0.order, $0.target) < ($1.source, $1.order, $1.target) }
+        for start in stride(from: 0, to: stored.count, by: 512) {
+            try loader.append(LinkBatch(relationship: owner, links: Array(stored[start..<min(start + 512, stored.count)])))
+        }
+    }
+
+    /// The types of store that a test can create.
+    static let writingTypes = StoreRegistry.builtIn.all.filter { $0.capabilities.contains(.writing) }.map(\.name)
+    /// Those whose stores are files.
+    static let fileTypes = StoreRegistry.builtIn.all
+        .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
+
+    /// A filled store of a type, open. The store's UUID and metadata are known.
+    static func store(
+        _ type: String, _ path: String, people: Int = 1500, uuid: StoreUUID = StoreUUID()
+    ) throws(StoreError) -> any PersistentStore {
+        let store = try StoreRegistry.builtIn.create(
+            StoreURL(type: type, path: path), model: try model(),
+            options: StoreOptions(storeUUID: uuid, userMetadata: ["author": .string("me"), "numbers": .array([.int(1), .double(-0.0)])]))
+        try fill(store, people: people)
+        return store
+    }
+
+    /// A registry in which the type `faulty` is `base` with faults.
+    static func registry(_ base: String, _ faults: Faults) throws(StoreError) -> StoreRegistry {
+        let registry = StoreRegistry(StoreRegistry.builtIn.all)
+        registry.register(FaultyStoreType(base: try registry.type(named: base), faults: faults))
+        return registry
+    }
+}
