@@ -140,9 +140,7 @@ struct SQLCommit {
 
     func head(_ object: SQLObjectKey) throws(StoreError) -> SQLRowHead? {
         let table = schema.objectTables[object.table]
-        let sql =
-            "SELECT _version, _entity, _checksum FROM \(table.quotedName) WHERE _id = \(schema.dialect.parameter(1))"
-        return try connection.withStatement(sql) { (statement) throws(StoreError) -> SQLRowHead? in
+        return try connection.withStatement(table.headSQL) { (statement) throws(StoreError) -> SQLRowHead? in
             try statement.bind(.integer(object.key), at: 1)
             guard try statement.step() else { return nil }
             let entity = try statement.integer(at: 1)

@@ -1,11 +1,11 @@
-/// Gives out names that no two things share, ignoring case, in an order that depends on the model alone.
+/// Gives out names that no two things share, ignoring the case of ASCII letters, in an order that depends on the model alone.
 struct SQLNames {
     private let dialect: any SQLDialect
-    private var taken: Set<String> = []
+    private var taken: Set<[UInt8]> = []
 
     init(dialect: any SQLDialect, taken: [String] = []) {
         self.dialect = dialect
-        for name in taken { self.taken.insert(name.lowercased()) }
+        for name in taken { self.taken.insert(Self.folded(name)) }
     }
 
     /// The name itself where it is free and allowed, otherwise the name with the first free suffix `_2`, `_3`, …
@@ -17,11 +17,16 @@ struct SQLNames {
         if base.isEmpty { base = "x" }
         var name = base
         var number = 1
-        while !taken.insert(name.lowercased()).inserted {
+        while !taken.insert(Self.folded(name)).inserted {
             number += 1
             name = "\(base)_\(number)"
         }
         return name
+    }
+
+    /// The bytes with ASCII letters in lower case: what databases hold for one name, whatever the version of Unicode.
+    private static func folded(_ name: String) -> [UInt8] {
+        name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }
 
     /// The text with control characters replaced: U+0000 would end a statement in some databases.

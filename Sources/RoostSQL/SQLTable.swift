@@ -26,6 +26,8 @@ final class SQLTable: Sendable {
     /// For each entity of the model, where its fields are, by field index; nil for entities of other hierarchies.
     let fields: [[SQLFieldColumns]?]
     let writing: SQLWritePlan
+    /// SELECT of version, entity and content hash of one row, by key: what every change asks first.
+    let headSQL: String
 
     init(
         root: Int, name: String, columns: [SQLColumn], fields: [[SQLFieldColumns]?], model: ManagedObjectModel,
@@ -34,6 +36,7 @@ final class SQLTable: Sendable {
         self.root = root
         self.name = name
         quotedName = dialect.quote(name)
+        headSQL = "SELECT _version, _entity, _checksum FROM \(dialect.quote(name)) WHERE _id = \(dialect.parameter(1))"
         self.columns = columns
         self.fields = fields
         writing = SQLWritePlan(

@@ -237,19 +237,35 @@ extension SQLiteStatement {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes are well-formed UTF-8; quick for short ASCII, which most text is.
+    /// Whether the bytes are well-formed UTF-8, as table 3-7 of the Unicode standard says; ASCII eight bytes at a time.
     fileprivate var isText: Bool {
-        var bits: UInt8 = 0
-        var wide: UInt64 = 0
         var offset = 0
-        while offset + 8 <= count {
-            wide |= loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            offset += 8
-        }
         while offset < count {
-            bits |= self[offset]
-            offset += 1
+            if offset + 8 <= count, loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
+                offset += 8
+                continue
+            }
+            let lead = self[offset]
+            guard lead >= 0x80 else {
+                offset += 1
+                continue
+            }
+            // What may follow at once depends on the lead byte, so that nothing is overlong, a surrogate or beyond U+10FFFF.
+            let (length, low, high): (Int, UInt8, UInt8)
+            switch lead {
+            case 0xC2...0xDF: (length, low, high) = (2, 0x80, 0xBF)
+            case 0xE0: (length, low, high) = (3, 0xA0, 0xBF)
+            case 0xE1...0xEC, 0xEE...0xEF: (length, low, high) = (3, 0x80, 0xBF)
+            case 0xED: (length, low, high) = (3, 0x80, 0x9F)
+            case 0xF0: (length, low, high) = (4, 0x90, 0xBF)
+            case 0xF1...0xF3: (length, low, high) = (4, 0x80, 0xBF)
+            case 0xF4: (length, low, high) = (4, 0x80, 0x8F)
+            default: return false
+            }
+            guard offset + length <= count, self[offset + 1] >= low, self[offset + 1] <= high else { return false }
+            for next in offset + 2..<offset + length where self[next] & 0xC0 != 0x80 { return false }
+            offset += length
         }
-        return (wide & 0x8080_8080_8080_8080 == 0 && bits < 0x80) || isValidUTF8
+        return true
     }
 }

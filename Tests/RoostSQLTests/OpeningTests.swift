@@ -140,6 +140,35 @@ struct OpeningTests {
         try store.close()
     }
 
+    @Test("text that is not UTF-8 is refused exactly where the standard library refuses it")
+    func invalidText() throws {
+        let store = try create("a", count: 1)
+        try store.close()
+        let samples: [[UInt8]] = [
+            [0xC3, 0xA9], [0xC1, 0x81], [0xE0, 0x9F, 0xBF], [0xE0, 0xA0, 0x80], [0xED, 0x9F, 0xBF], [0xED, 0xA0, 0x80], [0xEF, 0xBF, 0xBF],
+            [0xF0, 0x8F, 0xBF, 0xBF], [0xF0, 0x90, 0x80, 0x80], [0xF4, 0x8F, 0xBF, 0xBF], [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80],
+            [0x80], [0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x98], [0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0xC3, 0xA9, 0x41], [0xC3, 0x41],
+            [0xE2, 0x82, 0x41], [0xF0, 0x9F, 0x98, 0x41], [0xFF], Array("日本語 été 😀 plain".utf8),
+        ]
+        for (index, bytes) in samples.enumerated() {
+            let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            try tool("INSERT INTO Note VALUES (\(index + 100), 0, 1, 0, CAST(X'\(hex)' AS TEXT))", on: "a")
+        }
+        let reopened = try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true))
+        let snapshot = try reopened.snapshot()
+        for (index, bytes) in samples.enumerated() {
+            let isValid = String(validating: bytes, as: UTF8.self) != nil
+            var found: [Record] = []
+            let failure = code {
+                found = try reopened.collect(snapshot.records(with: [ObjectID("Note", Int64(index + 100))]))
+            }
+            #expect(failure == (isValid ? nil : .corrupted), "\(bytes)")
+            if isValid { #expect(try found.map { try $0.value("text") } == [.string(String(decoding: bytes, as: UTF8.self))]) }
+        }
+        snapshot.close()
+        try reopened.close()
+    }
+
     @Test("a log that a crash left is recovered, by writers and by readers, who change nothing")
     func crash() throws {
         let store = try create("a")
