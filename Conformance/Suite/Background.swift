@@ -20,7 +20,9 @@ final class Background<Result: Sendable>: Sendable {
     /// Whether the work has ended.
     var isDone: Bool { outcome.withLock { $0 != nil } }
 
-    /// The result. A minute without one is a failure, so that a deadlock does not stop the whole suite.
+    /// The result.
+    ///
+    /// A minute without one is a failure, so that a deadlock does not stop the whole suite.
     func value() throws -> Result {
         guard done.wait(timeout: .now() + 60) == .success, let result = outcome.withLock({ $0 }) else {
             throw Mismatch(expected: "the other thread comes to an end", actual: "nothing for 60 seconds")

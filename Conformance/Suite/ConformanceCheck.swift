@@ -8,7 +8,9 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     public let id: String
     /// What a store does, in one sentence.
     public let behaviour: String
-    /// What a store must be able to do for the behaviour to apply. On a store that lacks one of these, the opposite is checked.
+    /// What a store must be able to do for the behaviour to apply.
+    ///
+    /// On a store that lacks one of these, the opposite is checked.
     public let needs: [StoreCapability]
     private let body: @Sendable (Workbench) throws -> Void
 

@@ -69,7 +69,9 @@ public enum CrossStoreChecks {
     }
 }
 
-/// The plainest copy of one store into another of the same model. Conversions do more; this is what they are compared with.
+/// The plainest copy of one store into another of the same model.
+///
+/// Conversions do more; this is what they are compared with.
 public enum StoreCopy {
     /// Copies all records, links and key marks; gives the tally of the target.
     @discardableResult

@@ -103,7 +103,9 @@ public final class Workbench {
         }
     }
 
-    /// Closes and removes everything. Failures are not reported: the check has said what there is to say.
+    /// Closes and removes everything.
+    ///
+    /// Failures are not reported: the check has said what there is to say.
     public func discard() {
         for store in stores { try? store.close() }
         if fixture.capabilities.contains(.writing) { for url in urls { try? type.destroy(url) } }

@@ -9,7 +9,9 @@ internal import RoostMemory
     internal import RoostSQLite
 #endif
 
-/// Registers the store types that Roost brings along in ``StoreRegistry/shared``. Calling it again does nothing.
+/// Registers the store types that Roost brings along in ``StoreRegistry/shared``.
+///
+/// Calling it again does nothing.
 ///
 /// There is no need to call it before using ``StoreRegistry/builtIn``.
 public func registerBuiltInStores() { _ = StoreRegistry.builtIn }

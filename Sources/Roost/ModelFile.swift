@@ -23,7 +23,9 @@ public enum ModelFile {
         if name.hasSuffix(".json") {
             return (try ManagedObjectModel(document: try document(at: path)), [])
         }
-        if name.hasSuffix(".xcdatamodeld") || name.hasSuffix(".xcdatamodel") || name.hasSuffix(".mom") || name.hasSuffix(".momd") {
+        if name.hasSuffix(".xcdatamodeld") || name.hasSuffix(".xcdatamodel") || name.hasSuffix(".mom")
+            || name.hasSuffix(".momd")
+        {
             let read = try CoreDataModelReader.read(at: path, version: version)
             return (read.model, read.warnings.map(\.description))
         }
@@ -34,7 +36,8 @@ public enum ModelFile {
     private static func document(at path: String) throws(StoreError) -> [UInt8] {
         try StoreFile.requireRegularFile(at: path, forWriting: false)
         guard try StoreFile.byteCount(at: path) <= maximumByteCount else {
-            throw StoreError(.limitExceeded, "'\(path)' is larger than a model document may be (\(maximumByteCount) bytes).")
+            throw StoreError(
+                .limitExceeded, "'\(path)' is larger than a model document may be (\(maximumByteCount) bytes).")
         }
         guard let bytes = StoreFile.read(prefix: maximumByteCount, of: path) else {
             throw StoreError(.permissionDenied, "'\(path)' cannot be read; check its permissions.")

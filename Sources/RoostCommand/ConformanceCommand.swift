@@ -15,7 +15,8 @@ extension Subcommand {
             CommandOption("filter", "f", value: "TEXT", help: "Run only the checks whose ID contains TEXT."), .json,
             CommandOption("quiet", "q", help: "Print only failures."), .verbose,
         ],
-        examples: ["roost conformance sqlite lmdb memory", "roost conformance lmdb --filter=links"], run: runConformance)
+        examples: ["roost conformance sqlite lmdb memory", "roost conformance lmdb --filter=links"], run: runConformance
+    )
 
     private struct Report: Encodable {
         struct Check: Encodable {
@@ -51,7 +52,8 @@ extension Subcommand {
             for check in checks {
                 let missing = check.missingCapability(on: fixture)?.description
                 var result = Report.Check(
-                    type: fixture.name, id: check.id, behaviour: check.behaviour, passed: true, missingCapability: missing)
+                    type: fixture.name, id: check.id, behaviour: check.behaviour, passed: true,
+                    missingCapability: missing)
                 do throws(ConformanceFailure) { try check.run(on: fixture) } catch {
                     result.passed = false
                     result.failure = "expected: \(error.expected); actual: \(error.actual)"
@@ -66,7 +68,11 @@ extension Subcommand {
                 }
             }
         }
-        if arguments.has("json") { try console.printJSON(report) } else { try console.print("\(report.passed) passed, \(report.failed) failed") }
+        if arguments.has("json") {
+            try console.printJSON(report)
+        } else {
+            try console.print("\(report.passed) passed, \(report.failed) failed")
+        }
         return report.failed == 0 ? .success : .finding
     }
 }

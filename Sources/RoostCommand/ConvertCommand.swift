@@ -16,8 +16,10 @@ extension Subcommand {
             relationships, bytesNeeded, bytesAvailable, refusals [text], warnings [text].
             """,
         options: [
-            CommandOption("overwrite", help: "Replace an existing store of the destination's type, once the new one is complete."),
-            CommandOption("dry-run", "n", help: "Show what would be done, and what would be refused (exit 3). Writes nothing."),
+            CommandOption(
+                "overwrite", help: "Replace an existing store of the destination's type, once the new one is complete."),
+            CommandOption(
+                "dry-run", "n", help: "Show what would be done, and what would be refused (exit 3). Writes nothing."),
             CommandOption("skip-damaged", help: "Leave damaged records out and report them."),
             CommandOption("no-verify", help: "Do not read the finished destination again."),
             .json, .quiet, .verbose,
@@ -65,7 +67,9 @@ extension Subcommand {
         } else if !arguments.has("quiet") {
             try console.print(report.description)
         }
-        for warning in report.warnings where arguments.has("json") || arguments.has("quiet") { console.printError("warning: \(warning)") }
+        for warning in report.warnings where arguments.has("json") || arguments.has("quiet") {
+            console.printError("warning: \(warning)")
+        }
         return .success
     }
 }

@@ -15,7 +15,8 @@ extension Subcommand {
         options: [
             CommandOption("objects", value: "N", help: "How many objects; 100000 unless given."),
             CommandOption("seed", value: "S", help: "What the content follows from; 1 unless given."),
-            CommandOption("directory", value: "D", help: "Where the files go; the working directory unless given."), .verbose,
+            CommandOption("directory", value: "D", help: "Where the files go; the working directory unless given."),
+            .verbose,
         ],
         examples: ["roost demo --objects=1000000 --directory=/tmp/demo"], run: runDemo)
 
@@ -26,7 +27,8 @@ extension Subcommand {
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         } catch {
-            throw StoreError(.missingDirectory, "The directory '\(directory)' cannot be created; choose another.", underlying: error)
+            throw StoreError(
+                .missingDirectory, "The directory '\(directory)' cannot be created; choose another.", underlying: error)
         }
         let cancellation = ConversionCancellation()
         return try Interruption.shared.cancelling(cancellation) {
@@ -42,7 +44,8 @@ private struct Demonstration {
     let console: Console
     let cancellation: ConversionCancellation
     private var table = TextTable([
-        ("hop", .leading), ("objects", .trailing), ("links", .trailing), ("seconds", .trailing), ("objects/s", .trailing),
+        ("hop", .leading), ("objects", .trailing), ("links", .trailing), ("seconds", .trailing),
+        ("objects/s", .trailing),
         ("bytes", .trailing), ("digest", .leading), ("verified", .leading),
     ])
 
@@ -71,7 +74,10 @@ private struct Demonstration {
         try memory.close()
         console.showProgress("")
 
-        let (a, b) = (try registry.open(first, options: StoreOptions(isReadOnly: true)), try registry.open(last, options: StoreOptions(isReadOnly: true)))
+        let (a, b) = (
+            try registry.open(first, options: StoreOptions(isReadOnly: true)),
+            try registry.open(last, options: StoreOptions(isReadOnly: true))
+        )
         let differences = try StoreComparison.diff(a, b, cancellation: cancellation)
         try a.close()
         try b.close()
@@ -129,7 +135,8 @@ private struct Demonstration {
     ) {
         table.append([
             hop, "\(objects)", "\(links)", String(format: "%.2f", seconds),
-            seconds > 0 ? "\(Int(Double(objects) / seconds))" : "", "\(bytes)", digest, verified.map { $0 ? "yes" : "no" } ?? "",
+            seconds > 0 ? "\(Int(Double(objects) / seconds))" : "", "\(bytes)", digest,
+            verified.map { $0 ? "yes" : "no" } ?? "",
         ])
     }
 }

@@ -13,9 +13,11 @@ extension Subcommand {
             onlyInSecond, changed, linkOnlyInFirst or linkOnlyInSecond.
             """,
         options: [
-            .json, CommandOption("limit", "l", value: "N", help: "The most differences to print; 20 unless given."), .verbose,
+            .json, CommandOption("limit", "l", value: "N", help: "The most differences to print; 20 unless given."),
+            .verbose,
         ] + StoreArguments.openingOptions,
-        examples: ["roost diff music.sqlite music.lmdb", "roost diff a.sqlite b.sqlite --limit=100 --json"], run: runDiff)
+        examples: ["roost diff music.sqlite music.lmdb", "roost diff a.sqlite b.sqlite --limit=100 --json"],
+        run: runDiff)
 
     private struct Report: Encodable {
         var equal: Bool

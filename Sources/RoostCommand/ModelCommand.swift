@@ -17,12 +17,15 @@ extension Subcommand {
             differences [{kind, entity, property, subject, details, changesVersionHash}]}.
             """,
         options: [
-            CommandOption("model-version", value: "NAME", help: "The version in a bundle of models (of compare: in NEW)."),
+            CommandOption(
+                "model-version", value: "NAME", help: "The version in a bundle of models (of compare: in NEW)."),
             CommandOption("old-version", value: "NAME", help: "The version in OLD, for compare."),
-            CommandOption("hash-only", help: "Count only differences that change version hashes."), .json, .quiet, .verbose,
+            CommandOption("hash-only", help: "Count only differences that change version hashes."), .json, .quiet,
+            .verbose,
         ],
         examples: [
-            "roost model print Music.xcdatamodeld > Music.roostmodel.json", "roost model validate Music.roostmodel.json",
+            "roost model print Music.xcdatamodeld > Music.roostmodel.json",
+            "roost model validate Music.roostmodel.json",
             "roost model compare music.sqlite Music.xcdatamodeld",
         ],
         run: runModel)
@@ -31,11 +34,14 @@ extension Subcommand {
         let verb = arguments.positions[0]
         let verbs = ["print", "validate", "compare"]
         guard verbs.contains(verb) else {
-            let hint = nearestName(to: verb, among: verbs).map { "did you mean '\($0)'?" } ?? "it is print, validate or compare"
+            let hint =
+                nearestName(to: verb, among: verbs).map { "did you mean '\($0)'?" }
+                ?? "it is print, validate or compare"
             throw UsageError("unknown model command '\(verb)'; \(hint)")
         }
         guard arguments.positions.count == (verb == "compare" ? 3 : 2) else {
-            throw UsageError("'roost model \(verb)' needs \(verb == "compare" ? "OLD NEW" : "one FILE"); see 'roost model --help'")
+            throw UsageError(
+                "'roost model \(verb)' needs \(verb == "compare" ? "OLD NEW" : "one FILE"); see 'roost model --help'")
         }
         switch verb {
         case "print": return try printModel(arguments, console)
@@ -65,7 +71,8 @@ extension Subcommand {
         // A conditional catch of a typed error crashes the compiler here (Swift 6.3.1).
         let outcome: Result<[String], StoreError>
         do throws(StoreError) {
-            outcome = .success(try ModelFile.read(arguments.positions[1], version: arguments.value("model-version")).warnings)
+            outcome = .success(
+                try ModelFile.read(arguments.positions[1], version: arguments.value("model-version")).warnings)
         } catch {
             outcome = .failure(error)
         }
@@ -82,7 +89,9 @@ extension Subcommand {
             try console.printJSON(validation)
         } else {
             for problem in validation.problems { try console.print(problem) }
-            if !arguments.has("quiet") { for warning in validation.warnings { try console.print("warning: \(warning)") } }
+            if !arguments.has("quiet") {
+                for warning in validation.warnings { try console.print("warning: \(warning)") }
+            }
         }
         return validation.valid ? .success : .finding
     }

@@ -32,10 +32,12 @@ enum StoreArguments {
 
     /// The options of every command that opens a store.
     static let openingOptions = [
-        CommandOption("timeout", value: "SECONDS", help: "How long to wait for a store that is in use; 10 unless given."),
+        CommandOption(
+            "timeout", value: "SECONDS", help: "How long to wait for a store that is in use; 10 unless given."),
         CommandOption("model", "m", value: "FILE", help: "The store's model, where the store does not hold it."),
         CommandOption(
-            "model-version", value: "NAME", needs: "model", help: "The version in a bundle of models; the current one unless given."),
+            "model-version", value: "NAME", needs: "model",
+            help: "The version in a bundle of models; the current one unless given."),
     ]
 
     /// How to open a store read-only, with the model of `--model` if it was given, and other options of the user.

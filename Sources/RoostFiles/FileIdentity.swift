@@ -14,7 +14,9 @@ public struct FileIdentity: Hashable, Sendable {
     /// When the contents last changed, in nanoseconds since 1970; no part of the identity.
     public let modificationNanoseconds: Int
 
-    /// The identity of the file at `path`, through links. Throws `notFound`, `missingDirectory`, `permissionDenied`.
+    /// The identity of the file at `path`, through links.
+    ///
+    /// Throws `notFound`, `missingDirectory`, `permissionDenied`.
     public init(at path: String) throws(StoreError) {
         let status = try StoreFile.status(of: path)
         device = status.device
@@ -58,18 +60,22 @@ public final class FileHandleCheck: Sendable {
         let now: FileIdentity
         do throws(StoreError) {
             now = try FileIdentity(at: path)
-        } catch where error.code == .notFound || error.code == .missingDirectory {
+        } catch  where error.code == .notFound || error.code == .missingDirectory {
             throw StoreError(
-                .storeReplaced, "'\(path)' was removed or renamed while it was open; close the store and open it where it is now",
+                .storeReplaced,
+                "'\(path)' was removed or renamed while it was open; close the store and open it where it is now",
                 underlying: error.underlying)
         }
         guard now == identity else {
-            throw StoreError(.storeReplaced, "Another file stands under '\(path)' since it was opened; close the store and open the new one")
+            throw StoreError(
+                .storeReplaced,
+                "Another file stands under '\(path)' since it was opened; close the store and open the new one")
         }
         guard now.byteCount >= minimumByteCount else {
             throw StoreError(
                 .corrupted,
-                "'\(path)' was cut to \(now.byteCount) bytes while it was open, it needs \(minimumByteCount); restore it from a backup")
+                "'\(path)' was cut to \(now.byteCount) bytes while it was open, it needs \(minimumByteCount); restore it from a backup"
+            )
         }
         return now
     }

@@ -9,7 +9,9 @@ internal import RoostCore
     internal import Darwin
 #endif
 
-/// An open lock file and the lock that is held on one region of it. Closing the file drops the lock.
+/// An open lock file and the lock that is held on one region of it.
+///
+/// Closing the file drops the lock.
 final class LockFile: Sendable {
     enum Kind { case none, shared, exclusive }
 
@@ -26,11 +28,11 @@ final class LockFile: Sendable {
             let file: OpenFile
             do throws(SystemError) {
                 file = try OpenFile(path, O_RDWR)
-            } catch where error.code == ENOENT {
+            } catch  where error.code == ENOENT {
                 try LockFile.requireSafeDirectory(of: path)
                 // Without O_EXCL: another process may create it at the same moment. O_NOFOLLOW refuses a planted link.
                 file = try OpenFile(path, O_RDWR | O_CREAT)
-            } catch where (error.code == EACCES || error.code == EROFS || error.code == EPERM) && !isWritable {
+            } catch  where (error.code == EACCES || error.code == EROFS || error.code == EPERM) && !isWritable {
                 file = try OpenFile(path, O_RDONLY)
             }
             guard try file.status.isRegular else { throw SystemError(code: ENXIO) }
@@ -50,7 +52,9 @@ final class LockFile: Sendable {
         }
     }
 
-    /// Sets the lock. Returns false if somebody else's is in the way; the one held before is kept then.
+    /// Sets the lock.
+    ///
+    /// Returns false if somebody else's is in the way; the one held before is kept then.
     func set(_ kind: Kind) throws(StoreError) -> Bool {
         let lock =
             switch kind {
@@ -64,7 +68,9 @@ final class LockFile: Sendable {
         return true
     }
 
-    /// Whether the open file is still the one under its name. If not, the lock on it excludes nobody.
+    /// Whether the open file is still the one under its name.
+    ///
+    /// If not, the lock on it excludes nobody.
     var isCurrent: Bool {
         get throws(StoreError) {
             do throws(SystemError) {
@@ -108,7 +114,9 @@ public struct Patience {
         return max(0, Double(left.seconds) + Double(left.attoseconds) / 1e18)
     }
 
-    /// Sleeps a little. Returns false, at once, when the time is over.
+    /// Sleeps a little.
+    ///
+    /// Returns false, at once, when the time is over.
     public mutating func wait() -> Bool {
         let left = secondsLeft
         guard left > 0 else { return false }

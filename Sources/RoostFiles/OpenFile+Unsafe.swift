@@ -70,7 +70,8 @@ struct FileStatus {
 
     static func of(descriptor: Int32) -> Result<FileStatus, SystemError> {
         var status = stat()
-        return retrying { fstat(descriptor, &status) } == 0 ? .success(FileStatus(status)) : .failure(SystemError(code: errno))
+        return retrying { fstat(descriptor, &status) } == 0
+            ? .success(FileStatus(status)) : .failure(SystemError(code: errno))
     }
 }
 
@@ -89,8 +90,11 @@ func retrying(_ call: () -> Int32) -> Int32 {
 struct OpenFile: ~Copyable {
     let descriptor: Int32
 
-    /// Opens a file. Never follows a link at the end of the path unless told so, never becomes a terminal, never waits for a pipe.
-    init(_ path: String, _ flags: Int32, permissions: mode_t = 0o600, followingLinks: Bool = false) throws(SystemError) {
+    /// Opens a file.
+    ///
+    /// Never follows a link at the end of the path unless told so, never becomes a terminal, never waits for a pipe.
+    init(_ path: String, _ flags: Int32, permissions: mode_t = 0o600, followingLinks: Bool = false) throws(SystemError)
+    {
         guard isUsable(path) else { throw SystemError(code: EINVAL) }
         let all = flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (followingLinks ? 0 : O_NOFOLLOW)
         let descriptor = retrying { open(path, all, permissions) }
@@ -100,7 +104,9 @@ struct OpenFile: ~Copyable {
 
     var status: FileStatus { get throws(SystemError) { try FileStatus.of(descriptor: descriptor).get() } }
 
-    /// Flushes the file to the medium. After an error the file must not be used: what was written may be lost.
+    /// Flushes the file to the medium.
+    ///
+    /// After an error the file must not be used: what was written may be lost.
     func sync() throws(SystemError) {
         let code = croost_sync(descriptor)
         guard code == 0 else { throw SystemError(code: code) }

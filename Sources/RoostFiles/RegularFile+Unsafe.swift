@@ -8,7 +8,9 @@ public import RoostCore
     internal import Darwin
 #endif
 
-/// A regular file that is open for reading at any place. Never maps it, never waits for a pipe.
+/// A regular file that is open for reading at any place.
+///
+/// Never maps it, never waits for a pipe.
 ///
 /// Closing it drops the POSIX locks that this process has on the file; see ``StoreFile/read(prefix:of:)``.
 public struct RegularFile: ~Copyable {
@@ -17,7 +19,9 @@ public struct RegularFile: ~Copyable {
     /// The size when the file was opened.
     public let byteCount: Int
 
-    /// Opens the file, but no link to one. Throws `notFound`, `notAStore` for whatever is not a file, `permissionDenied`.
+    /// Opens the file, but no link to one.
+    ///
+    /// Throws `notFound`, `notAStore` for whatever is not a file, `permissionDenied`.
     public init(at path: String) throws(StoreError) {
         do throws(SystemError) {
             let file = try OpenFile(path, O_RDONLY)
@@ -31,12 +35,15 @@ public struct RegularFile: ~Copyable {
         self.path = path
     }
 
-    /// Fills `buffer` with the bytes at `offset`. Returns how many there were, fewer only at the end of the file.
+    /// Fills `buffer` with the bytes at `offset`.
+    ///
+    /// Returns how many there were, fewer only at the end of the file.
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
         var done = 0
         while done < buffer.count {
             // SAFETY: `done` is below the buffer's count, so the rest of the buffer starts inside it.
-            let got = pread(file.descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
+            let got = pread(
+                file.descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
             if got == 0 { break }
             if got < 0 {
                 if errno == EINTR { continue }

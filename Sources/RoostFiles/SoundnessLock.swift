@@ -32,6 +32,8 @@ public final class SoundnessLock: Sendable {
         throw StoreError(.busy, "'\(path)' is being examined by another process; try again later")
     }
 
-    /// Lets go. Calling it again does nothing.
+    /// Lets go.
+    ///
+    /// Calling it again does nothing.
     public func release() { file.withLock { $0 = nil } }
 }

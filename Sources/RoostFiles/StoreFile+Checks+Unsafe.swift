@@ -42,7 +42,9 @@ extension StoreFile {
         }
         let directory = directory(of: path)
         guard isDirectory(at: directory) else {
-            throw StoreError(.missingDirectory, "The directory '\(directory)' for '\(name(of: path))' does not exist; create it first")
+            throw StoreError(
+                .missingDirectory,
+                "The directory '\(directory)' for '\(name(of: path))' does not exist; create it first")
         }
         guard retrying({ faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) }) == 0 else {
             throw error(errno: errno, "is a directory in which nothing can be created", path: directory)
@@ -55,7 +57,9 @@ extension StoreFile {
     /// process has on it: do not use it on a database that SQLite has open in a mode other than WAL.
     public static func read(prefix count: Int, of path: String) -> [UInt8]? {
         // Opening a device can have effects, so the kind is looked at before, and again in case the file was replaced.
-        guard count >= 0, case .success(let before) = FileStatus.of(path, followingLinks: true), before.isRegular else { return nil }
+        guard count >= 0, case .success(let before) = FileStatus.of(path, followingLinks: true), before.isRegular else {
+            return nil
+        }
         do throws(SystemError) {
             let file = try OpenFile(path, O_RDONLY, followingLinks: true)
             guard try file.status.isRegular else { return nil }
@@ -115,11 +119,14 @@ extension StoreFile {
         guard code == 0 else { throw error(errno: code, "cannot be examined", path: path) }
         if let name = networkFileSystem(type: type) {
             throw StoreError(
-                .unsupported, "'\(path)' lies on a network file system (\(name)), where locks cannot be relied on; use a local disk")
+                .unsupported,
+                "'\(path)' lies on a network file system (\(name)), where locks cannot be relied on; use a local disk")
         }
     }
 
-    /// The name of the network file system with this type number; nil for a local one. The numbers are those of statfs(2).
+    /// The name of the network file system with this type number; nil for a local one.
+    ///
+    /// The numbers are those of statfs(2).
     static func networkFileSystem(type: UInt64) -> String? {
         #if os(Linux) || os(Android)
             switch type {
@@ -143,7 +150,9 @@ extension StoreFile {
         #endif
     }
 
-    /// Whether two paths lead to the same file, through links of any kind. False when either does not exist.
+    /// Whether two paths lead to the same file, through links of any kind.
+    ///
+    /// False when either does not exist.
     public static func sameFile(_ a: String, _ b: String) -> Bool {
         guard case .success(let left) = FileStatus.of(a, followingLinks: true),
             case .success(let right) = FileStatus.of(b, followingLinks: true)
@@ -172,7 +181,8 @@ extension StoreFile {
         case .success(let status): return status
         case .failure(let system):
             if system.code == ENOENT, case .success = FileStatus.of(path, followingLinks: false) {
-                throw StoreError(.notFound, "'\(path)' is a symbolic link to a file that does not exist", underlying: system)
+                throw StoreError(
+                    .notFound, "'\(path)' is a symbolic link to a file that does not exist", underlying: system)
             }
             throw error(errno: system.code, "cannot be opened", path: path)
         }
@@ -185,7 +195,8 @@ extension StoreFile {
         switch FileStatus.of(directory, followingLinks: true) {
         case .success(let found): status = found
         case .failure(let system) where system.code == ENOENT:
-            throw StoreError(.missingDirectory, "The directory '\(directory)' does not exist; create it first", underlying: system)
+            throw StoreError(
+                .missingDirectory, "The directory '\(directory)' does not exist; create it first", underlying: system)
         case .failure(let system): throw error(errno: system.code, "cannot be examined", path: directory)
         }
         guard status.isDirectory else {
@@ -195,7 +206,8 @@ extension StoreFile {
         guard status.permissions & 0o002 == 0 || status.permissions & 0o1000 != 0 else {
             throw StoreError(
                 .permissionDenied,
-                "Everybody may replace files in '\(directory)'; take write permission from others (chmod o-w) or set the sticky bit")
+                "Everybody may replace files in '\(directory)'; take write permission from others (chmod o-w) or set the sticky bit"
+            )
         }
     }
 }

@@ -10,7 +10,9 @@ public import RoostCore
 #endif
 
 extension StoreFile {
-    /// Creates an empty file that only its owner can read and write. Follows no link.
+    /// Creates an empty file that only its owner can read and write.
+    ///
+    /// Follows no link.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied` also for a directory in which everybody may replace files, `noSpace`.
     public static func createExclusive(at path: String) throws(StoreError) {
@@ -51,7 +53,9 @@ extension StoreFile {
         }
     }
 
-    /// Gives a finished file its name, atomically: at any instant the old file or the new one is there. Durable on return.
+    /// Gives a finished file its name, atomically: at any instant the old file or the new one is there.
+    ///
+    /// Durable on return.
     ///
     /// The temporary file must have been flushed, and be in the directory of `path`. A file that is replaced passes its
     /// permissions on. The temporary file's lock file is removed with its name.
@@ -60,7 +64,9 @@ extension StoreFile {
     ///   `ioFailure`, after which the new file may be there already but not be durable. Nothing has changed with any other code.
     public static func publish(_ temporary: String, as path: String, overwriting: Bool) throws(StoreError) {
         let target = resolvingLink(path)
-        guard isUsable(temporary), isUsable(target) else { throw error(errno: EINVAL, "cannot be renamed", path: target) }
+        guard isUsable(temporary), isUsable(target) else {
+            throw error(errno: EINVAL, "cannot be renamed", path: target)
+        }
         if overwriting {
             try inheritPermissions(temporary, from: target)
             guard retrying({ rename(temporary, target) }) == 0 else {
@@ -101,7 +107,8 @@ extension StoreFile {
             let file = try OpenFile(temporary, O_RDONLY)
             let new = try file.status
             // Another owner can be kept only by the superuser; for others the new file stays their own, which rename allows.
-            if (new.owner != old.owner || new.group != old.group), retrying({ fchown(file.descriptor, old.owner, old.group) }) != 0,
+            if (new.owner != old.owner || new.group != old.group),
+                retrying({ fchown(file.descriptor, old.owner, old.group) }) != 0,
                 errno != EPERM, errno != EINVAL
             {
                 throw SystemError(code: errno)
@@ -112,11 +119,14 @@ extension StoreFile {
             try file.sync()
             try file.close()
         } catch {
-            throw self.error(errno: error.code, "cannot be given the permissions of the file it replaces", path: temporary)
+            throw self.error(
+                errno: error.code, "cannot be given the permissions of the file it replaces", path: temporary)
         }
     }
 
-    /// Removes a file, or a symbolic link itself. A file that does not exist is no error.
+    /// Removes a file, or a symbolic link itself.
+    ///
+    /// A file that does not exist is no error.
     public static func remove(_ path: String) throws(StoreError) {
         guard isUsable(path) else { throw error(errno: EINVAL, "cannot be removed", path: path) }
         guard retrying({ unlink(path) }) == 0 || errno == ENOENT else {
@@ -133,7 +143,9 @@ extension StoreFile {
         guard isUsable(directory), let entries = entries(of: directory) else { return }
         for sibling in Set(entries.compactMap { temporarySibling(named: $0, of: target) }).sorted() {
             let file = "\(directory)/\(sibling)"
-            if case .success(let status) = FileStatus.of(file, followingLinks: false), !status.isRegular || status.owner != geteuid() {
+            if case .success(let status) = FileStatus.of(file, followingLinks: false),
+                !status.isRegular || status.owner != geteuid()
+            {
                 continue
             }
             // Whoever builds a temporary file holds its lock, and took it before creating the file.
@@ -150,7 +162,9 @@ extension StoreFile {
         var names: [String] = []
         // SAFETY: the entry is valid until the next readdir on this stream, and d_name ends with a NUL.
         while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             names.append(name)
         }
         return names

@@ -54,7 +54,8 @@ public enum StoreFile {
         let random = rest.prefix(16)
         guard random.utf8.count == 16,
             random.utf8.allSatisfy({ byte in
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
             }),
             rest.dropFirst(16).hasPrefix(temporarySuffix)
         else { return nil }

@@ -56,10 +56,11 @@ public final class StoreLock: Sendable {
     ///
     /// For stores on read-only media: there nobody can change them either. Where another user can, a reader without a lock
     /// must look whether the file changed.
-    public static func acquireForReading(storeAt path: String, timeoutSeconds: Double) throws(StoreError) -> StoreLock? {
+    public static func acquireForReading(storeAt path: String, timeoutSeconds: Double) throws(StoreError) -> StoreLock?
+    {
         do throws(StoreError) {
             return try acquire(forStoreAt: path, .shared, timeoutSeconds: timeoutSeconds)
-        } catch where error.code == .permissionDenied || error.code == .readOnly {
+        } catch  where error.code == .permissionDenied || error.code == .readOnly {
             return nil
         }
     }
@@ -84,7 +85,9 @@ public final class StoreLock: Sendable {
         throw Self.busy(storePath, mode)
     }
 
-    /// Lets go. Calling it again does nothing.
+    /// Lets go.
+    ///
+    /// Calling it again does nothing.
     public func release() { state.withLock { $0.file = nil } }
 
     /// Removes the lock file of a store that no longer exists, and lets go.
@@ -93,7 +96,8 @@ public final class StoreLock: Sendable {
     public func releaseRemovingFile() throws(StoreError) {
         try state.withLock { (state) throws(StoreError) in
             guard state.mode == .exclusive, let lockPath = state.file?.path else {
-                throw StoreError(.invalidRequest, "The lock file of '\(storePath)' can be removed only by its exclusive holder")
+                throw StoreError(
+                    .invalidRequest, "The lock file of '\(storePath)' can be removed only by its exclusive holder")
             }
             // First the name, then the lock: whoever gets the lock of a file without a name sees that and starts over.
             try StoreFile.remove(lockPath)
@@ -103,7 +107,8 @@ public final class StoreLock: Sendable {
 
     private static func busy(_ path: String, _ mode: Mode) -> StoreError {
         let others = mode == .exclusive ? "open" : "being created, replaced or recovered"
-        return StoreError(.busy, "'\(path)' is \(others) elsewhere, in this process or another; close it there or try again later")
+        return StoreError(
+            .busy, "'\(path)' is \(others) elsewhere, in this process or another; close it there or try again later")
     }
 }
 

@@ -11,13 +11,17 @@ public final class WriterLock: Sendable {
     private let state: Mutex<State>
     private let storePath: String
 
-    /// Opens the lock file of the store at `path` without locking it. Throws what ``StoreLock`` throws.
+    /// Opens the lock file of the store at `path` without locking it.
+    ///
+    /// Throws what ``StoreLock`` throws.
     public init(forStoreAt path: String) throws(StoreError) {
         state = Mutex(State(file: try LockFile(forStoreAt: path, .writer, isWritable: true)))
         storePath = path
     }
 
-    /// Takes the place, waiting up to `timeoutSeconds` for whoever has it. Throws code `busy` after that, `closed` after ``close()``.
+    /// Takes the place, waiting up to `timeoutSeconds` for whoever has it.
+    ///
+    /// Throws code `busy` after that, `closed` after ``close()``.
     public func lock(timeoutSeconds: Double) throws(StoreError) {
         var patience = Patience(seconds: timeoutSeconds)
         repeat {

@@ -1,7 +1,9 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// A share in an environment. The last one to go closes it.
+/// A share in an environment.
+///
+/// The last one to go closes it.
 final class EnvironmentLease: Sendable {
     let environment: LMDBEnvironment
     private let slot: EnvironmentRegistry.Slot
@@ -16,7 +18,9 @@ final class EnvironmentLease: Sendable {
 
 /// The environments this process has open, by file: LMDB loses its locks when a process opens a file twice.
 enum EnvironmentRegistry {
-    /// A file's place. Its lock is held while the file is opened or closed, so that others wait for that.
+    /// A file's place.
+    ///
+    /// Its lock is held while the file is opened or closed, so that others wait for that.
     final class Slot: Sendable {
         let identity: FileIdentity
         fileprivate let environment = Mutex<LMDBEnvironment?>(nil)
@@ -33,7 +37,8 @@ enum EnvironmentRegistry {
     private static let entries = Mutex<[FileIdentity: Entry]>([:])
 
     /// A share in the environment of a file, which is opened if this process does not have it open.
-    static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease {
+    static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
+    {
         let identity = try FileIdentity(at: path)
         let slot = entries.withLock { entries in
             let slot = entries[identity]?.slot ?? Slot(identity)

@@ -27,7 +27,8 @@ extension LMDBEnvironment {
                 throw StoreError.lmdb(MDB_MAP_FULL, "cannot grow", path: path)
             }
             guard room > Self.mapUnit else { throw StoreFile.error(errno: ENOSPC, "cannot grow", path: path) }
-            let doubled = min(gate.mapByteCount.multipliedReportingOverflow(by: 2).partialValue, settings.maximumMapByteCount)
+            let doubled = min(
+                gate.mapByteCount.multipliedReportingOverflow(by: 2).partialValue, settings.maximumMapByteCount)
             let useful = file.addingReportingOverflow(room).overflow ? doubled : file + room
             let size = max(min(doubled, useful), gate.mapByteCount + 16 * Self.mapUnit)
             try resize(&gate, to: min(size, settings.maximumMapByteCount + Self.mapUnit) / Self.mapUnit * Self.mapUnit)

@@ -3,7 +3,9 @@ internal import RoostCore
 internal import RoostFiles
 
 extension LMDBEnvironment {
-    /// Begins a read transaction. The caller hands it back with ``endRead(_:)``.
+    /// Begins a read transaction.
+    ///
+    /// The caller hands it back with ``endRead(_:)``.
     func beginRead() throws(StoreError) -> (transaction: OpaquePointer, databases: [MDB_dbi]) {
         try verifyFile()
         var patience = Patience(seconds: settings.timeoutSeconds)

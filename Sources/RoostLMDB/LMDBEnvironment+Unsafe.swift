@@ -59,7 +59,8 @@ final class LMDBEnvironment: Sendable {
         self.settings = settings
         try StoreFile.refuseNetworkFileSystem(at: path)
         try Self.requireLockFileIsPlain(path)
-        let storeLock = settings.isWritable
+        let storeLock =
+            settings.isWritable
             ? try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
             : try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
         let handleCheck = try FileHandleCheck(at: path)
@@ -72,7 +73,8 @@ final class LMDBEnvironment: Sendable {
         var opened: Gate
         do throws(StoreError) {
             opened = try Self.openHandle(path, settings, isNew: isNew, usesLocks: usesLocks)
-        } catch where !settings.isWritable && usesLocks && (error.code == .permissionDenied || error.code == .readOnly) {
+        } catch  where !settings.isWritable && usesLocks && (error.code == .permissionDenied || error.code == .readOnly)
+        {
             // LMDB's own lock file cannot be made although ours is there.
             usesLocks = false
             opened = try Self.openHandle(path, settings, isNew: false, usesLocks: false)
@@ -90,13 +92,17 @@ final class LMDBEnvironment: Sendable {
 
     deinit { close() }
 
-    /// Closes the file and lets go of its locks. Nobody may use the environment meanwhile. Calling it again does nothing.
+    /// Closes the file and lets go of its locks.
+    ///
+    /// Nobody may use the environment meanwhile. Calling it again does nothing.
     func close() {
         gate.withLock { Self.closeHandle(&$0) }
         removeLibraryLockFile()
     }
 
-    /// Examines the file unless another opener has done so and is still there. Returns nil where locks are impossible.
+    /// Examines the file unless another opener has done so and is still there.
+    ///
+    /// Returns nil where locks are impossible.
     private static func examine(
         _ path: String, _ settings: LMDBSettings, isLocked: Bool, isNew: Bool
     ) throws(StoreError) -> SoundnessLock? {
@@ -105,7 +111,7 @@ final class LMDBEnvironment: Sendable {
                 return try SoundnessLock.enter(forStoreAt: path, timeoutSeconds: settings.timeoutSeconds) {
                     () throws(StoreError) in if !isNew { try LMDBFileCheck.check(path) }
                 }
-            } catch where !settings.isWritable && (error.code == .permissionDenied || error.code == .readOnly) {
+            } catch  where !settings.isWritable && (error.code == .permissionDenied || error.code == .readOnly) {
                 // Falls through: a lock file that this user can only read.
             }
         }
@@ -126,19 +132,22 @@ final class LMDBEnvironment: Sendable {
     private static func requireLockFileIsPlain(_ path: String) throws(StoreError) {
         do throws(StoreError) {
             try StoreFile.requireAbsent(at: path + "-lock")
-        } catch where error.code == .alreadyExists {
+        } catch  where error.code == .alreadyExists {
             guard StoreFile.resolvingLink(path + "-lock") == path + "-lock" else {
-                throw StoreError(.notAStore, "A symbolic link stands where LMDB's lock file '\(path)-lock' belongs; remove it")
+                throw StoreError(
+                    .notAStore, "A symbolic link stands where LMDB's lock file '\(path)-lock' belongs; remove it")
             }
             try StoreFile.requireRegularFile(at: path + "-lock", forWriting: false)
-        } catch where error.code == .permissionDenied || error.code == .readOnly {
+        } catch  where error.code == .permissionDenied || error.code == .readOnly {
             // Nothing is there, and nothing can be made: a read-only open does without.
             return
         }
     }
 
-    /// The map to begin with. Address space costs nothing, and growing has to wait for readers: so it is as large as the
-    /// file can become on its disk.
+    /// The map to begin with.
+    ///
+    /// Address space costs nothing, and growing has to wait for readers: so it is as large as the file can become on
+    /// its disk.
     static func mapByteCount(_ path: String, _ settings: LMDBSettings) throws(StoreError) -> Int {
         let file = try StoreFile.byteCount(at: path)
         let wanted: Int
@@ -165,7 +174,7 @@ final class LMDBEnvironment: Sendable {
         while true {
             do throws(StoreError) {
                 return try openHandle(path, settings, mapByteCount, isNew: isNew, usesLocks: usesLocks)
-            } catch where error.code == .outOfResources && mapByteCount / 2 >= smallest {
+            } catch  where error.code == .outOfResources && mapByteCount / 2 >= smallest {
                 // The process's address space is limited; a smaller map may fit.
                 mapByteCount = mapByteCount / 2 / mapUnit * mapUnit
             }
@@ -201,7 +210,9 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    private static func openDatabases(_ handle: OpaquePointer, _ path: String, isNew: Bool) throws(StoreError) -> [MDB_dbi] {
+    private static func openDatabases(_ handle: OpaquePointer, _ path: String, isNew: Bool) throws(StoreError)
+        -> [MDB_dbi]
+    {
         var transaction: OpaquePointer?
         try check(mdb_txn_begin(handle, nil, UInt32(isNew ? 0 : MDB_RDONLY), &transaction), path)
         var databases: [MDB_dbi] = []
@@ -223,7 +234,9 @@ final class LMDBEnvironment: Sendable {
         guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, "cannot be opened", path: path) }
     }
 
-    /// Closes the handle. No transaction may be open but those in the pool.
+    /// Closes the handle.
+    ///
+    /// No transaction may be open but those in the pool.
     private static func closeHandle(_ gate: inout Gate) {
         for transaction in gate.pool { mdb_txn_abort(transaction) }
         gate.pool = []
@@ -248,7 +261,9 @@ final class LMDBEnvironment: Sendable {
     /// Checks that the file is still the one under the name, at the beginning of a transaction.
     func verifyFile() throws(StoreError) {
         guard getpid() == processID else {
-            throw StoreError(.invalidRequest, "'\(path)' was opened before this process was forked; open it again in the new process")
+            throw StoreError(
+                .invalidRequest, "'\(path)' was opened before this process was forked; open it again in the new process"
+            )
         }
         let known = knownByteCount.withLock { $0 }
         let now = try handleCheck.verify(minimumByteCount: known)
@@ -268,7 +283,8 @@ final class LMDBEnvironment: Sendable {
         guard let unlockedModification, unlockedModification != now.modificationNanoseconds else { return }
         throw StoreError(
             .storeReplaced,
-            "'\(path)' is read without locks, which this user may not set there, and somebody changed it meanwhile; open it again")
+            "'\(path)' is read without locks, which this user may not set there, and somebody changed it meanwhile; open it again"
+        )
     }
 
     /// Ends a transaction's stay.
@@ -290,13 +306,16 @@ final class LMDBEnvironment: Sendable {
             if isDone { return }
         } while patience.wait()
         throw StoreError(
-            .busy, "'\(path)' has to be \(purpose), which waits for \(openCount) open snapshots of this process; close them and try again")
+            .busy,
+            "'\(path)' has to be \(purpose), which waits for \(openCount) open snapshots of this process; close them and try again"
+        )
     }
 
     /// Makes a handle that failed usable again; does nothing if it is.
     func reopenIfNeeded(timeoutSeconds: Double) throws(StoreError) {
         guard gate.withLock({ $0.needsReopening || $0.handle == nil }) else { return }
-        try exclusively(timeoutSeconds: timeoutSeconds, "opened again after a failed write") { (gate) throws(StoreError) in
+        try exclusively(timeoutSeconds: timeoutSeconds, "opened again after a failed write") {
+            (gate) throws(StoreError) in
             guard gate.needsReopening || gate.handle == nil else { return }
             try reopen(&gate, isWritable: gate.isWritable)
         }

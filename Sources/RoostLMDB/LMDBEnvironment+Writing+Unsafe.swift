@@ -71,7 +71,9 @@ extension LMDBEnvironment {
         writersPlace.signal()
     }
 
-    /// Begins a write transaction, on the writer's thread. Returns nil when the map has to be adopted first.
+    /// Begins a write transaction, on the writer's thread.
+    ///
+    /// Returns nil when the map has to be adopted first.
     ///
     /// The caller ends its stay with ``leave()`` after the transaction.
     func beginWrite() throws(StoreError) -> LMDBTransaction? {
@@ -80,7 +82,9 @@ extension LMDBEnvironment {
             gate.activeCount += 1
             return (handle, gate.databases)
         }
-        guard let (handle, databases) = entered else { throw StoreError.lmdb(MDB_PANIC, "cannot be written", path: path) }
+        guard let (handle, databases) = entered else {
+            throw StoreError.lmdb(MDB_PANIC, "cannot be written", path: path)
+        }
         // Not under the gate's lock: this waits for whoever else writes, which our own lock has excluded for other Roost processes.
         var pointer: OpaquePointer?
         let code = mdb_txn_begin(handle, nil, 0, &pointer)
@@ -93,7 +97,9 @@ extension LMDBEnvironment {
         return LMDBTransaction(pointer, databases, path: path)
     }
 
-    /// Commits, on the writer's thread. Returns false, with nothing written, when the map is full.
+    /// Commits, on the writer's thread.
+    ///
+    /// Returns false, with nothing written, when the map is full.
     func commit(_ writer: LMDBWriter) throws(StoreError) -> Bool {
         guard !writer.isMapFull, let pointer = writer.transaction.end() else {
             writer.abort()
@@ -111,7 +117,9 @@ extension LMDBEnvironment {
         }
     }
 
-    /// The error of a commit that failed while it wrote. The handle is replaced before the next transaction.
+    /// The error of a commit that failed while it wrote.
+    ///
+    /// The handle is replaced before the next transaction.
     private func failedCommit(_ code: Int32) -> StoreError {
         let isUnknown = gate.withLock { gate in
             gate.needsReopening = true
@@ -130,7 +138,9 @@ extension LMDBEnvironment {
             underlying: error)
     }
 
-    /// What is wrong with the file. Waits for the writer's place: the file must stand still meanwhile.
+    /// What is wrong with the file.
+    ///
+    /// Waits for the writer's place: the file must stand still meanwhile.
     func integrityFindings(timeoutSeconds: Double) throws(StoreError) -> [StoreFinding] {
         let isWritable = gate.withLock { $0.isWritable }
         if isWritable { try enterWriting(timeoutSeconds: timeoutSeconds) }
@@ -139,10 +149,11 @@ extension LMDBEnvironment {
         do throws(StoreError) {
             try LMDBFileCheck.check(path)
             return []
-        } catch where error.code == .corrupted || error.code == .notAStore || error.code == .unsupportedVersion {
+        } catch  where error.code == .corrupted || error.code == .notAStore || error.code == .unsupportedVersion {
             // Without a place among the writers somebody may have been writing: then it has to be looked at again.
             if !isWritable, try FileIdentity(at: path).modificationNanoseconds != before {
-                throw StoreError(.busy, "'\(path)' is being written by another process; check it again when that is done")
+                throw StoreError(
+                    .busy, "'\(path)' is being written by another process; check it again when that is done")
             }
             return [StoreFinding(.damage, error.message)]
         }

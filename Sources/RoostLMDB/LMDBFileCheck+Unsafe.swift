@@ -38,7 +38,9 @@ final class LMDBFileCheck {
     private static let maximumKeyByteCount = 511
     private static let maximumDepth = 32
 
-    /// Checks a file. Throws `notAStore`, `unsupportedVersion` or `corrupted`, or what reading it reports.
+    /// Checks a file.
+    ///
+    /// Throws `notAStore`, `unsupportedVersion` or `corrupted`, or what reading it reports.
     static func check(_ path: String) throws(StoreError) {
         do throws(CheckFailure) {
             try LMDBFileCheck(path).run()
@@ -118,7 +120,8 @@ final class LMDBFileCheck {
     }
 
     private func metas() throws(CheckFailure) -> (LMDBMeta, LMDBMeta) {
-        let first = try withBytes(Int(min(byteCount, UInt64(LMDBMeta.byteCount))), at: 0) { (bytes) throws(CheckFailure) in
+        let first = try withBytes(Int(min(byteCount, UInt64(LMDBMeta.byteCount))), at: 0) {
+            (bytes) throws(CheckFailure) in
             try damage { () throws(LMDBDamage) in
                 try LMDBMeta.requireMagic(bytes)
                 return try LMDBMeta(bytes, number: 0)
@@ -130,10 +133,14 @@ final class LMDBFileCheck {
             try damage { () throws(LMDBDamage) in try LMDBMeta(bytes, number: 1) }
         }
         try damage { () throws(LMDBDamage) in
-            guard second.pageByteCount == pageByteCount else { throw LMDBDamage("another page size than on page 0", page: 1) }
+            guard second.pageByteCount == pageByteCount else {
+                throw LMDBDamage("another page size than on page 0", page: 1)
+            }
             for (number, meta) in [first, second].enumerated() {
                 // Pages at the end that were taken and given back in one transaction were never written.
-                guard meta.lastPage >= 1, meta.lastPage < 1 << 40 else { throw LMDBDamage("\(meta.lastPage) pages", page: UInt64(number)) }
+                guard meta.lastPage >= 1, meta.lastPage < 1 << 40 else {
+                    throw LMDBDamage("\(meta.lastPage) pages", page: UInt64(number))
+                }
             }
             // Transaction n is written to meta page n & 1, so neighbours alternate.
             let (a, b) = (first.transaction, second.transaction)
@@ -192,9 +199,13 @@ final class LMDBFileCheck {
         counts = (0, 0, 0, 0)
         hasPreviousKey = false
         if tree.root == LMDBTree.noPage {
-            guard tree.entries == 0, tree.depth == 0 else { throw .damage(LMDBDamage("an empty tree with \(tree.entries) entries")) }
+            guard tree.entries == 0, tree.depth == 0 else {
+                throw .damage(LMDBDamage("an empty tree with \(tree.entries) entries"))
+            }
         } else {
-            guard (1...Self.maximumDepth).contains(tree.depth) else { throw .damage(LMDBDamage("a tree of depth \(tree.depth)")) }
+            guard (1...Self.maximumDepth).contains(tree.depth) else {
+                throw .damage(LMDBDamage("a tree of depth \(tree.depth)"))
+            }
             try walk(page: tree.root, depth: 1, tree, role, level: level, lowerBound: nil)
         }
         guard counts.branch == tree.branchPages, counts.leaf == tree.leafPages, counts.overflow == tree.overflowPages,
@@ -228,7 +239,8 @@ final class LMDBFileCheck {
             if !isUnbounded {
                 try damage { () throws(LMDBDamage) in
                     try checkOrder(
-                        node.key, isLeaf: isLeaf, lowerBound: index == 0 ? lowerBound : nil, integers: role == .free, number)
+                        node.key, isLeaf: isLeaf, lowerBound: index == 0 ? lowerBound : nil, integers: role == .free,
+                        number)
                 }
             }
             var end = node.valueOffset
@@ -243,14 +255,20 @@ final class LMDBFileCheck {
         extents.sort()
         var position = upper
         for extent in extents {
-            guard Int(extent >> 16) == position else { throw .damage(LMDBDamage("its nodes overlap or leave a gap", page: number)) }
+            guard Int(extent >> 16) == position else {
+                throw .damage(LMDBDamage("its nodes overlap or leave a gap", page: number))
+            }
             position = Int(extent & 0xFFFF)
         }
         guard position == pageByteCount else { throw .damage(LMDBDamage("its nodes end at \(position)", page: number)) }
     }
 
-    /// Checks a page's header. Returns the number of its nodes and where they begin.
-    private func header(_ page: FileBytes, _ number: UInt64, isLeaf: Bool) throws(LMDBDamage) -> (count: Int, upper: Int) {
+    /// Checks a page's header.
+    ///
+    /// Returns the number of its nodes and where they begin.
+    private func header(_ page: FileBytes, _ number: UInt64, isLeaf: Bool) throws(LMDBDamage) -> (
+        count: Int, upper: Int
+    ) {
         guard try page.u64(0) == number else { throw LMDBDamage("another page's number in its header", page: number) }
         guard try page.u16(10) == (isLeaf ? 2 : 1), try page.u16(8) == 0 else {
             throw LMDBDamage("the wrong kind of page", page: number)
@@ -316,7 +334,8 @@ final class LMDBFileCheck {
     }
 
     /// Compares keys: as bytes, or as native integers of one size.
-    private static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, _ integers: Bool) -> Int {
+    private static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, _ integers: Bool) -> Int
+    {
         if integers, left.count == 8, right.count == 8 {
             let (a, b) = (left.loadUnaligned(as: UInt64.self), right.loadUnaligned(as: UInt64.self))
             return a < b ? -1 : a == b ? 0 : 1
@@ -329,16 +348,21 @@ final class LMDBFileCheck {
         return left.count - right.count
     }
 
-    /// Checks the value of a leaf's node. Returns where the node ends.
+    /// Checks the value of a leaf's node.
+    ///
+    /// Returns where the node ends.
     private func leafValue(
         _ page: FileBytes, _ number: UInt64, _ node: Node, _ role: Role, level: Int
     ) throws(CheckFailure) -> Int {
         switch node.flags {
         case 0:
             let end = node.valueOffset + node.valueByteCount
-            guard end <= pageByteCount else { throw .damage(LMDBDamage("a value of \(node.valueByteCount) bytes", page: number)) }
+            guard end <= pageByteCount else {
+                throw .damage(LMDBDamage("a value of \(node.valueByteCount) bytes", page: number))
+            }
             guard role != .main else {
-                throw .damage(LMDBDamage("it is an LMDB file with records of its own, not a Roost store", code: .notAStore))
+                throw .damage(
+                    LMDBDamage("it is an LMDB file with records of its own, not a Roost store", code: .notAStore))
             }
             if role == .free {
                 let list = FileBytes(bytes: UnsafeRawBufferPointer(rebasing: page.bytes[node.valueOffset..<end]))
@@ -367,7 +391,9 @@ final class LMDBFileCheck {
 
     private func overflow(_ page: FileBytes, _ number: UInt64, _ node: Node, _ role: Role) throws(CheckFailure) {
         let first = try damage { () throws(LMDBDamage) in try page.u64(node.valueOffset) }
-        guard first >= 2, first < filePages else { throw .damage(LMDBDamage("there is no page \(first)", page: number)) }
+        guard first >= 2, first < filePages else {
+            throw .damage(LMDBDamage("there is no page \(first)", page: number))
+        }
         let start = first * UInt64(pageByteCount)
         let count = try withBytes(Self.headerByteCount, at: start) { (header) throws(CheckFailure) in
             try damage { () throws(LMDBDamage) in
@@ -396,7 +422,8 @@ final class LMDBFileCheck {
     private func markFree(_ list: FileBytes, key: UnsafeRawBufferPointer) throws(LMDBDamage) {
         guard list.bytes.count >= 8, list.bytes.count % 8 == 0 else { throw LMDBDamage("a record of the free list") }
         let (freeingTransaction, count) = try (FileBytes(bytes: key).u64(0), list.u64(0))
-        guard freeingTransaction >= 1, freeingTransaction <= transaction, count <= UInt64(list.bytes.count / 8 - 1) else {
+        guard freeingTransaction >= 1, freeingTransaction <= transaction, count <= UInt64(list.bytes.count / 8 - 1)
+        else {
             throw LMDBDamage("a record of the free list")
         }
         var before = UInt64.max

@@ -13,7 +13,9 @@ struct FileBytes {
 
     @inline(__always)
     private func load<Number: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) throws(LMDBDamage) -> Number {
-        guard offset >= 0, offset <= bytes.count - MemoryLayout<Number>.size else { throw LMDBDamage("an offset lies outside its page") }
+        guard offset >= 0, offset <= bytes.count - MemoryLayout<Number>.size else {
+            throw LMDBDamage("an offset lies outside its page")
+        }
         return bytes.loadUnaligned(fromByteOffset: offset, as: Number.self)
     }
 }
@@ -83,7 +85,9 @@ struct LMDBMeta {
 
     /// Reads a meta page and checks what concerns it alone.
     init(_ bytes: FileBytes, number: UInt64) throws(LMDBDamage) {
-        guard try bytes.u64(0) == number, try bytes.u16(10) == 0x08 else { throw LMDBDamage("no meta page", page: number) }
+        guard try bytes.u64(0) == number, try bytes.u16(10) == 0x08 else {
+            throw LMDBDamage("no meta page", page: number)
+        }
         guard try bytes.u32(16) == Self.magic, try bytes.u32(20) == 1 else {
             throw LMDBDamage("no LMDB meta page", page: number)
         }
@@ -94,7 +98,9 @@ struct LMDBMeta {
         mapByteCount = try bytes.u64(32)
         lastPage = try bytes.u64(136)
         transaction = try bytes.u64(144)
-        guard Self.pageSizes.contains(pageByteCount) else { throw LMDBDamage("a page size of \(pageByteCount)", page: number) }
+        guard Self.pageSizes.contains(pageByteCount) else {
+            throw LMDBDamage("a page size of \(pageByteCount)", page: number)
+        }
         // The free tree's flags hold those of the environment too, of which MDB_NOSUBDIR is stored.
         guard free.flags & ~0x4000 == LMDBTree.integerKeys, main.flags == 0 else {
             throw LMDBDamage("the flags of its trees", page: number)
@@ -116,10 +122,13 @@ struct LMDBMeta {
         case (magic, _):
             let version = try prefix.u32(20)
             guard version == 1 else {
-                throw LMDBDamage("it has version \(version) of LMDB's format, this program knows version 1", code: .unsupportedVersion)
+                throw LMDBDamage(
+                    "it has version \(version) of LMDB's format, this program knows version 1",
+                    code: .unsupportedVersion)
             }
         case (swapped, _), (_, swapped):
-            throw LMDBDamage("it was written on a machine with another byte order; convert it there", code: .unsupportedVersion)
+            throw LMDBDamage(
+                "it was written on a machine with another byte order; convert it there", code: .unsupportedVersion)
         case (_, magic):
             throw LMDBDamage("it was written by a 32-bit program; convert it there", code: .unsupportedVersion)
         default: throw LMDBDamage("it is no LMDB file", code: .notAStore)

@@ -17,7 +17,9 @@ struct LMDBSettings: Sendable {
     /// Whether commits are made durable only by `sync()`.
     var isUnpublished: Bool
 
-    /// The settings that options ask for. Throws code `invalidRequest` for unknown or senseless ones.
+    /// The settings that options ask for.
+    ///
+    /// Throws code `invalidRequest` for unknown or senseless ones.
     init(_ options: StoreOptions) throws(StoreError) {
         timeoutSeconds = options.timeoutSeconds
         isWritable = !options.isReadOnly
@@ -29,7 +31,8 @@ struct LMDBSettings: Sendable {
             case "maxReaders":
                 readerCount = UInt32(try Self.number(name, text, 2...1_000_000, "readers"))
             default:
-                let hint = nearestName(to: name, among: Self.optionNames).map { "did you mean '\($0)'?" }
+                let hint =
+                    nearestName(to: name, among: Self.optionNames).map { "did you mean '\($0)'?" }
                     ?? "it has \(Self.optionNames.joined(separator: " and "))"
                 throw StoreError(.invalidRequest, "The store type 'lmdb' has no option '\(name)'; \(hint)")
             }
@@ -41,7 +44,8 @@ struct LMDBSettings: Sendable {
     ) throws(StoreError) -> Int {
         guard let number = Int(text), range.contains(number) else {
             throw StoreError(
-                .invalidRequest, "The option '\(name)' takes a number of \(unit) from \(range.lowerBound) to \(range.upperBound)")
+                .invalidRequest,
+                "The option '\(name)' takes a number of \(unit) from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }

@@ -2,7 +2,9 @@ public import RoostCore
 internal import RoostFiles
 public import RoostKeyValue
 
-/// Ordered key-value storage in one LMDB file. FORMAT.md says what is in it.
+/// Ordered key-value storage in one LMDB file.
+///
+/// FORMAT.md says what is in it.
 ///
 /// Reads are zero-copy from the mapped file and side by side with the writer, in this process and others. Each commit is one
 /// LMDB transaction, durable on return. Safe for use from any thread.
@@ -34,8 +36,9 @@ public final class LMDBStorage: OrderedKeyValueStorage {
         return LMDBStorage(try EnvironmentRegistry.lease(path: path, settings: settings), settings: settings)
     }
 
-    /// Creates an empty storage in a new file. A crash meanwhile leaves a file that cannot be opened: create it under a
-    /// temporary name and publish it.
+    /// Creates an empty storage in a new file.
+    ///
+    /// A crash meanwhile leaves a file that cannot be opened: create it under a temporary name and publish it.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `invalidRequest` for unknown or read-only options.
     public static func create(path: String, options: StoreOptions) throws(StoreError) -> LMDBStorage {
@@ -77,12 +80,16 @@ public final class LMDBStorage: OrderedKeyValueStorage {
         try requireWritable().environment.write(timeoutSeconds: timeoutSeconds, body)
     }
 
-    /// Starts a write transaction that lasts over several calls. Its changes live in memory and, past about 500 MB, in the file.
+    /// Starts a write transaction that lasts over several calls.
+    ///
+    /// Its changes live in memory and, past about 500 MB, in the file.
     public func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         try LMDBLongWrite(try requireWritable(), timeoutSeconds: timeoutSeconds)
     }
 
-    /// Flushes the file. Needed only for one that was opened unpublished.
+    /// Flushes the file.
+    ///
+    /// Needed only for one that was opened unpublished.
     public func sync() throws(StoreError) { try requireOpen().environment.sync() }
 
     /// The size of the file.
@@ -96,7 +103,9 @@ public final class LMDBStorage: OrderedKeyValueStorage {
         try requireOpen().environment.integrityFindings(timeoutSeconds: timeoutSeconds)
     }
 
-    /// Closes the storage. The file is closed when the last opening and the last snapshot in this process are.
+    /// Closes the storage.
+    ///
+    /// The file is closed when the last opening and the last snapshot in this process are.
     public func close() throws(StoreError) {
         // The lease goes after the lock: closing a file can take a while.
         let last = lease.withLock { lease in

@@ -2,7 +2,9 @@ public import RoostCore
 internal import RoostFiles
 internal import RoostKeyValue
 
-/// Stores in LMDB files: `lmdb:path`. Fast, zero-copy reads; one file for each store.
+/// Stores in LMDB files: `lmdb:path`.
+///
+/// Fast, zero-copy reads; one file for each store.
 ///
 /// Options: `mapSize`, the most bytes the file may have (default 16 TiB, bounded by the disk), and `maxReaders`, how many
 /// snapshots all processes together may have open (default 1022). A read-only store may be on a medium, or in a
@@ -42,7 +44,9 @@ public struct LMDBStoreType: PersistentStoreType {
         }
     }
 
-    /// Opens a store. The first opener, over all processes, examines the file: about 0.7 ms per MB.
+    /// Opens a store.
+    ///
+    /// The first opener, over all processes, examines the file: about 0.7 ms per MB.
     public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         let storage = try LMDBStorage.open(path: url.path, options: options)
         if !options.isReadOnly { StoreFile.sweepTemporarySiblings(of: url.path) }
@@ -82,7 +86,9 @@ public struct LMDBStoreType: PersistentStoreType {
         }
     }
 
-    /// Removes a store that could not be completed. The first error is the one to tell; the next open sweeps what stays.
+    /// Removes a store that could not be completed.
+    ///
+    /// The first error is the one to tell; the next open sweeps what stays.
     private static func removing(_ path: String, after error: StoreError) -> StoreError {
         for file in [path, path + "-lock", StoreLock.path(forStoreAt: path)] { try? StoreFile.remove(file) }
         return error
@@ -93,7 +99,7 @@ public struct LMDBStoreType: PersistentStoreType {
         let path = StoreFile.resolvingLink(url.path)
         do throws(StoreError) {
             try requireRecognised(path)
-        } catch where error.code == .notFound || error.code == .missingDirectory {
+        } catch  where error.code == .notFound || error.code == .missingDirectory {
             return
         }
         let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
@@ -119,7 +125,7 @@ public struct LMDBStoreType: PersistentStoreType {
         if overwriting {
             do throws(StoreError) {
                 try requireRecognised(to)
-            } catch where error.code == .notFound {
+            } catch  where error.code == .notFound {
                 // Nothing is there to be replaced.
             }
         } else {
@@ -138,7 +144,8 @@ public struct LMDBStoreType: PersistentStoreType {
     private func requireRecognised(_ path: String) throws(StoreError) {
         try StoreFile.requireRegularFile(at: path, forWriting: false)
         guard recognises(fileAt: path) else {
-            throw StoreError(.notAStore, "'\(path)' is no LMDB file, so it was left alone; remove it by hand if it is not needed")
+            throw StoreError(
+                .notAStore, "'\(path)' is no LMDB file, so it was left alone; remove it by hand if it is not needed")
         }
     }
 }

@@ -2,7 +2,9 @@ internal import CLMDB
 internal import RoostCore
 internal import RoostKeyValue
 
-/// An LMDB transaction, its databases and its cursors. Used by one thread at a time.
+/// An LMDB transaction, its databases and its cursors.
+///
+/// Used by one thread at a time.
 final class LMDBTransaction {
     // SAFETY: valid until `end()`, which closes all cursors first and hands it to whoever commits or aborts it.
     private var pointer: OpaquePointer?
@@ -27,7 +29,9 @@ final class LMDBTransaction {
     var isOpen: Bool { pointer != nil }
 
     func requireOpen() throws(StoreError) -> OpaquePointer {
-        guard let pointer else { throw StoreError(.closed, "A snapshot or transaction of '\(path)' is used after its end") }
+        guard let pointer else {
+            throw StoreError(.closed, "A snapshot or transaction of '\(path)' is used after its end")
+        }
         return pointer
     }
 
@@ -87,7 +91,9 @@ final class LMDBCursor: KeyValueCursor {
     private(set) var value = UnsafeRawBufferPointer(start: nil, count: 0)
 
     /// - Parameter verify: What to call now and then while moving; for files that are read without locks.
-    init(_ transaction: LMDBTransaction, _ space: KeySpace, verify: (() throws(StoreError) -> Void)? = nil) throws(StoreError) {
+    init(_ transaction: LMDBTransaction, _ space: KeySpace, verify: (() throws(StoreError) -> Void)? = nil)
+        throws(StoreError)
+    {
         self.transaction = transaction
         self.verify = verify
         cursor = try transaction.openCursor(space)
@@ -223,7 +229,9 @@ final class LMDBWriter: KeyValueWriter {
     /// Does nothing: whoever began the transaction ends it.
     func close() {}
 
-    /// Gives the transaction up. Calling it again does nothing.
+    /// Gives the transaction up.
+    ///
+    /// Calling it again does nothing.
     func abort() {
         if let pointer = transaction.end() { mdb_txn_abort(pointer) }
     }

@@ -65,7 +65,9 @@ final class WriterThread: Sendable {
         queue.wakeUp.signal()
     }
 
-    /// Runs `body` on the thread and returns what it returns. Never call it from the thread itself.
+    /// Runs `body` on the thread and returns what it returns.
+    ///
+    /// Never call it from the thread itself.
     func run<Value: Sendable>(_ body: @Sendable () throws(StoreError) -> Value) throws(StoreError) -> Value {
         let outcome = Mutex<Result<Value, StoreError>?>(nil)
         // `body` does not escape: this call returns only after the job has run and let go of it.

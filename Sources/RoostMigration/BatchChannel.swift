@@ -36,7 +36,9 @@ final class BatchChannel: Sendable {
         for _ in 0..<capacity { free.signal() }
     }
 
-    /// Hands a message over, waiting for room. False when the other side stopped; the message is dropped then.
+    /// Hands a message over, waiting for room.
+    ///
+    /// False when the other side stopped; the message is dropped then.
     func send(_ message: Message) -> Bool {
         if state.withLock({ $0.isStopped }) { return false }
         free.wait()
@@ -49,7 +51,9 @@ final class BatchChannel: Sendable {
         return isSent
     }
 
-    /// Takes the next message, waiting for one. Nil when the other side stopped before ``Message/end``.
+    /// Takes the next message, waiting for one.
+    ///
+    /// Nil when the other side stopped before ``Message/end``.
     func receive() -> Message? {
         if state.withLock({ $0.isStopped }) { return nil }
         filled.wait()
@@ -80,7 +84,9 @@ final class BatchChannel: Sendable {
 
     /// A batch to fill, one that came back if there is one; its old contents do not matter.
     func spareLinks(_ relationship: Int) -> LinkBatch {
-        guard var batch = state.withLock({ $0.spareLinks.popLast() }) else { return LinkBatch(relationship: relationship) }
+        guard var batch = state.withLock({ $0.spareLinks.popLast() }) else {
+            return LinkBatch(relationship: relationship)
+        }
         batch.removeAll()
         batch.relationship = relationship
         return batch

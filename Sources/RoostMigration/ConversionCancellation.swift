@@ -1,6 +1,8 @@
 internal import RoostCore
 
-/// Asks a conversion to stop. It stops at the next batch, with code `cancelled`, and leaves no trace.
+/// Asks a conversion to stop.
+///
+/// It stops at the next batch, with code `cancelled`, and leaves no trace.
 ///
 /// A conversion that is about to give the finished destination its name is past stopping, and succeeds.
 public final class ConversionCancellation: Sendable {
@@ -9,7 +11,9 @@ public final class ConversionCancellation: Sendable {
     /// Makes a request that was not made yet.
     public init() {}
 
-    /// Asks to stop. From any thread; asking again does nothing.
+    /// Asks to stop.
+    ///
+    /// From any thread; asking again does nothing.
     public func cancel() { flag.withLock { $0 = true } }
 
     /// Whether ``cancel()`` was called.

@@ -2,13 +2,17 @@ public import RoostCore
 
 /// How to convert.
 public struct ConversionOptions: Sendable {
-    /// Whether an existing store of the destination's type is replaced. It stays as it is until the new one is complete.
+    /// Whether an existing store of the destination's type is replaced.
+    ///
+    /// It stays as it is until the new one is complete.
     public var overwrites: Bool
     /// Whether damaged records are left out and reported, rather than ending the conversion.
     public var skipsDamaged: Bool
     /// Whether the finished destination is read again and compared with what was read from the source.
     public var verifies: Bool
-    /// The model of the source; nil for the one it embeds. Stores that embed none need it.
+    /// The model of the source; nil for the one it embeds.
+    ///
+    /// Stores that embed none need it.
     public var sourceModel: ManagedObjectModel?
     /// Options for opening the source, by name; see ``StoreOptions/typeOptions``.
     public var sourceTypeOptions: [String: String]
@@ -20,7 +24,9 @@ public struct ConversionOptions: Sendable {
     public var reservedBytes: Int
     /// Where to ask for the end.
     public var cancellation: ConversionCancellation?
-    /// Called after each batch and each change of phase, on a thread of the conversion. It must be quick.
+    /// Called after each batch and each change of phase, on a thread of the conversion.
+    ///
+    /// It must be quick.
     public var onProgress: (@Sendable (ConversionProgress) -> Void)?
 
     /// Makes options.
@@ -47,7 +53,9 @@ public struct ConversionOptions: Sendable {
 public enum ConversionEndpoint: Sendable {
     /// A store that the conversion opens (the source, read-only) or creates (the destination).
     case url(StoreURL)
-    /// An open store. As a destination it must be empty and have the source's model; the conversion does not close it.
+    /// An open store.
+    ///
+    /// As a destination it must be empty and have the source's model; the conversion does not close it.
     case store(any PersistentStore)
 
     /// Where the store is.

@@ -70,14 +70,17 @@ extension ConversionReport: CustomStringConvertible {
         for entity in entities { lines.append("    \(entity.name)  \(entity.count)") }
         lines.append("  links     \(links)")
         for relationship in relationships { lines.append("    \(relationship.relationship)  \(relationship.count)") }
-        lines.append("  digest    \(digest), \(verified ? "verified by reading the destination again" : "not verified")")
+        lines.append(
+            "  digest    \(digest), \(verified ? "verified by reading the destination again" : "not verified")")
         lines.append("  bytes     \(bytes)")
         lines.append("  seconds   \(String(format: "%.2f", seconds))")
         if let peakPrivateBytes { lines.append("  memory    \(peakPrivateBytes) bytes at most") }
         if !skipped.isEmpty {
             lines.append("  left out  \(skipped.count) damaged objects:")
             for id in skipped { lines.append("    \(id)") }
-            for entry in dangling { lines.append("    \(entry.count) references by '\(entry.relationship)' lead to them") }
+            for entry in dangling {
+                lines.append("    \(entry.count) references by '\(entry.relationship)' lead to them")
+            }
         }
         for warning in warnings { lines.append("  warning   \(warning)") }
         return lines.joined(separator: "\n")

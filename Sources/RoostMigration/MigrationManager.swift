@@ -23,7 +23,8 @@ public struct MigrationManager: Sendable {
     ///   `noSpace`, `permissionDenied`, `missingDirectory`, `unknownStoreType`, `notAStore`, `corrupted` naming the damaged
     ///   record, `verificationFailed`, `cancelled`, and whatever else the two stores throw.
     public func convert(
-        from source: ConversionEndpoint, to destination: ConversionEndpoint, options: ConversionOptions = ConversionOptions()
+        from source: ConversionEndpoint, to destination: ConversionEndpoint,
+        options: ConversionOptions = ConversionOptions()
     ) throws(StoreError) -> ConversionReport {
         try StoreConversion(from: source, to: destination, options: options, registry: registry).run()
     }
@@ -32,7 +33,8 @@ public struct MigrationManager: Sendable {
     ///
     /// - Throws: Whatever keeps the source from being opened, and `unknownStoreType`. Everything else becomes a refusal in the plan.
     public func plan(
-        from source: ConversionEndpoint, to destination: ConversionEndpoint, options: ConversionOptions = ConversionOptions()
+        from source: ConversionEndpoint, to destination: ConversionEndpoint,
+        options: ConversionOptions = ConversionOptions()
     ) throws(StoreError) -> ConversionPlan {
         try StoreConversion(from: source, to: destination, options: options, registry: registry).plan()
     }

@@ -63,7 +63,8 @@ public enum StoreComparison {
             right.close()
         }
         if let difference = modelDifference(left.model, right.model) { return [difference] }
-        if trustingDigests, let a = try left.recordedTally(), let b = try right.recordedTally(), a.entities == b.entities,
+        if trustingDigests, let a = try left.recordedTally(), let b = try right.recordedTally(),
+            a.entities == b.entities,
             a.relationships == b.relationships
         {
             return []

@@ -50,7 +50,9 @@ extension StoreConversion {
 
     // MARK: Reading
 
-    /// Sends everything in the source. Nil when the writer stopped, whose error says why.
+    /// Sends everything in the source.
+    ///
+    /// Nil when the writer stopped, whose error says why.
     private func read(_ source: any PersistentStore, into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
         let snapshot = try source.snapshot()
         defer { snapshot.close() }
@@ -98,12 +100,13 @@ extension StoreConversion {
             var batch = channel.spareRecords(snapshot.model)
             do throws(StoreError) {
                 guard try cursor.next(into: &batch) else { return true }
-            } catch where options.skipsDamaged && error.code == .corrupted {
+            } catch  where options.skipsDamaged && error.code == .corrupted {
                 // Only an error that names an object promises that the cursor goes on behind it.
                 guard let damaged = error.damagedObject, damaged != copied.skipped.last else { throw error }
                 guard copied.skipped.count < Self.skippedLimit else {
                     throw StoreError(
-                        .corrupted, "More than \(Self.skippedLimit) records of '\(source.url.path)' are damaged; restore a backup.",
+                        .corrupted,
+                        "More than \(Self.skippedLimit) records of '\(source.url.path)' are damaged; restore a backup.",
                         underlying: error)
                 }
                 copied.skipped.append(damaged)
@@ -132,7 +135,9 @@ extension StoreConversion {
 
     // MARK: Writing
 
-    /// Loads everything that arrives. Nil when the reader stopped, whose error says why.
+    /// Loads everything that arrives.
+    ///
+    /// Nil when the reader stopped, whose error says why.
     private func write(
         from channel: BatchChannel, to store: any PersistentStore, _ memory: PrivateMemory
     ) throws(StoreError) -> StoreTally? {
@@ -169,7 +174,8 @@ extension StoreConversion {
                 batches += 1
                 if batches % 8 == 0 { memory.sample() }
                 report(
-                    .copying, current, objects: objects, links: links, totalObjects: totalObjects, totalLinks: totalLinks,
+                    .copying, current, objects: objects, links: links, totalObjects: totalObjects,
+                    totalLinks: totalLinks,
                     seconds: (clock.now - start).inSeconds)
             }
         } catch {

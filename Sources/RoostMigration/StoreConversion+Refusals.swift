@@ -13,7 +13,11 @@ extension StoreConversion {
         case .store(let store): type = store.type
         }
         guard type.capabilities.contains(.writing) else {
-            return [StoreError(.unsupported, "Stores of type '\(type.name)' can only be read; choose another type for the destination.")]
+            return [
+                StoreError(
+                    .unsupported,
+                    "Stores of type '\(type.name)' can only be read; choose another type for the destination.")
+            ]
         }
         if isSameStore(type) {
             return [
@@ -26,7 +30,7 @@ extension StoreConversion {
         do throws(StoreError) {
             try StoreFile.requireAbsent(at: url.path)
             return []
-        } catch where error.code == .alreadyExists && options.overwrites {
+        } catch  where error.code == .alreadyExists && options.overwrites {
             return replacementRefusals(url, type)
         } catch {
             return [error]
@@ -40,13 +44,16 @@ extension StoreConversion {
                 return [
                     StoreError(
                         .modelMismatch,
-                        "The open destination '\(store.url)' has another model than the source; create it with the source's model.")
+                        "The open destination '\(store.url)' has another model than the source; create it with the source's model."
+                    )
                 ]
             }
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
             guard try snapshot.isEmpty() else {
-                return [StoreError(.invalidRequest, "The open destination '\(store.url)' is not empty; create a new store.")]
+                return [
+                    StoreError(.invalidRequest, "The open destination '\(store.url)' is not empty; create a new store.")
+                ]
             }
         }
         guard let available = try bytesAvailable() else { return [] }
@@ -56,7 +63,8 @@ extension StoreConversion {
             return [
                 StoreError(
                     .noSpace,
-                    "There is not enough space for '\(destination.url.path)': about \(needed) bytes are needed and \(options.reservedBytes) must stay free, \(available) are there. Make room or choose another disk.")
+                    "There is not enough space for '\(destination.url.path)': about \(needed) bytes are needed and \(options.reservedBytes) must stay free, \(available) are there. Make room or choose another disk."
+                )
             ]
         }
         return []
@@ -86,7 +94,9 @@ extension StoreConversion {
         case .url(let url): sourceType = try? registry.type(named: url.type)
         case .store(let store): sourceType = store.type
         }
-        guard let sourceType, sourceType.capabilities.contains(.file), type.capabilities.contains(.file) else { return false }
+        guard let sourceType, sourceType.capabilities.contains(.file), type.capabilities.contains(.file) else {
+            return false
+        }
         return StoreFile.sameFile(source.url.path, destination.url.path)
     }
 
@@ -95,7 +105,9 @@ extension StoreConversion {
         guard !options.overwrites else { return [] }
         do throws(StoreError) {
             _ = try type.metadata(at: url, options: StoreOptions(isReadOnly: true))
-            return [StoreError(.alreadyExists, "The store '\(url)' exists already; choose another name, or overwrite it.")]
+            return [
+                StoreError(.alreadyExists, "The store '\(url)' exists already; choose another name, or overwrite it.")
+            ]
         } catch {
             return error.code == .notFound ? [] : [error]
         }
@@ -114,7 +126,8 @@ extension StoreConversion {
             return [
                 StoreError(
                     .notAStore,
-                    "'\(url.path)' is not a store of type '\(type.name)', so it is not replaced; remove it yourself or choose another path.")
+                    "'\(url.path)' is not a store of type '\(type.name)', so it is not replaced; remove it yourself or choose another path."
+                )
             ]
         }
         return []

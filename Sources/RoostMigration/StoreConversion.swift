@@ -134,7 +134,8 @@ struct StoreConversion: Sendable {
     private func create(
         _ url: StoreURL, _ type: any PersistentStoreType, from source: any PersistentStore
     ) throws(StoreError) -> ConversionReport {
-        let store = try type.create(url, model: source.model, options: try creationOptions(source, isUnpublished: false))
+        let store = try type.create(
+            url, model: source.model, options: try creationOptions(source, isUnpublished: false))
         do throws(StoreError) {
             let report = try fill(store, from: source)
             try store.close()
@@ -154,7 +155,9 @@ struct StoreConversion: Sendable {
     }
 
     /// Copies and verifies; the destination's store stays open.
-    private func fill(_ store: any PersistentStore, from source: any PersistentStore) throws(StoreError) -> ConversionReport {
+    private func fill(_ store: any PersistentStore, from source: any PersistentStore) throws(StoreError)
+        -> ConversionReport
+    {
         let clock = ContinuousClock()
         let start = clock.now
         let memory = PrivateMemory()
@@ -191,7 +194,9 @@ struct StoreConversion: Sendable {
 
     /// Closes a store after `first`, the error that counts and that is given back.
     private func close(_ store: any PersistentStore, after first: StoreError) -> StoreError {
-        do throws(StoreError) { try store.close() } catch { return first.adding("'\(store.url.path)' was not closed", error) }
+        do throws(StoreError) { try store.close() } catch {
+            return first.adding("'\(store.url.path)' was not closed", error)
+        }
         return first
     }
 

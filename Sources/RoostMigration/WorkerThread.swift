@@ -22,7 +22,9 @@ final class WorkerThread<Result: Sendable>: Sendable {
         thread.start()
     }
 
-    /// Waits for the end of the work and gives its result. Call it once.
+    /// Waits for the end of the work and gives its result.
+    ///
+    /// Call it once.
     func join() -> Swift.Result<Result, StoreError> {
         done.wait()
         return result.withLock { $0 }

@@ -28,10 +28,13 @@ extension SQLCommit {
             let id = batch.id(at: index)
             func violation(_ existing: ObjectID) -> ConstraintViolation {
                 ConstraintViolation(
-                    entity: declaring.name, attributes: constraint.constraint.attributes, rejected: id, existing: existing)
+                    entity: declaring.name, attributes: constraint.constraint.attributes, rejected: id,
+                    existing: existing)
             }
             let holders = try batch.withRecord(at: index) { (record) throws(StoreError) -> [ObjectID] in
-                guard let fields = query.fields(of: record), let key = SQLUniqueQuery.key(fields, record) else { return [] }
+                guard let fields = query.fields(of: record), let key = SQLUniqueQuery.key(fields, record) else {
+                    return []
+                }
                 if let owner = owners[key] { violations.append(violation(owner)) } else { owners[key] = id }
                 return try query.holders(fields, record, connection)
             }

@@ -56,7 +56,8 @@ extension SQLCommit {
             guard let head = heads[key] else { continue }
             guard head.version < UInt32.max else {
                 throw StoreError(
-                    .limitExceeded, "\(changes.updates.id(at: index)) was updated \(head.version) times; its versions are used up.")
+                    .limitExceeded,
+                    "\(changes.updates.id(at: index)) was updated \(head.version) times; its versions are used up.")
             }
             let plan = schema.objectTables[key.table].writing
             let hash = try changes.updates.withRecord(at: index) { (record) throws(StoreError) -> UInt64 in
@@ -68,7 +69,8 @@ extension SQLCommit {
             }
             guard connection.changedRowCount == 1 else {
                 throw StoreError(
-                    .internalInconsistency, "The update of \(changes.updates.id(at: index)) found no row; nothing was written.")
+                    .internalInconsistency,
+                    "The update of \(changes.updates.id(at: index)) found no row; nothing was written.")
             }
             tally.entities[entity].remove(head.contentHash)
             tally.entities[entity].add(hash)
@@ -78,7 +80,9 @@ extension SQLCommit {
     mutating func writeInserts() throws(StoreError) {
         guard !changes.inserts.isEmpty else { return }
         var tables: Set<Int> = []
-        for index in 0..<changes.inserts.count { tables.insert(schema.tableOfEntity[changes.inserts.entityNumber(at: index)]) }
+        for index in 0..<changes.inserts.count {
+            tables.insert(schema.tableOfEntity[changes.inserts.entityNumber(at: index)])
+        }
         for table in tables.sorted() {
             try connection.insert(changes.inserts, plan: schema.objectTables[table].writing, version: 1)
         }
@@ -114,9 +118,11 @@ extension SQLCommit {
     }
 
     private func linkTable(_ batch: LinkBatch) throws(StoreError) -> SQLSchema.LinkTable {
-        guard schema.linkTables.indices.contains(batch.relationship), let table = schema.linkTables[batch.relationship] else {
+        guard schema.linkTables.indices.contains(batch.relationship), let table = schema.linkTables[batch.relationship]
+        else {
             throw StoreError(
-                .invalidRequest, "The relationship with number \(batch.relationship) owns no links; nothing was written.")
+                .invalidRequest,
+                "The relationship with number \(batch.relationship) owns no links; nothing was written.")
         }
         return table
     }
@@ -137,7 +143,8 @@ extension SQLCommit {
         if let old { tally.relationships[number].remove(RecordHash.link(relationship: number, old)) }
         tally.relationships[number].add(RecordHash.link(relationship: number, link))
         let p = (1...4).map { schema.dialect.parameter($0) }
-        let sql = old == nil
+        let sql =
+            old == nil
             ? "INSERT INTO \(table.quotedName) (source, target, \"order\", inverse_order) VALUES (\(p.joined(separator: ", ")))"
             : "UPDATE \(table.quotedName) SET \"order\" = \(p[2]), inverse_order = \(p[3]) WHERE source = \(p[0]) AND target = \(p[1])"
         try connection.run(
@@ -155,7 +162,8 @@ extension SQLCommit {
         guard let head = try head(object), model.entities[entity].includes(head.entity) else {
             throw StoreError(
                 .objectNotFound,
-                "A link of '\(relationship.name)' needs \(ObjectID(model.entities[entity].name, key)), which does not exist; nothing was written.")
+                "A link of '\(relationship.name)' needs \(ObjectID(model.entities[entity].name, key)), which does not exist; nothing was written."
+            )
         }
         if isRoot { known.insert(object) }
     }

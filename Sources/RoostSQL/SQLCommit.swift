@@ -38,7 +38,9 @@ struct SQLCommit {
         tally = StoreTally(model: store.model)
     }
 
-    /// Does all of it; returns the new generation. After an error the transaction must be rolled back.
+    /// Does all of it; returns the new generation.
+    ///
+    /// After an error the transaction must be rolled back.
     mutating func run() throws(StoreError) -> UInt64 {
         try collect()
         try requireNoDuplicates()
@@ -68,13 +70,17 @@ struct SQLCommit {
     private mutating func collect() throws(StoreError) {
         for index in 0..<changes.inserts.count {
             let key = SQLObjectKey(
-                table: schema.tableOfEntity[changes.inserts.entityNumber(at: index)], key: changes.inserts.key(at: index))
+                table: schema.tableOfEntity[changes.inserts.entityNumber(at: index)],
+                key: changes.inserts.key(at: index))
             guard inserted.insert(key).inserted else { throw duplicate(changes.inserts.id(at: index)) }
         }
         for index in 0..<changes.updates.count {
             let key = SQLObjectKey(
-                table: schema.tableOfEntity[changes.updates.entityNumber(at: index)], key: changes.updates.key(at: index))
-            guard updated.insert(key).inserted, !inserted.contains(key) else { throw twice(changes.updates.id(at: index)) }
+                table: schema.tableOfEntity[changes.updates.entityNumber(at: index)],
+                key: changes.updates.key(at: index))
+            guard updated.insert(key).inserted, !inserted.contains(key) else {
+                throw twice(changes.updates.id(at: index))
+            }
         }
         for reference in changes.deletes {
             let key = SQLObjectKey(
@@ -86,7 +92,8 @@ struct SQLCommit {
     }
 
     private func duplicate(_ id: ObjectID) -> StoreError {
-        StoreError(.duplicateObject, "An object with the key of \(id) exists already in its hierarchy; nothing was written.")
+        StoreError(
+            .duplicateObject, "An object with the key of \(id) exists already in its hierarchy; nothing was written.")
     }
 
     private func twice(_ id: ObjectID) -> StoreError {

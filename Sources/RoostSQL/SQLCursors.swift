@@ -95,7 +95,8 @@ final class SQLRecordLookup: RecordCursor {
             let table = schema.table(of: entity.number)
             let filter = schema.entityFilter(entity.selfAndSubentities, in: table).map { " AND \($0)" } ?? ""
             leases[entity.number] = try snapshot.lease(
-                "SELECT \(plan.columnList) FROM \(table.quotedName) WHERE _id = \(schema.dialect.parameter(1))\(filter)", [])
+                "SELECT \(plan.columnList) FROM \(table.quotedName) WHERE _id = \(schema.dialect.parameter(1))\(filter)",
+                [])
         }
         guard let statement = leases[entity.number]?.statement else { return nil }
         try statement.bind(.integer(id.key), at: 1)

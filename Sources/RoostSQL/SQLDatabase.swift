@@ -7,10 +7,14 @@ public import RoostCore
 public protocol SQLDatabase: AnyObject, Sendable {
     /// How this database wants its SQL written.
     var dialect: any SQLDialect { get }
-    /// What messages call the database: a path, or a host and name. Never a secret.
+    /// What messages call the database: a path, or a host and name.
+    ///
+    /// Never a secret.
     var name: String { get }
 
-    /// A connection in a read transaction whose view is fixed on return. Never waits for a writer.
+    /// A connection in a read transaction whose view is fixed on return.
+    ///
+    /// Never waits for a writer.
     func beginReading() throws(StoreError) -> any SQLConnection
 
     /// Ends a read transaction and takes the connection back.
@@ -21,7 +25,9 @@ public protocol SQLDatabase: AnyObject, Sendable {
     /// - Throws: `busy` when another writer held on longer than the timeout.
     func beginWriting() throws(StoreError) -> any SQLConnection
 
-    /// Commits, durably, and takes the connection back. After an error nothing was written.
+    /// Commits, durably, and takes the connection back.
+    ///
+    /// After an error nothing was written.
     func commitWriting(_ connection: any SQLConnection) throws(StoreError)
 
     /// Undoes the transaction and takes the connection back.
@@ -52,13 +58,19 @@ public protocol SQLDatabase: AnyObject, Sendable {
     /// The bytes the database takes on disk.
     func byteCount() throws(StoreError) -> Int
 
-    /// Closes what is idle; open read transactions keep the file until they end. Calling it again does nothing.
+    /// Closes what is idle; open read transactions keep the file until they end.
+    ///
+    /// Calling it again does nothing.
     func close() throws(StoreError)
 }
 
-/// One connection. Use it from one thread at a time.
+/// One connection.
+///
+/// Use it from one thread at a time.
 public protocol SQLConnection: AnyObject {
-    /// A statement for this text, from the connection's cache if one is idle there. Give it back with ``recycle(_:)``.
+    /// A statement for this text, from the connection's cache if one is idle there.
+    ///
+    /// Give it back with ``recycle(_:)``.
     func statement(_ sql: String) throws(StoreError) -> any SQLStatement
 
     /// Resets a statement, forgets its values and keeps it for the next ``statement(_:)`` with its text.
@@ -121,7 +133,9 @@ public enum SQLValue: Sendable, Hashable {
     case blob([UInt8])
 }
 
-/// A prepared statement. Parameters count from 1, columns from 0.
+/// A prepared statement.
+///
+/// Parameters count from 1, columns from 0.
 public protocol SQLStatement: AnyObject {
     /// Sets a parameter.
     func bind(_ value: SQLValue, at position: Int) throws(StoreError)
@@ -131,7 +145,9 @@ public protocol SQLStatement: AnyObject {
     /// The record's bytes are not copied: step and reset the statement before they go.
     func bind(_ record: RecordReader, version: UInt32, plan: SQLWritePlan, at position: Int) throws(StoreError)
 
-    /// Sets a parameter to the value of one field, as the field's first column holds it. Copies the bytes.
+    /// Sets a parameter to the value of one field, as the field's first column holds it.
+    ///
+    /// Copies the bytes.
     func bind(_ field: RecordLayout.Field, of record: RecordReader, at position: Int) throws(StoreError)
 
     /// Goes to the next row; false when there is none.
@@ -146,13 +162,19 @@ public protocol SQLStatement: AnyObject {
     /// The integer in a column; throws code `corrupted` when the column holds anything else.
     func integer(at column: Int) throws(StoreError) -> Int64
 
-    /// The value in a column. Text that is not UTF-8 throws code `corrupted`.
+    /// The value in a column.
+    ///
+    /// Text that is not UTF-8 throws code `corrupted`.
     func value(at column: Int) throws(StoreError) -> SQLValue
 
-    /// Adds the records of the next rows to a batch until it is full. The columns are those of ``SQLReadPlan/columnList``.
+    /// Adds the records of the next rows to a batch until it is full.
+    ///
+    /// The columns are those of ``SQLReadPlan/columnList``.
     func fill(_ batch: inout RecordBatch, plan: SQLReadPlan) throws(StoreError) -> SQLFill
 
-    /// Adds links until the batch is full; false when there are no more rows. Columns: source, target, order, inverse order.
+    /// Adds links until the batch is full; false when there are no more rows.
+    ///
+    /// Columns: source, target, order, inverse order.
     func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool
 }
 

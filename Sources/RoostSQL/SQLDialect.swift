@@ -1,4 +1,6 @@
-/// What differs between SQL databases. Whatever the engine writes that is not the same everywhere comes from here.
+/// What differs between SQL databases.
+///
+/// Whatever the engine writes that is not the same everywhere comes from here.
 public protocol SQLDialect: Sendable {
     /// The most bytes an identifier may have.
     var maximumIdentifierByteCount: Int { get }
@@ -25,7 +27,9 @@ public protocol SQLDialect: Sendable {
     /// The type of the column of a metadata value, text or integer.
     var anyType: String { get }
 
-    /// CREATE TABLE. The text is also what the database's catalogue must show later.
+    /// CREATE TABLE.
+    ///
+    /// The text is also what the database's catalogue must show later.
     ///
     /// - Parameters:
     ///   - name: The name, not yet quoted.
@@ -39,7 +43,9 @@ public protocol SQLDialect: Sendable {
     func isDistinct(_ left: String, _ right: String) -> String
     /// Whether a column of floating-point numbers is greater than a number, NaN being greater than none.
     func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String
-    /// An ORDER BY term in which all NaN come after all numbers and are equal to each other. Nulls come first, descending last.
+    /// An ORDER BY term in which all NaN come after all numbers and are equal to each other.
+    ///
+    /// Nulls come first, descending last.
     func floatingOrder(_ column: String, ascending: Bool) -> [String]
     /// Finds a NaN that would make `ORDER BY column` differ from ``floatingOrder(_:ascending:)``; no rows where none is there.
     func findIrregularNaN(_ column: String, in table: String) -> String

@@ -19,7 +19,9 @@ public enum SQLFloatingText {
     public static func bits64(_ text: some Collection<UInt8>) -> UInt64? {
         guard let digits = payload(text) else { return nil }
         if digits.isEmpty { return Double.nan.bitPattern }
-        guard digits.count == 16, let bits = UInt64(digits, radix: 16), Double(bitPattern: bits).isNaN else { return nil }
+        guard digits.count == 16, let bits = UInt64(digits, radix: 16), Double(bitPattern: bits).isNaN else {
+            return nil
+        }
         return bits
     }
 

@@ -16,7 +16,8 @@ struct SQLIndexDrafts {
     }
 
     mutating func add(
-        on table: SQLTable, at position: Int, columns: [String], suffix: String, isUnique: Bool = false, scope: String? = nil
+        on table: SQLTable, at position: Int, columns: [String], suffix: String, isUnique: Bool = false,
+        scope: String? = nil
     ) {
         guard !columns.isEmpty, known.insert([table.name, scope ?? ""] + columns).inserted else { return }
         if scope == nil { leadingColumns[position].insert(columns[0]) }
@@ -28,7 +29,9 @@ struct SQLIndexDrafts {
         items.append(
             SQLSchema.Item(
                 name: name,
-                sql: "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(dialect.quote(name)) ON \(table.quotedName) (\(columns.joined(separator: ", ")))\(condition)"))
+                sql:
+                    "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(dialect.quote(name)) ON \(table.quotedName) (\(columns.joined(separator: ", ")))\(condition)"
+            ))
     }
 
     /// To-one relationships, each with the place in the ordered relationship back: what a to-many reads.

@@ -16,7 +16,8 @@ public enum SQLMetadata {
         for description in schema.model.entities {
             try connection.run(entity, .integer(Int64(description.number)), .text(description.name.text))
         }
-        let tally = "INSERT INTO _roost_tallies (kind, number, count, sum) VALUES (\(parameters(2, schema.dialect)), 0, 0)"
+        let tally =
+            "INSERT INTO _roost_tallies (kind, number, count, sum) VALUES (\(parameters(2, schema.dialect)), 0, 0)"
         try connection.run(tally, .text(SQLTallyKind.generation.rawValue), .integer(0))
         for entity in schema.model.entities {
             try connection.run(tally, .text(SQLTallyKind.entity.rawValue), .integer(Int64(entity.number)))
@@ -40,9 +41,11 @@ public enum SQLMetadata {
         guard version <= SQLSchema.formatVersion else {
             throw StoreError(
                 .unsupportedVersion,
-                "'\(storeName)' has format version \(version); this program reads up to \(SQLSchema.formatVersion). Use a newer one.")
+                "'\(storeName)' has format version \(version); this program reads up to \(SQLSchema.formatVersion). Use a newer one."
+            )
         }
-        guard version > 0, case .text(let uuidText)? = try value("storeUUID", connection), let uuid = StoreUUID(uuidText),
+        guard version > 0, case .text(let uuidText)? = try value("storeUUID", connection),
+            let uuid = StoreUUID(uuidText),
             case .text(let document)? = try value("model", connection)
         else { throw damaged(storeName, "the identity or the model in its metadata is missing") }
         do throws(StoreError) {

@@ -32,7 +32,8 @@ struct SQLNames {
     /// The text with control characters replaced: U+0000 would end a statement in some databases.
     private static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return text }
-        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "_" : $0 }))
+        return String(
+            String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "_" : $0 }))
     }
 
     private static func prefix(of text: String, byteCount: Int) -> String {

@@ -71,7 +71,8 @@ struct SQLPredicateTranslator {
         var terms: [String] = []
         // The chains of chains below need a few levels themselves; 16^4 terms are more than there are parameters.
         for member in members {
-            guard let term = condition(member, nesting: nesting + 5), values.count <= dialect.maximumParameterCount else {
+            guard let term = condition(member, nesting: nesting + 5), values.count <= dialect.maximumParameterCount
+            else {
                 return nil
             }
             terms.append(term)
@@ -115,7 +116,8 @@ struct SQLPredicateTranslator {
         _ subject: FetchRequest.Expression, _ comparison: FetchRequest.Comparison.Operator, _ value: Value
     ) -> String? {
         switch subject {
-        case .evaluatedObject: return compareObject(column: "_id", entityColumn: nil, root: entity.root, comparison, value)
+        case .evaluatedObject:
+            return compareObject(column: "_id", entityColumn: nil, root: entity.root, comparison, value)
         case .keyPath(let path):
             guard let field = entity.layout.field(path.joined(separator: ".")),
                 let column = table.column(field, of: entity.number)
@@ -138,7 +140,8 @@ struct SQLPredicateTranslator {
         switch field.kind {
         case .reference, .polymorphicReference, .objectID:
             return compareObject(
-                column: column, entityColumn: field.kind == .objectID ? table.entityColumn(field, of: entity.number) : nil,
+                column: column,
+                entityColumn: field.kind == .objectID ? table.entityColumn(field, of: entity.number) : nil,
                 root: field.destination.map { schema.model.entities[$0].root }, comparison, value)
         case .decimal, .composite: return nil
         default: break
@@ -184,11 +187,14 @@ struct SQLPredicateTranslator {
     }
 
     private mutating func compareObject(
-        column: String, entityColumn: String?, root: Int?, _ comparison: FetchRequest.Comparison.Operator, _ value: Value
+        column: String, entityColumn: String?, root: Int?, _ comparison: FetchRequest.Comparison.Operator,
+        _ value: Value
     ) -> String? {
         guard comparison == .equal || comparison == .notEqual else { return nil }
         let isEqual = comparison == .equal
-        guard case .objectID(let id) = value else { return value.isNull && root != nil ? (isEqual ? "FALSE" : "TRUE") : nil }
+        guard case .objectID(let id) = value else {
+            return value.isNull && root != nil ? (isEqual ? "FALSE" : "TRUE") : nil
+        }
         guard let other = schema.model.entity(id.entity), root == nil || root == other.root else {
             return isEqual ? "FALSE" : "TRUE"
         }

@@ -85,7 +85,9 @@ public final class SQLSchema: Sendable {
             let name = names.claim("\(relationship.name.entity)_\(relationship.name.name)")
             linkTables[relationship.number] = LinkTable(
                 relationship: relationship, name: name, quotedName: dialect.quote(name))
-            let columns = ["source", "target", "\"order\"", "inverse_order"].map { "\($0) \(dialect.integerType) NOT NULL" }
+            let columns = ["source", "target", "\"order\"", "inverse_order"].map {
+                "\($0) \(dialect.integerType) NOT NULL"
+            }
             tables.append(
                 Item(name: name, sql: dialect.createTable(name, columns: columns, primaryKey: ["source", "target"])))
         }
@@ -93,7 +95,9 @@ public final class SQLSchema: Sendable {
         self.objectTables = objectTables
         self.tableOfEntity = tableOfEntity
         self.linkTables = linkTables
-        reading = model.entities.map { SQLReadPlan(entity: $0, in: objectTables[tableOfEntity[$0.number]], model: model) }
+        reading = model.entities.map {
+            SQLReadPlan(entity: $0, in: objectTables[tableOfEntity[$0.number]], model: model)
+        }
         constraints = Self.constraints(model, objectTables, tableOfEntity)
 
         var drafts = SQLIndexDrafts(names: names, dialect: dialect, tableCount: objectTables.count)
@@ -134,7 +138,10 @@ public final class SQLSchema: Sendable {
             table("_roost_entities", ["number \(integer) NOT NULL", "name \(text) NOT NULL"], key: ["number"]),
             table(
                 "_roost_tallies",
-                ["kind \(text) NOT NULL", "number \(integer) NOT NULL", "count \(integer) NOT NULL", "sum \(integer) NOT NULL"],
+                [
+                    "kind \(text) NOT NULL", "number \(integer) NOT NULL", "count \(integer) NOT NULL",
+                    "sum \(integer) NOT NULL",
+                ],
                 key: ["kind", "number"]),
             table("_roost_keys", ["entity \(integer) NOT NULL", "last \(integer) NOT NULL"], key: ["entity"]),
         ]
@@ -177,12 +184,14 @@ public final class SQLSchema: Sendable {
                     column: column, entityColumn: needsEntity ? add(base + "_entity", dialect.integerType) : nil)
             }
             fields[number] = places.compactMap { $0 }
-            pending.append(contentsOf: entity.selfAndSubentities.reversed().filter { model.entities[$0].superentity == number })
+            pending.append(
+                contentsOf: entity.selfAndSubentities.reversed().filter { model.entities[$0].superentity == number })
         }
         guard columns.count + SQLWritePlan.systemColumnCount <= dialect.maximumColumnCount else {
             throw StoreError(
                 .limitExceeded,
-                "Entity '\(model.entities[root].name)' and its subentities need \(columns.count) columns; a table can have \(dialect.maximumColumnCount - SQLWritePlan.systemColumnCount).")
+                "Entity '\(model.entities[root].name)' and its subentities need \(columns.count) columns; a table can have \(dialect.maximumColumnCount - SQLWritePlan.systemColumnCount)."
+            )
         }
         return SQLTable(root: root, name: name, columns: columns, fields: fields, model: model, dialect: dialect)
     }
@@ -218,7 +227,8 @@ extension RecordLayout.Field.Kind {
 
     func columnType(_ dialect: any SQLDialect) -> String {
         switch self {
-        case .integer64, .integer32, .integer16, .boolean, .order, .reference, .polymorphicReference, .objectID, .composite:
+        case .integer64, .integer32, .integer16, .boolean, .order, .reference, .polymorphicReference, .objectID,
+            .composite:
             dialect.integerType
         case .double, .float, .date: dialect.floatingType
         case .decimal, .string, .uri: dialect.textType

@@ -21,7 +21,8 @@ extension SQLSnapshot {
         var suffix = ""
         if request.fetchLimit != nil || request.fetchOffset != 0 {
             values += [.integer(Int64(request.fetchLimit ?? .max)), .integer(Int64(request.fetchOffset))]
-            suffix = " LIMIT \(schema.dialect.parameter(values.count - 1)) OFFSET \(schema.dialect.parameter(values.count))"
+            suffix =
+                " LIMIT \(schema.dialect.parameter(values.count - 1)) OFFSET \(schema.dialect.parameter(values.count))"
         }
         return try records(of: entity, entities: entities, where: conditions, values, orderBy: order, suffix: suffix)
     }

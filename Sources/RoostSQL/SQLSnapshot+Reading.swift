@@ -28,7 +28,9 @@ extension SQLSnapshot {
         return SQLRecordCursor(self, try lease(sql, values), plan: plan)
     }
 
-    /// Reads the records with these IDs, in this order. IDs of objects that do not exist are left out.
+    /// Reads the records with these IDs, in this order.
+    ///
+    /// IDs of objects that do not exist are left out.
     public func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
         _ = try open()
         var known: EntityName?
@@ -46,7 +48,8 @@ extension SQLSnapshot {
         guard case .links(let owner, let isFlipped) = relationship.storage, let table = schema.linkTables[owner] else {
             throw StoreError(
                 .invalidRequest,
-                "Relationship '\(relationship.name)' has no links of its own: it follows from a to-one relationship, which is in the records.")
+                "Relationship '\(relationship.name)' has no links of its own: it follows from a to-one relationship, which is in the records."
+            )
         }
         let (dialect, columns) = (schema.dialect, SQLLinkColumns(isFlipped: isFlipped))
         var condition = ""
@@ -77,10 +80,13 @@ extension SQLSnapshot {
             let inverse = model.relationships[inverse]
             let entity = model.entities[inverse.source]
             let table = schema.table(of: entity.number)
-            guard let field = entity.layout.field(inverse.name.name), let column = table.column(field, of: entity.number) else {
+            guard let field = entity.layout.field(inverse.name.name),
+                let column = table.column(field, of: entity.number)
+            else {
                 throw StoreError(.internalInconsistency, "Relationship '\(inverse.name)' has no column.")
             }
-            let order = entity.layout.field(RecordLayout.orderFieldName(of: inverse.name.name))
+            let order =
+                entity.layout.field(RecordLayout.orderFieldName(of: inverse.name.name))
                 .flatMap { table.column($0, of: entity.number) }.map { "COALESCE(\($0), 0)" } ?? "0"
             sql = "SELECT \(p), _id, \(order), 0 FROM \(table.quotedName) WHERE \(column) = \(p) ORDER BY 3, 2"
         case .links(let owner, let isFlipped):
@@ -90,8 +96,10 @@ extension SQLSnapshot {
             let (own, other) = (SQLLinkColumns(isFlipped: isFlipped), SQLLinkColumns(isFlipped: !isFlipped))
             let select = "SELECT \(own.list) FROM \(table.quotedName) WHERE \(own.source) = \(p)"
             // Of a relationship that is its own inverse each pair is kept once; from the object it leads to, it leads back.
-            let back = relationship.isReflexive
-                ? " UNION ALL SELECT \(other.list) FROM \(table.quotedName) WHERE \(other.source) = \(p) AND source <> target" : ""
+            let back =
+                relationship.isReflexive
+                ? " UNION ALL SELECT \(other.list) FROM \(table.quotedName) WHERE \(other.source) = \(p) AND source <> target"
+                : ""
             sql = "\(select)\(back) ORDER BY 3, 2"
         }
         guard model.entities[relationship.source].includes(source.number), try exists(id, source, connection) else {
@@ -106,7 +114,8 @@ extension SQLSnapshot {
         let table = schema.table(of: entity.number)
         let filter = schema.entityFilter(entity.selfAndSubentities, in: table).map { " AND \($0)" } ?? ""
         return try connection.integer(
-            "SELECT 1 FROM \(table.quotedName) WHERE _id = \(schema.dialect.parameter(1))\(filter)", .integer(id.key)) != nil
+            "SELECT 1 FROM \(table.quotedName) WHERE _id = \(schema.dialect.parameter(1))\(filter)", .integer(id.key))
+            != nil
     }
 }
 

@@ -18,7 +18,9 @@ public final class SQLSnapshot: StoreSnapshot {
 
     deinit { close() }
 
-    /// Ends the view. Calling it again does nothing.
+    /// Ends the view.
+    ///
+    /// Calling it again does nothing.
     public func close() {
         guard let connection else { return }
         self.connection = nil

@@ -54,7 +54,8 @@ final class SQLBulkLoader: BulkLoader {
         self.lastKeys = lastKeys
         userMetadata = try store.metadata().userMetadata
         change = StoreTally(model: store.model)
-        let loading = store.isUnpublished
+        let loading =
+            store.isUnpublished
             ? try store.database.beginLoading { (connection) throws(StoreError) in try store.isEmpty(connection) } : nil
         if let loading {
             (connection, mode) = (loading, .unpublished)
@@ -64,7 +65,9 @@ final class SQLBulkLoader: BulkLoader {
         do throws(StoreError) {
             makesIndexes = try store.isEmpty(connection)
             guard makesIndexes else { return }
-            for index in store.schema.indexes { try connection.execute("DROP INDEX \(store.schema.dialect.quote(index.name))") }
+            for index in store.schema.indexes {
+                try connection.execute("DROP INDEX \(store.schema.dialect.quote(index.name))")
+            }
         } catch {
             abandon()
             throw error
@@ -85,7 +88,7 @@ final class SQLBulkLoader: BulkLoader {
             for table in tables.sorted() {
                 do throws(StoreError) {
                     try connection.insert(records, plan: schema.objectTables[table].writing, version: nil)
-                } catch where error.code == .constraintViolation {
+                } catch  where error.code == .constraintViolation {
                     throw SQLViolations(schema, connection).error(loading: records, error)
                 }
             }
@@ -95,7 +98,9 @@ final class SQLBulkLoader: BulkLoader {
 
     func append(_ links: LinkBatch) throws(StoreError) {
         try perform { () throws(StoreError) in
-            guard schema.linkTables.indices.contains(links.relationship), let table = schema.linkTables[links.relationship] else {
+            guard schema.linkTables.indices.contains(links.relationship),
+                let table = schema.linkTables[links.relationship]
+            else {
                 throw StoreError(.invalidRequest, "The relationship with number \(links.relationship) owns no links.")
             }
             var batch = links
@@ -108,9 +113,10 @@ final class SQLBulkLoader: BulkLoader {
                     try insert(batch.links[start..<start + count], into: table)
                     start += count
                 }
-            } catch where error.code == .duplicateObject {
+            } catch  where error.code == .duplicateObject {
                 throw StoreError(
-                    .duplicateObject, "Two links of '\(table.relationship.name)' lead from one object to the same other object.",
+                    .duplicateObject,
+                    "Two links of '\(table.relationship.name)' lead from one object to the same other object.",
                     underlying: error.underlying)
             }
             change.add(batch)
@@ -164,7 +170,7 @@ final class SQLBulkLoader: BulkLoader {
         for index in schema.indexes {
             do throws(StoreError) {
                 try connection.execute(index.sql)
-            } catch where error.code == .constraintViolation {
+            } catch  where error.code == .constraintViolation {
                 throw try SQLViolations(schema, connection).errorInTables(error)
             }
         }
@@ -188,7 +194,9 @@ final class SQLBulkLoader: BulkLoader {
     }
 
     private func perform(_ body: () throws(StoreError) -> Void) throws(StoreError) {
-        guard isActive else { throw StoreError(.closed, "The loader of '\(store.url)' was finished or abandoned before.") }
+        guard isActive else {
+            throw StoreError(.closed, "The loader of '\(store.url)' was finished or abandoned before.")
+        }
         if let failure { throw failure }
         try store.requireOpen()
         do throws(StoreError) {

@@ -55,10 +55,14 @@ extension SQLStore {
                         }
                         let id = batch.id(at: index)
                         if key > lastKey {
-                            found("\(id) has a key above the last one that was reserved, \(lastKey); it could be given out again.")
+                            found(
+                                "\(id) has a key above the last one that was reserved, \(lastKey); it could be given out again."
+                            )
                         }
                         let current = batch.withRecord(at: index) { $0.storedContentHash }
-                        if current != hash { found("\(id) was changed by something other than Roost since it was written.") }
+                        if current != hash {
+                            found("\(id) was changed by something other than Roost since it was written.")
+                        }
                     }
                 }
             }
@@ -69,11 +73,13 @@ extension SQLStore {
             findings.append(
                 StoreFinding(
                     .damage,
-                    "The rows of '\(model.entities[number].name)' are not those that were recorded: \(found.count) rows, \(recorded.entities[number].count) recorded."))
+                    "The rows of '\(model.entities[number].name)' are not those that were recorded: \(found.count) rows, \(recorded.entities[number].count) recorded."
+                ))
         }
         if count > Self.maximumListed {
             findings.append(
-                StoreFinding(.damage, "\(count - Self.maximumListed) more findings in table '\(table.name)' are not listed."))
+                StoreFinding(
+                    .damage, "\(count - Self.maximumListed) more findings in table '\(table.name)' are not listed."))
         }
     }
 
@@ -97,6 +103,7 @@ extension SQLStore {
         findings.append(
             StoreFinding(
                 .damage,
-                "The links of '\(table.relationship.name)' are not those that were recorded: \(tally.count) links, \(recorded.relationships[number].count) recorded."))
+                "The links of '\(table.relationship.name)' are not those that were recorded: \(tally.count) links, \(recorded.relationships[number].count) recorded."
+            ))
     }
 }

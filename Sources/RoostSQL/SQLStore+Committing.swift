@@ -1,7 +1,9 @@
 public import RoostCore
 
 extension SQLStore {
-    /// Writes a change set, all or nothing. On return it is durable, as far as the database's options say.
+    /// Writes a change set, all or nothing.
+    ///
+    /// On return it is durable, as far as the database's options say.
     public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         try requireWritable()
         try requireSameModel(changes.model)
@@ -35,9 +37,12 @@ extension SQLStore {
     func requireSameModel(_ other: ManagedObjectModel) throws(StoreError) {
         guard
             other.entities.count == model.entities.count,
-            zip(other.entities, model.entities).allSatisfy({ $0 === $1 || ($0.name == $1.name && $0.versionHash == $1.versionHash) })
+            zip(other.entities, model.entities).allSatisfy({
+                $0 === $1 || ($0.name == $1.name && $0.versionHash == $1.versionHash)
+            })
         else {
-            throw StoreError(.modelMismatch, "The records follow another model than the store '\(url)'; migrate the store first.")
+            throw StoreError(
+                .modelMismatch, "The records follow another model than the store '\(url)'; migrate the store first.")
         }
     }
 }

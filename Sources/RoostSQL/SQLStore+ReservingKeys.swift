@@ -8,7 +8,8 @@ extension SQLStore {
         try requireWritable()
         let table = schema.tableOfEntity[try model.requireEntity(entity).number]
         guard count > 0 else {
-            throw StoreError(.invalidRequest, "The number of keys to reserve for '\(entity)' must be positive, not \(count).")
+            throw StoreError(
+                .invalidRequest, "The number of keys to reserve for '\(entity)' must be positive, not \(count).")
         }
         if let keys = takeReserved(count, table) { return keys }
         let blockCount = state.withLock { state in
@@ -52,7 +53,8 @@ extension SQLStore {
                 guard let key else { continue }
                 let available = state.reservedKeys[table]
                 if available.lowerBound <= key {
-                    state.reservedKeys[table] = (key < available.upperBound ? key + 1 : available.upperBound)..<available.upperBound
+                    state.reservedKeys[table] =
+                        (key < available.upperBound ? key + 1 : available.upperBound)..<available.upperBound
                 }
             }
         }
@@ -62,7 +64,8 @@ extension SQLStore {
         let sql = "SELECT last FROM _roost_keys WHERE entity = \(store.schema.dialect.parameter(1))"
         guard let last = try connection.integer(sql, .integer(Int64(root))), last >= 0 else {
             throw StoreError(
-                .corrupted, "The last key of '\(store.model.entities[root].name)' is missing in '\(store.database.name)'.")
+                .corrupted,
+                "The last key of '\(store.model.entities[root].name)' is missing in '\(store.database.name)'.")
         }
         return last
     }

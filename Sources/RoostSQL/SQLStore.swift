@@ -39,7 +39,8 @@ public final class SQLStore: PersistentStore {
     ///   - isReadOnly: Whether changes are refused.
     ///   - isUnpublished: Whether nobody knows the store's name yet; see ``StoreOptions/isUnpublished``.
     public init(
-        _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType, url: StoreURL,
+        _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
+        url: StoreURL,
         isReadOnly: Bool, isUnpublished: Bool
     ) {
         self.database = database
@@ -51,7 +52,8 @@ public final class SQLStore: PersistentStore {
         self.isUnpublished = isUnpublished
         state = Mutex(
             State(
-                reservedKeys: schema.objectTables.map { _ in 1..<1 }, nextBlockCount: schema.objectTables.map { _ in 64 }))
+                reservedKeys: schema.objectTables.map { _ in 1..<1 },
+                nextBlockCount: schema.objectTables.map { _ in 64 }))
     }
 
     deinit { try? close() }
@@ -65,7 +67,9 @@ public final class SQLStore: PersistentStore {
         }
     }
 
-    /// A consistent view of the store as it is now. Never waits for a writer.
+    /// A consistent view of the store as it is now.
+    ///
+    /// Never waits for a writer.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
         try requireOpen()
         return SQLSnapshot(store: self, connection: try database.beginReading())
@@ -77,7 +81,9 @@ public final class SQLStore: PersistentStore {
         return try database.byteCount()
     }
 
-    /// Finishes what is under way, releases locks and files. Calling it again does nothing.
+    /// Finishes what is under way, releases locks and files.
+    ///
+    /// Calling it again does nothing.
     public func close() throws(StoreError) {
         let wasClosed = state.withLock { state in
             defer { state.isClosed = true }

@@ -40,7 +40,8 @@ final class SQLTable: Sendable {
         self.columns = columns
         self.fields = fields
         writing = SQLWritePlan(
-            model: model, table: dialect.quote(name), columns: columns.map(\.quotedName), fields: fields, dialect: dialect)
+            model: model, table: dialect.quote(name), columns: columns.map(\.quotedName), fields: fields,
+            dialect: dialect)
     }
 
     /// The quoted name of the column of a field.
@@ -132,7 +133,8 @@ public final class SQLReadPlan: Sendable {
             let layout = model.entities[number].layout
             guard let columns = table.fields[number] else { continue }
             let steps = layout.fields.map { field in
-                if field.kind == .polymorphicReference, let destination = field.destination, allowed[destination] == nil {
+                if field.kind == .polymorphicReference, let destination = field.destination, allowed[destination] == nil
+                {
                     allowed[destination] = model.entities.indices.map { model.entities[destination].includes($0) }
                 }
                 return SQLStep(
@@ -199,7 +201,8 @@ public final class SQLWritePlan: Sendable {
     public static let systemColumnCount = 4
 
     init(
-        model: ManagedObjectModel, table: String, columns: [String], fields: [[SQLFieldColumns]?], dialect: any SQLDialect
+        model: ManagedObjectModel, table: String, columns: [String], fields: [[SQLFieldColumns]?],
+        dialect: any SQLDialect
     ) {
         columnCount = columns.count
         let names = ["_id", "_entity", "_version", "_checksum"] + columns
@@ -222,7 +225,8 @@ public final class SQLWritePlan: Sendable {
         updateSQL = "UPDATE \(table) SET \(settings.joined(separator: ", ")) WHERE _id = \(dialect.parameter(1))"
     }
 
-    private static func insertSQL(_ table: String, _ columns: [String], rows: Int, _ dialect: any SQLDialect) -> String {
+    private static func insertSQL(_ table: String, _ columns: [String], rows: Int, _ dialect: any SQLDialect) -> String
+    {
         let values = (0..<rows).map { row in
             "(" + columns.indices.map { dialect.parameter(row * columns.count + $0 + 1) }.joined(separator: ", ") + ")"
         }

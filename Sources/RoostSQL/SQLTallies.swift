@@ -48,7 +48,9 @@ enum SQLTallies {
     ) throws(StoreError) -> Int {
         let dialect = store.schema.dialect
         let condition = "WHERE kind = '\(kind.rawValue)' AND number = "
-        let old = try connection.withStatement("SELECT count, sum FROM _roost_tallies \(condition)\(dialect.parameter(1))") {
+        let old = try connection.withStatement(
+            "SELECT count, sum FROM _roost_tallies \(condition)\(dialect.parameter(1))"
+        ) {
             (statement) throws(StoreError) -> Tally in
             try statement.bind(.integer(Int64(number)), at: 1)
             guard try statement.step() else { throw damaged(store) }
@@ -65,6 +67,7 @@ enum SQLTallies {
 
     private static func damaged(_ store: SQLStore) -> StoreError {
         StoreError(
-            .corrupted, "The tallies in '\(store.database.name)' are not those of its model; restore the store from a backup.")
+            .corrupted,
+            "The tallies in '\(store.database.name)' are not those of its model; restore the store from a backup.")
     }
 }

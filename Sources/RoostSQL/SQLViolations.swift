@@ -66,7 +66,9 @@ struct SQLViolations {
         return Self.error(violations, original)
     }
 
-    private func violation(_ constraint: SQLSchema.Constraint, _ rejected: ObjectID, _ existing: ObjectID) -> ConstraintViolation {
+    private func violation(_ constraint: SQLSchema.Constraint, _ rejected: ObjectID, _ existing: ObjectID)
+        -> ConstraintViolation
+    {
         ConstraintViolation(
             entity: schema.model.entities[constraint.constraint.entity].name,
             attributes: constraint.constraint.attributes, rejected: rejected, existing: existing)

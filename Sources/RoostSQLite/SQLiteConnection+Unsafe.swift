@@ -2,7 +2,9 @@ internal import CSQLite
 public import RoostCore
 public import RoostSQL
 
-/// One SQLite connection, set up so that a hostile file can do as little as possible. Use it from one thread at a time.
+/// One SQLite connection, set up so that a hostile file can do as little as possible.
+///
+/// Use it from one thread at a time.
 ///
 /// Also the way to read other people's SQLite files: ``openForReading(_:isImmutable:maximumValueBytes:)``.
 public final class SQLiteConnection: SQLConnection {
@@ -46,7 +48,8 @@ public final class SQLiteConnection: SQLConnection {
         let code = sqlite3_open_v2(name, &opened, flags, nil)
         guard code == SQLITE_OK, let opened else {
             let error = SQLiteError(
-                code: opened.map { sqlite3_extended_errcode($0) } ?? code, systemCode: opened.map { sqlite3_system_errno($0) } ?? 0)
+                code: opened.map { sqlite3_extended_errcode($0) } ?? code,
+                systemCode: opened.map { sqlite3_system_errno($0) } ?? 0)
             // SQLite wants even a failed connection closed; a fresh one has nothing that could fail.
             sqlite3_close_v2(opened)
             throw StoreError.sqlite(error, "Opening", path: path)
@@ -63,7 +66,9 @@ public final class SQLiteConnection: SQLConnection {
         logFrames.deallocate()
     }
 
-    /// Opens any SQLite database for reading. Nothing is written, not even beside it when `isImmutable`.
+    /// Opens any SQLite database for reading.
+    ///
+    /// Nothing is written, not even beside it when `isImmutable`.
     ///
     /// - Parameters:
     ///   - path: The database. It must be a regular file; check that first.
@@ -78,7 +83,9 @@ public final class SQLiteConnection: SQLConnection {
         return connection
     }
 
-    /// Closes the connection and all its statements. Calling it again does nothing.
+    /// Closes the connection and all its statements.
+    ///
+    /// Calling it again does nothing.
     public func close() throws(StoreError) {
         guard !isClosed else { return }
         for statements in idle.values { for statement in statements { statement.finalize() } }
@@ -144,7 +151,8 @@ public final class SQLiteConnection: SQLConnection {
     private static func percentEncoded(_ path: String) -> String {
         var result = ""
         for byte in path.utf8 {
-            let isPlain = (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+            let isPlain =
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
                 || [0x2D, 0x2E, 0x2F, 0x5F, 0x7E].contains(byte)
             if isPlain {
                 result.unicodeScalars.append(Unicode.Scalar(byte))
@@ -173,7 +181,8 @@ public final class SQLiteConnection: SQLConnection {
         let code = sql.withUTF8 { text in
             text.withMemoryRebound(to: CChar.self) { text in
                 sqlite3_prepare_v3(
-                    handle, text.baseAddress, Int32(clamping: text.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+                    handle, text.baseAddress, Int32(clamping: text.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared,
+                    nil)
             }
         }
         guard code == SQLITE_OK else { throw failure(code, "Reading the schema of") }
@@ -211,7 +220,9 @@ public final class SQLiteConnection: SQLConnection {
     /// How many frames the write-ahead log had after the last commit on this connection.
     var logFrameCount: Int { Int(logFrames.pointee) }
 
-    /// Ends whatever transaction is open, undoing its changes. Statements are reset first.
+    /// Ends whatever transaction is open, undoing its changes.
+    ///
+    /// Statements are reset first.
     func rollBack() throws(StoreError) {
         var open = sqlite3_next_stmt(handle, nil)
         while let current = open {

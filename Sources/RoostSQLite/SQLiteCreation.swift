@@ -20,7 +20,8 @@ enum SQLiteCreation {
                 let pageSize = settings.pageSizeBytes ?? (options.isUnpublished ? 8192 : 4096)
                 try fill(connection, pageSizeBytes: pageSize) { (connection) throws(StoreError) in
                     try SQLMetadata.create(
-                        schema, uuid: options.storeUUID ?? StoreUUID(), userMetadata: options.userMetadata, on: connection)
+                        schema, uuid: options.storeUUID ?? StoreUUID(), userMetadata: options.userMetadata,
+                        on: connection)
                 }
             } catch {
                 try? connection.close()

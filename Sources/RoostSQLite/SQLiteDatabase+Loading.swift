@@ -105,11 +105,13 @@ extension SQLiteDatabase {
                 var findings: [StoreFinding] = []
                 while try statement.step() {
                     guard case .text(let text) = try statement.value(at: 0), text != "ok" else { continue }
-                    for line in text.split(whereSeparator: \.isNewline) { findings.append(StoreFinding(.damage, String(line))) }
+                    for line in text.split(whereSeparator: \.isNewline) {
+                        findings.append(StoreFinding(.damage, String(line)))
+                    }
                 }
                 return findings
             }
-        } catch where error.code == .corrupted {
+        } catch  where error.code == .corrupted {
             return [StoreFinding(.damage, error.message)]
         }
     }

@@ -43,7 +43,8 @@ final class SQLiteDatabase: SQLDatabase {
 
     /// Takes over what ``SQLiteOpening`` prepared: the file is counted as open in ``SQLiteOpenFiles``.
     init(
-        path: String, settings: SQLiteSettings, isImmutable: Bool, pageSizeBytes: Int, lock: StoreLock?, check: FileHandleCheck,
+        path: String, settings: SQLiteSettings, isImmutable: Bool, pageSizeBytes: Int, lock: StoreLock?,
+        check: FileHandleCheck,
         writer: SQLiteConnection?
     ) {
         self.path = path
@@ -64,7 +65,11 @@ final class SQLiteDatabase: SQLDatabase {
         do throws(StoreError) {
             try check.verify()
             let connection: SQLiteConnection
-            if let pooled { connection = pooled } else { connection = try Self.connect(path, settings, isImmutable ? .immutable : .readOnly) }
+            if let pooled {
+                connection = pooled
+            } else {
+                connection = try Self.connect(path, settings, isImmutable ? .immutable : .readOnly)
+            }
             do throws(StoreError) {
                 try connection.run("BEGIN")
                 // The view is fixed by the first read, not by BEGIN.
@@ -85,7 +90,9 @@ final class SQLiteDatabase: SQLDatabase {
             do throws(StoreError) {
                 try connection.rollBack()
                 let isKept = state.withLock { state in
-                    guard !state.isClosed, !state.isLoading, state.idleReaders.count < Self.maximumIdleReaders else { return false }
+                    guard !state.isClosed, !state.isLoading, state.idleReaders.count < Self.maximumIdleReaders else {
+                        return false
+                    }
                     state.idleReaders.append(connection)
                     return true
                 }
@@ -248,7 +255,9 @@ final class SQLiteDatabase: SQLDatabase {
         for connection in others { discard(connection) }
         if let writer { discard(writer) }
         if !isImmutable {
-            do throws(StoreError) { try SQLiteSettling.afterLastUse(path, settings, lock) } catch { failure = failure ?? error }
+            do throws(StoreError) { try SQLiteSettling.afterLastUse(path, settings, lock) } catch {
+                failure = failure ?? error
+            }
         }
         lock?.release()
         SQLiteOpenFiles.shared.leave(check.identity)

@@ -25,7 +25,9 @@ public struct SQLiteDialect: SQLDialect {
     public var textType: String { "TEXT" }
     /// BLOB.
     public var blobType: String { "BLOB" }
-    /// ANY: REAL would store −0.0 as the integer 0 and refuse the text of a NaN. In a STRICT table ANY converts nothing.
+    /// ANY: REAL would store −0.0 as the integer 0 and refuse the text of a NaN.
+    ///
+    /// In a STRICT table ANY converts nothing.
     public var floatingType: String { "ANY" }
     /// ANY.
     public var anyType: String { "ANY" }
@@ -51,7 +53,10 @@ public struct SQLiteDialect: SQLDialect {
     /// Texts behind numbers, as equals.
     public func floatingOrder(_ column: String, ascending: Bool) -> [String] {
         let direction = ascending ? "" : " DESC"
-        return ["typeof(\(column)) = 'text'\(direction)", "CASE WHEN typeof(\(column)) <> 'text' THEN \(column) END\(direction)"]
+        return [
+            "typeof(\(column)) = 'text'\(direction)",
+            "CASE WHEN typeof(\(column)) <> 'text' THEN \(column) END\(direction)",
+        ]
     }
 
     /// With an index on the column this costs one look-up.

@@ -73,7 +73,8 @@ extension StoreError {
         case .corrupted: remedy = "the file is damaged; run a check and restore it from a backup"
         case .notAStore: remedy = "it is not an SQLite database"
         case .noSpace: remedy = "the disk is full; nothing was written"
-        case .permissionDenied: remedy = "the file, or a file beside it, may not be opened; check the permissions of its directory"
+        case .permissionDenied:
+            remedy = "the file, or a file beside it, may not be opened; check the permissions of its directory"
         case .limitExceeded: remedy = "a value or a row is larger than the option maximumValueBytes allows"
         case .storeReplaced: remedy = "another file stands under its name; close the store and open the new one"
         case .duplicateObject: remedy = "an object with the same key exists already"

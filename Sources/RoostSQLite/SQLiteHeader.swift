@@ -36,12 +36,14 @@ struct SQLiteHeader {
     /// While there is a log, the file may be shorter than the store.
     private static func requireWhole(_ path: String) throws(StoreError) {
         for attempt in 1...2 {
-            guard let bytes = StoreFile.read(prefix: byteCount, of: path), let expected = SQLiteHeader(bytes)?.fileByteCount,
+            guard let bytes = StoreFile.read(prefix: byteCount, of: path),
+                let expected = SQLiteHeader(bytes)?.fileByteCount,
                 try StoreFile.byteCount(at: path) < expected, !SQLiteSettling.needsRecovery(path)
             else { return }
             // A checkpoint may have begun and ended between the looks; it has not twice.
             guard attempt == 2 else { continue }
-            throw StoreError(.corrupted, "'\(path)' is shorter than it says: its end is missing. Restore it from a backup.")
+            throw StoreError(
+                .corrupted, "'\(path)' is shorter than it says: its end is missing. Restore it from a backup.")
         }
     }
 
@@ -60,7 +62,8 @@ struct SQLiteHeader {
         guard header.formatVersion <= SQLSchema.formatVersion else {
             throw StoreError(
                 .unsupportedVersion,
-                "'\(path)' has format version \(header.formatVersion); this program reads up to \(SQLSchema.formatVersion). Use a newer one.")
+                "'\(path)' has format version \(header.formatVersion); this program reads up to \(SQLSchema.formatVersion). Use a newer one."
+            )
         }
         guard header.textEncoding <= 1 else {
             throw StoreError(.corrupted, "'\(path)' does not keep its text as UTF-8, as every Roost store does.")

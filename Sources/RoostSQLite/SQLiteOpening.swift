@@ -31,7 +31,9 @@ struct SQLiteOpening {
         if let held { lock = held } else { lock = try acquireLock() }
         do throws(StoreError) {
             let check = try FileHandleCheck(at: path)
-            try SQLiteOpenFiles.shared.enter(check.identity) { () throws(StoreError) in try SQLiteHeader.require(at: path) }
+            try SQLiteOpenFiles.shared.enter(check.identity) { () throws(StoreError) in
+                try SQLiteHeader.require(at: path)
+            }
             do throws(StoreError) {
                 return try open(type: type, url: url, lock: lock, check: check)
             } catch {
@@ -71,13 +73,14 @@ struct SQLiteOpening {
                 (uuid, schema) = try inspect(connection)
                 if isRecovering { try SQLiteSettling.requireSound(connection) }
                 if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
-                    throw StoreError(.busy, "'\(path)' has no write-ahead log, and somebody else reads it; try again later.")
+                    throw StoreError(
+                        .busy, "'\(path)' has no write-ahead log, and somebody else reads it; try again later.")
                 }
             } catch {
                 try? connection.close()
                 throw error
             }
-        } catch where settings.isReadOnly && lock == nil && error.code == .permissionDenied {
+        } catch  where settings.isReadOnly && lock == nil && error.code == .permissionDenied {
             throw StoreError(
                 .permissionDenied,
                 "'\(path)' was not closed by its last writer and cannot be recovered in a directory that cannot be written; open it for writing once, or copy it with the files beside it.",
@@ -103,7 +106,8 @@ struct SQLiteOpening {
         let schema = try SQLSchema(model, dialect: SQLiteDialect())
         try check.require(schema)
         if let expected = options.model {
-            let metadata = StoreMetadata(type: "sqlite", formatVersion: SQLSchema.formatVersion, storeUUID: uuid, model: model)
+            let metadata = StoreMetadata(
+                type: "sqlite", formatVersion: SQLSchema.formatVersion, storeUUID: uuid, model: model)
             guard expected.isCompatible(with: metadata) else {
                 throw StoreError(
                     .modelMismatch, "The store '\(path)' was made with another version of the model; migrate it first.")

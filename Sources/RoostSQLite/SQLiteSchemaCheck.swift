@@ -23,7 +23,8 @@ struct SQLiteSchemaCheck {
             (statement) throws(StoreError) in
             var entries: [String: Entry] = [:]
             while try statement.step() {
-                guard case .text(let type) = try statement.value(at: 0), case .text(let name) = try statement.value(at: 1),
+                guard case .text(let type) = try statement.value(at: 0),
+                    case .text(let name) = try statement.value(at: 1),
                     case .text(let table) = try statement.value(at: 2)
                 else { throw StoreError(.corrupted, "The catalogue of '\(connection.path)' is damaged.") }
                 // Indexes that SQLite makes for itself have no text.
@@ -33,7 +34,8 @@ struct SQLiteSchemaCheck {
                     let kind = type == "table" ? "virtual table" : type
                     throw StoreError(
                         .corrupted,
-                        "'\(connection.path)' has a \(kind), '\(name)', which no Roost store has; remove it with another tool if it is yours.")
+                        "'\(connection.path)' has a \(kind), '\(name)', which no Roost store has; remove it with another tool if it is yours."
+                    )
                 }
                 entries[name] = Entry(type: type, name: name, table: table, sql: sql)
             }
@@ -57,19 +59,26 @@ struct SQLiteSchemaCheck {
         let tables = Set((schema.systemTables + schema.tables).map { $0.name.lowercased() })
         for entry in entries.values where entry.type == "index" && !expected.contains(entry.name) {
             // A unique index that is not ours would refuse what the model allows.
-            guard tables.contains(entry.table.lowercased()), entry.sql.prefix(13).uppercased() != "CREATE INDEX " else { continue }
+            guard tables.contains(entry.table.lowercased()), entry.sql.prefix(13).uppercased() != "CREATE INDEX " else {
+                continue
+            }
             throw StoreError(
-                .corrupted, "'\(path)' has a unique index, '\(entry.name)', that its model does not know; remove it with another tool.")
+                .corrupted,
+                "'\(path)' has a unique index, '\(entry.name)', that its model does not know; remove it with another tool."
+            )
         }
     }
 
     private func require(_ item: SQLSchema.Item) throws(StoreError) {
         guard let entry = entries[item.name] else {
-            throw StoreError(.corrupted, "'\(path)' lacks '\(item.name)', which belongs to every store of its model; restore it from a backup.")
+            throw StoreError(
+                .corrupted,
+                "'\(path)' lacks '\(item.name)', which belongs to every store of its model; restore it from a backup.")
         }
         guard entry.sql == item.sql else {
             throw StoreError(
-                .corrupted, "'\(item.name)' in '\(path)' is not declared as Roost declares it; restore the store from a backup.")
+                .corrupted,
+                "'\(item.name)' in '\(path)' is not declared as Roost declares it; restore the store from a backup.")
         }
     }
 }

@@ -4,7 +4,9 @@ internal import RoostCore
 struct SQLiteSettings: Sendable {
     /// What a commit waits for.
     enum Synchronous: String, CaseIterable, Sendable {
-        /// The write-ahead log is flushed at each commit: a commit is durable on return. The default.
+        /// The write-ahead log is flushed at each commit: a commit is durable on return.
+        ///
+        /// The default.
         case full
         /// As `full`, and the directory is flushed when a rollback journal goes; the same as `full` for these stores.
         case extra
@@ -47,7 +49,8 @@ struct SQLiteSettings: Sendable {
                 }
                 pageSizeBytes = value
             default:
-                let hint = nearestName(to: name, among: Self.names).map { "did you mean '\($0)'?" }
+                let hint =
+                    nearestName(to: name, among: Self.names).map { "did you mean '\($0)'?" }
                     ?? "known options: \(Self.names.joined(separator: ", "))"
                 throw StoreError(.invalidRequest, "Stores of type 'sqlite' have no option '\(name)'; \(hint)")
             }

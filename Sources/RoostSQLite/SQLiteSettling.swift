@@ -22,7 +22,9 @@ enum SQLiteSettling {
         let result = try connection.text("PRAGMA quick_check(1)")
         guard result == "ok" else {
             throw StoreError(
-                .corrupted, "'\(connection.path)' is damaged: \(result.split(whereSeparator: \.isNewline).first ?? "unknown"). Restore it from a backup.")
+                .corrupted,
+                "'\(connection.path)' is damaged: \(result.split(whereSeparator: \.isNewline).first ?? "unknown"). Restore it from a backup."
+            )
         }
     }
 
@@ -45,12 +47,14 @@ enum SQLiteSettling {
         if settings.isReadOnly, needsRecovery(path) { return }
         do throws(StoreError) {
             try settle(path, settings)
-        } catch where settings.isReadOnly {
+        } catch  where settings.isReadOnly {
             // A reader that may not write leaves an empty log, which harms nobody.
         }
     }
 
-    /// Moves the log into the database and removes it. The caller holds the store's lock exclusively.
+    /// Moves the log into the database and removes it.
+    ///
+    /// The caller holds the store's lock exclusively.
     ///
     /// A connection that is not Roost's can keep SQLite from it; the log then stays, and is found by whoever opens the store next.
     static func settle(_ path: String, _ settings: SQLiteSettings) throws(StoreError) {

@@ -28,7 +28,9 @@ extension SQLiteStatement {
         }
     }
 
-    /// Sets a parameter to the value of one field, as the field's first column holds it. Copies the bytes.
+    /// Sets a parameter to the value of one field, as the field's first column holds it.
+    ///
+    /// Copies the bytes.
     public func bind(_ field: RecordLayout.Field, of record: RecordReader, at position: Int) throws(StoreError) {
         let step = SQLStep(field)
         try check(
@@ -44,7 +46,8 @@ extension SQLiteStatement {
         let handle = try open()
         let number = record.entityNumber
         guard let steps = plan.entities[number] else {
-            throw StoreError(.internalInconsistency, "\(record.id) was to be written into the table of another hierarchy.")
+            throw StoreError(
+                .internalInconsistency, "\(record.id) was to be written into the table of another hierarchy.")
         }
         let first = Int32(clamping: position)
         try check(sqlite3_bind_int64(handle, first, record.key))
@@ -60,7 +63,8 @@ extension SQLiteStatement {
     }
 
     private func bindFields(
-        _ handle: OpaquePointer, _ record: RecordReader, _ steps: UnsafeBufferPointer<SQLStep>, _ columns: Int32, _ fixed: Int32
+        _ handle: OpaquePointer, _ record: RecordReader, _ steps: UnsafeBufferPointer<SQLStep>, _ columns: Int32,
+        _ fixed: Int32
     ) -> Int32 {
         let bytes = record.bytes
         var tail: Int32 = 0
@@ -69,15 +73,20 @@ extension SQLiteStatement {
             var code: Int32
             var end = tail
             if step.kind.isVariable {
-                end = Int32(truncatingIfNeeded: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: Int(step.byteOffset), as: UInt32.self)))
+                end = Int32(
+                    truncatingIfNeeded: UInt32(
+                        littleEndian: bytes.loadUnaligned(fromByteOffset: Int(step.byteOffset), as: UInt32.self)))
             }
             if bytes[Int(step.nullByte)] & step.nullMask != 0 {
                 code = sqlite3_bind_null(handle, column)
-                if code == SQLITE_OK, step.entityColumn >= 0 { code = sqlite3_bind_null(handle, columns + step.entityColumn) }
+                if code == SQLITE_OK, step.entityColumn >= 0 {
+                    code = sqlite3_bind_null(handle, columns + step.entityColumn)
+                }
             } else {
                 code = bindValue(handle, record, step, column, Int(fixed + tail), Int(end - tail), nil)
                 if code == SQLITE_OK, step.entityColumn >= 0 {
-                    let entity = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: Int(step.byteOffset) + 8, as: UInt32.self))
+                    let entity = UInt32(
+                        littleEndian: bytes.loadUnaligned(fromByteOffset: Int(step.byteOffset) + 8, as: UInt32.self))
                     code = sqlite3_bind_int64(handle, columns + step.entityColumn, Int64(entity))
                 }
             }
@@ -87,7 +96,9 @@ extension SQLiteStatement {
         return SQLITE_OK
     }
 
-    /// Binds a value that is not null. `start` and `count` are where a tail field's bytes are; 0 and 0 looks them up.
+    /// Binds a value that is not null.
+    ///
+    /// `start` and `count` are where a tail field's bytes are; 0 and 0 looks them up.
     private func bindValue(
         _ handle: OpaquePointer, _ record: RecordReader, _ step: SQLStep, _ column: Int32, _ start: Int, _ count: Int,
         _ destructor: sqlite3_destructor_type?
@@ -132,16 +143,21 @@ extension SQLiteStatement {
     }
 
     private func bindText(
-        _ handle: OpaquePointer, _ column: Int32, _ bytes: UnsafeRawBufferPointer, _ destructor: sqlite3_destructor_type?
+        _ handle: OpaquePointer, _ column: Int32, _ bytes: UnsafeRawBufferPointer,
+        _ destructor: sqlite3_destructor_type?
     ) -> Int32 {
         // An empty text without an address would be null.
-        guard bytes.count > 0, let start = bytes.baseAddress else { return sqlite3_bind_text(handle, column, "", 0, copied) }
+        guard bytes.count > 0, let start = bytes.baseAddress else {
+            return sqlite3_bind_text(handle, column, "", 0, copied)
+        }
         return sqlite3_bind_text64(
-            handle, column, start.assumingMemoryBound(to: CChar.self), UInt64(bytes.count), destructor, UInt8(SQLITE_UTF8))
+            handle, column, start.assumingMemoryBound(to: CChar.self), UInt64(bytes.count), destructor,
+            UInt8(SQLITE_UTF8))
     }
 
     private func bindBlob(
-        _ handle: OpaquePointer, _ column: Int32, _ bytes: UnsafeRawBufferPointer, _ destructor: sqlite3_destructor_type?
+        _ handle: OpaquePointer, _ column: Int32, _ bytes: UnsafeRawBufferPointer,
+        _ destructor: sqlite3_destructor_type?
     ) -> Int32 {
         guard bytes.count > 0, let start = bytes.baseAddress else { return sqlite3_bind_zeroblob(handle, column, 0) }
         return sqlite3_bind_blob64(handle, column, start, UInt64(bytes.count), destructor)

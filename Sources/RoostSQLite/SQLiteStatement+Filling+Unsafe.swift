@@ -17,7 +17,8 @@ extension SQLiteStatement {
                 let entity = plan.entities[Int(number)]
             else {
                 return .damaged(
-                    plan.damaged(key: sqlite3_column_int64(handle, 0), entity: nil, "its entity is not one of the table's"))
+                    plan.damaged(
+                        key: sqlite3_column_int64(handle, 0), entity: nil, "its entity is not one of the table's"))
             }
             let end = entity.steps.span.withUnsafeBufferPointer { steps in
                 fill(&batch, handle, number, steps, entity, plan)
@@ -62,7 +63,8 @@ extension SQLiteStatement {
 
     private func reserve(_ count: Int) {
         guard scratch.count < count else { return }
-        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, scratch.count * 2, 4096), alignment: 16)
+        let larger = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: max(count, scratch.count * 2, 4096), alignment: 16)
         larger.copyMemory(from: UnsafeRawBufferPointer(scratch))
         scratch.deallocate()
         scratch = larger
@@ -86,13 +88,16 @@ extension SQLiteStatement {
             let type = sqlite3_column_type(handle, step.column)
             let offset = Int(step.byteOffset)
             if type == SQLITE_NULL {
-                if step.kind.isVariable { base.storeBytes(of: UInt32(length - fixed).littleEndian, toByteOffset: offset, as: UInt32.self) }
+                if step.kind.isVariable {
+                    base.storeBytes(of: UInt32(length - fixed).littleEndian, toByteOffset: offset, as: UInt32.self)
+                }
                 continue
             }
             switch step.kind {
             case .integer64, .order:
                 guard type == SQLITE_INTEGER else { return .damaged(step.fieldIndex, "is not an integer") }
-                base.storeBytes(of: sqlite3_column_int64(handle, step.column).littleEndian, toByteOffset: offset, as: Int64.self)
+                base.storeBytes(
+                    of: sqlite3_column_int64(handle, step.column).littleEndian, toByteOffset: offset, as: Int64.self)
             case .string, .uri, .data, .transformable:
                 let isText = step.kind == .string || step.kind == .uri
                 guard type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else {
@@ -102,7 +107,9 @@ extension SQLiteStatement {
                 let start = sqlite3_column_blob(handle, step.column)
                 let count = Int(sqlite3_column_bytes(handle, step.column))
                 guard start != nil || count == 0 else { return .failed(SQLITE_NOMEM) }
-                guard length + count <= RecordLayout.maximumByteCount else { return .damaged(step.fieldIndex, "is too large") }
+                guard length + count <= RecordLayout.maximumByteCount else {
+                    return .damaged(step.fieldIndex, "is too large")
+                }
                 if count > 0, let start {
                     if isText, !UnsafeRawBufferPointer(start: start, count: count).isText {
                         return .damaged(step.fieldIndex, "is not valid UTF-8")
@@ -116,7 +123,9 @@ extension SQLiteStatement {
                 }
                 base.storeBytes(of: UInt32(length - fixed).littleEndian, toByteOffset: offset, as: UInt32.self)
             case .double, .date:
-                guard let bits = doubleBits(handle, step.column, type) else { return .damaged(step.fieldIndex, "is not a number") }
+                guard let bits = doubleBits(handle, step.column, type) else {
+                    return .damaged(step.fieldIndex, "is not a number")
+                }
                 base.storeBytes(of: bits.littleEndian, toByteOffset: offset, as: UInt64.self)
             default:
                 if let reason = decode(handle, step, type, to: base, plan) { return .damaged(step.fieldIndex, reason) }
@@ -176,14 +185,19 @@ extension SQLiteStatement {
             base.storeBytes(of: bits.littleEndian, toByteOffset: offset, as: UInt32.self)
         case .decimal:
             guard let number = decimal(handle, step.column, type) else { return "is not a decimal number" }
-            base.storeBytes(of: UInt64(truncatingIfNeeded: number.mantissa).littleEndian, toByteOffset: offset, as: UInt64.self)
             base.storeBytes(
-                of: UInt64(truncatingIfNeeded: number.mantissa >> 64).littleEndian, toByteOffset: offset + 8, as: UInt64.self)
+                of: UInt64(truncatingIfNeeded: number.mantissa).littleEndian, toByteOffset: offset, as: UInt64.self)
+            base.storeBytes(
+                of: UInt64(truncatingIfNeeded: number.mantissa >> 64).littleEndian, toByteOffset: offset + 8,
+                as: UInt64.self)
             base.storeBytes(of: number.exponent.littleEndian, toByteOffset: offset + 16, as: Int16.self)
-            base.storeBytes(of: number.isNaN ? 2 : (number.isNegative ? 1 : 0), toByteOffset: offset + 18, as: UInt8.self)
+            base.storeBytes(
+                of: number.isNaN ? 2 : (number.isNegative ? 1 : 0), toByteOffset: offset + 18, as: UInt8.self)
         case .uuid:
             let bytes = columnBytes(handle, step.column)
-            guard type == SQLITE_BLOB, bytes.count == 16, let start = bytes.baseAddress else { return "is not a blob of 16 bytes" }
+            guard type == SQLITE_BLOB, bytes.count == 16, let start = bytes.baseAddress else {
+                return "is not a blob of 16 bytes"
+            }
             (base + offset).copyMemory(from: start, byteCount: 16)
         case .reference:
             let key = sqlite3_column_int64(handle, step.column)
@@ -196,7 +210,8 @@ extension SQLiteStatement {
                 plan.allows(number, step)
             else { return "is not a key with the number of an entity it can have" }
             base.storeBytes(of: key.littleEndian, toByteOffset: offset, as: Int64.self)
-            base.storeBytes(of: UInt32(truncatingIfNeeded: number).littleEndian, toByteOffset: offset + 8, as: UInt32.self)
+            base.storeBytes(
+                of: UInt32(truncatingIfNeeded: number).littleEndian, toByteOffset: offset + 8, as: UInt32.self)
         default: break
         }
         return nil
@@ -241,7 +256,8 @@ extension UnsafeRawBufferPointer {
     fileprivate var isText: Bool {
         var offset = 0
         while offset < count {
-            if offset + 8 <= count, loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
+            if offset + 8 <= count, loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+            {
                 offset += 8
                 continue
             }

@@ -2,7 +2,9 @@ internal import CSQLite
 public import RoostCore
 public import RoostSQL
 
-/// A prepared SQLite statement. Every return code is looked at; a column that cannot be had for want of memory is an error.
+/// A prepared SQLite statement.
+///
+/// Every return code is looked at; a column that cannot be had for want of memory is an error.
 public final class SQLiteStatement: SQLStatement {
     let sql: String
     /// The connection, while the statement is in use; nil while it is idle there.
@@ -29,7 +31,9 @@ public final class SQLiteStatement: SQLStatement {
 
     /// The statement, unless it was given back or finalised with its connection.
     func open() throws(StoreError) -> OpaquePointer {
-        guard let handle, let connection, !connection.isClosed else { throw StoreError(.closed, "A statement was used after its connection was closed.") }
+        guard let handle, let connection, !connection.isClosed else {
+            throw StoreError(.closed, "A statement was used after its connection was closed.")
+        }
         return handle
     }
 
@@ -91,7 +95,9 @@ public final class SQLiteStatement: SQLStatement {
         return sqlite3_column_int64(handle, Int32(clamping: column))
     }
 
-    /// The value in a column. Text that is not UTF-8 throws code `corrupted`.
+    /// The value in a column.
+    ///
+    /// Text that is not UTF-8 throws code `corrupted`.
     public func value(at column: Int) throws(StoreError) -> SQLValue {
         let (handle, index) = (try open(), Int32(clamping: column))
         switch sqlite3_column_type(handle, index) {

@@ -25,7 +25,9 @@ public struct SQLiteStoreType: PersistentStoreType {
         SQLiteOpenFiles.shared.inspectUnlessOpen(path) { SQLiteHeader.recognises(path) } ?? true
     }
 
-    /// Reads the metadata of a closed or open store. Changes nothing.
+    /// Reads the metadata of a closed or open store.
+    ///
+    /// Changes nothing.
     public func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata {
         var options = options
         options.isReadOnly = true
@@ -106,7 +108,8 @@ public struct SQLiteStoreType: PersistentStoreType {
         let isReplacing = try exists(target)
         if isReplacing {
             guard overwriting else {
-                throw StoreError(.alreadyExists, "'\(target)' exists already; allow overwriting or choose another name.")
+                throw StoreError(
+                    .alreadyExists, "'\(target)' exists already; allow overwriting or choose another name.")
             }
             try requireStore(target)
         }
@@ -126,7 +129,7 @@ public struct SQLiteStoreType: PersistentStoreType {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: path, forWriting: false)
             return true
-        } catch where error.code == .notFound || error.code == .missingDirectory {
+        } catch  where error.code == .notFound || error.code == .missingDirectory {
             return false
         }
     }

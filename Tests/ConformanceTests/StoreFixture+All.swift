@@ -3,7 +3,9 @@ import RoostConformance
 import RoostCore
 
 extension StoreFixture {
-    /// Every backend: whatever the umbrella registers. The only list of backends that tests know.
+    /// Every backend: whatever the umbrella registers.
+    ///
+    /// The only list of backends that tests know.
     static let all: [StoreFixture] = {
         registerBuiltInStores()
         return StoreRegistry.shared.all.map { StoreFixture($0, keepsClosedStores: $0.name == "memory") }

@@ -13,15 +13,20 @@ import Testing
 @Suite("Bad input")
 struct BadInputTests {
     /// Runs every command that reads the store `name`, and expects each to refuse it.
-    private func expectRefused(_ name: String, in place: Workplace, containing text: String = "", _ location: SourceLocation = #_sourceLocation) throws {
+    private func expectRefused(
+        _ name: String, in place: Workplace, containing text: String = "", _ location: SourceLocation = #_sourceLocation
+    ) throws {
         let before = try place.names()
         for command in [["info", name], ["check", name], ["diff", name, name], ["convert", name, "sqlite:new"]] {
             try place.start(command).wait().expectError(3, containing: text, location)
         }
-        #expect(try place.names().filter { !$0.hasSuffix(".lock") } == before.filter { !$0.hasSuffix(".lock") }, sourceLocation: location)
+        #expect(
+            try place.names().filter { !$0.hasSuffix(".lock") } == before.filter { !$0.hasSuffix(".lock") },
+            sourceLocation: location)
     }
 
-    @Test("a file that is not a store, an empty file, nothing at all", arguments: ["", "sqlite:", "lmdb:", "coredata:"])
+    @Test(
+        "a file that is not a store, an empty file, nothing at all", arguments: ["", "sqlite:", "lmdb:", "coredata:"])
     func foreignFiles(prefix: String) throws {
         let place = try Workplace()
         try place.write(Data("Dear diary, today I was not a store.\n".utf8), to: "text")
@@ -41,7 +46,9 @@ struct BadInputTests {
         let place = try Workplace()
         try FileManager.default.createDirectory(atPath: place.file("folder"), withIntermediateDirectories: false)
         try #require(mkfifo(place.file("pipe"), 0o600) == 0)
-        for name in ["folder", "pipe", "/dev/null", "/dev/zero"] { try expectRefused(prefix + name, in: place, containing: name) }
+        for name in ["folder", "pipe", "/dev/null", "/dev/zero"] {
+            try expectRefused(prefix + name, in: place, containing: name)
+        }
     }
 
     @Test("a type that does not exist")
@@ -138,7 +145,9 @@ struct BadInputTests {
         return ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     }()
 
-    @Test("a file that may not be read, a directory that may not be written", .enabled(if: asUser != nil, "needs setpriv as the superuser"), arguments: Workplace.fileTypes)
+    @Test(
+        "a file that may not be read, a directory that may not be written",
+        .enabled(if: asUser != nil, "needs setpriv as the superuser"), arguments: Workplace.fileTypes)
     func permissions(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a", objects: 10)
@@ -148,7 +157,8 @@ struct BadInputTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: place.file("a"))
         try FileManager.default.createDirectory(atPath: place.file("closed"), withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: place.file("closed"))
-        try place.start(["convert", "\(type):a", "\(type):closed/b"], through: user).wait().expectError(3, containing: "closed")
+        try place.start(["convert", "\(type):a", "\(type):closed/b"], through: user).wait().expectError(
+            3, containing: "closed")
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.file("closed")).isEmpty)
         try place.roost("convert", "a", "\(type):nowhere/b").expectError(3, containing: "nowhere")
     }

@@ -53,7 +53,8 @@ struct InterruptionTests {
         #expect(try place.bytes("a") == source)
     }
 
-    @Test("stopped by Ctrl-C or SIGTERM leaves no trace and exits 130", arguments: Workplace.fileTypes, [SIGINT, SIGTERM])
+    @Test(
+        "stopped by Ctrl-C or SIGTERM leaves no trace and exits 130", arguments: Workplace.fileTypes, [SIGINT, SIGTERM])
     func stopped(type: String, signal: Int32) throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a", objects: 8000)

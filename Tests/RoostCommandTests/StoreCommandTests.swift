@@ -19,9 +19,13 @@ struct StoreCommandTests {
         #expect(info["bytes"] as? Int == before.count)
         let entities = try #require(info["entities"] as? [[String: Any]])
         #expect(entities.reduce(0) { $0 + ($1["count"] as? Int ?? 0) } == 2000)
-        #expect(entities.compactMap { $0["name"] as? String } == ["Album", "Artist", "Band", "Genre", "Playlist", "Track"])
+        #expect(
+            entities.compactMap { $0["name"] as? String } == ["Album", "Artist", "Band", "Genre", "Playlist", "Track"])
         let links = try #require(info["links"] as? [[String: Any]])
-        #expect(links.compactMap { $0["relationship"] as? String } == ["Album.genres", "Artist.influences", "Playlist.tracks"])
+        #expect(
+            links.compactMap { $0["relationship"] as? String } == [
+                "Album.genres", "Artist.influences", "Playlist.tracks",
+            ])
         let model = try #require(info["model"] as? [String: Any])
         #expect((model["entities"] as? [[String: Any]])?.count == 6)
         let text = try place.roost("info", "music")
@@ -126,7 +130,10 @@ struct StoreCommandTests {
         let result = try place.roost("demo", "--objects=1000", "--seed=7")
         #expect(result.code == 0 && result.errors == "")
         let lines = result.output.split(separator: "\n").map(String.init)
-        #expect(lines.first?.split(separator: " ").map(String.init) == ["hop", "objects", "links", "seconds", "objects/s", "bytes", "digest", "verified"])
+        #expect(
+            lines.first?.split(separator: " ").map(String.init) == [
+                "hop", "objects", "links", "seconds", "objects/s", "bytes", "digest", "verified",
+            ])
         let hops = lines.filter { $0.contains(" -> ") }
         #expect(hops.count == (Workplace.fileTypes.contains("lmdb") ? 3 : 2))
         #expect(hops.allSatisfy { $0.hasSuffix("yes") })
@@ -144,7 +151,8 @@ struct StoreCommandTests {
     func smallLibraries(objects: Int) throws {
         let place = try Workplace()
         #expect(try place.roost("demo", "--objects=\(objects)").code == 0)
-        let entities = try #require(try place.roost("info", "music.sqlite", "--json").json()["entities"] as? [[String: Any]])
+        let entities = try #require(
+            try place.roost("info", "music.sqlite", "--json").json()["entities"] as? [[String: Any]])
         #expect(entities.reduce(0) { $0 + ($1["count"] as? Int ?? 0) } == objects)
         #expect(try place.roost("check", "music.sqlite").code == 0)
     }

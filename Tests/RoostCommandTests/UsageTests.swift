@@ -12,7 +12,10 @@ struct UsageTests {
         #expect(overview.code == 0 && overview.errors == "")
         for command in RoostTool.commands {
             #expect(overview.output.contains("  \(command.name) "))
-            for result in [try place.roost(command.name, "--help"), try place.roost(command.name, "-h"), try place.roost("help", command.name)] {
+            for result in [
+                try place.roost(command.name, "--help"), try place.roost(command.name, "-h"),
+                try place.roost("help", command.name),
+            ] {
                 #expect(result.code == 0 && result.errors == "")
                 #expect(result.output.contains("Usage: roost \(command.name)"))
                 #expect(result.output.contains("Examples:\n  roost \(command.name)"))
@@ -23,16 +26,19 @@ struct UsageTests {
         #expect(version.output.hasPrefix("roost "))
     }
 
-    @Test("tells what is wrong with it and exits 2", arguments: [
-        ([], "command is missing"), (["conver"], "did you mean 'convert'?"), (["--hlep"], "did you mean '--help'?"),
-        (["convert", "a"], "needs SOURCE DEST"), (["convert", "a", "b", "c"], "'c' is too much"),
-        (["convert", "--overwite", "a", "b"], "did you mean '--overwrite'?"), (["info", "-x", "a"], "unknown option '-x'"),
-        (["diff", "a", "b", "--limit"], "needs a value"), (["diff", "a", "b", "--limit=x"], "whole number"),
-        (["diff", "a", "b", "--limit=0"], "at least 1"), (["info", "--json=yes", "a"], "takes no value"),
-        (["model", "prnt", "x"], "did you mean 'print'?"), (["model", "compare", "x"], "needs OLD NEW"),
-        (["demo", "extra"], "'extra' is too much"), (["help", "nothing"], "unknown command 'nothing'"),
-        (["info", "a", "--model-version=1"], "needs '--model'"),
-    ] as [([String], String)])
+    @Test(
+        "tells what is wrong with it and exits 2",
+        arguments: [
+            ([], "command is missing"), (["conver"], "did you mean 'convert'?"), (["--hlep"], "did you mean '--help'?"),
+            (["convert", "a"], "needs SOURCE DEST"), (["convert", "a", "b", "c"], "'c' is too much"),
+            (["convert", "--overwite", "a", "b"], "did you mean '--overwrite'?"),
+            (["info", "-x", "a"], "unknown option '-x'"),
+            (["diff", "a", "b", "--limit"], "needs a value"), (["diff", "a", "b", "--limit=x"], "whole number"),
+            (["diff", "a", "b", "--limit=0"], "at least 1"), (["info", "--json=yes", "a"], "takes no value"),
+            (["model", "prnt", "x"], "did you mean 'print'?"), (["model", "compare", "x"], "needs OLD NEW"),
+            (["demo", "extra"], "'extra' is too much"), (["help", "nothing"], "unknown command 'nothing'"),
+            (["info", "a", "--model-version=1"], "needs '--model'"),
+        ] as [([String], String)])
     func wrongUsage(arguments: [String], message: String) throws {
         try Workplace().start(arguments).wait().expectError(2, containing: message)
     }
@@ -55,7 +61,9 @@ struct UsageTests {
     func closedPipe() throws {
         let place = try Workplace()
         let program = try #require(Workplace.program)
-        let result = try RunningCommand(["/bin/sh", "-c", "'\(program)' --help | true; '\(program)' convert --help >&-; true"], in: place.path).wait()
+        let result = try RunningCommand(
+            ["/bin/sh", "-c", "'\(program)' --help | true; '\(program)' convert --help >&-; true"], in: place.path
+        ).wait()
         #expect(result.code == 0 && !result.wasKilled)
         #expect(!result.errors.contains("Fatal"))
     }

@@ -38,9 +38,12 @@ func code(_ body: () throws -> Void) -> StoreError.Code? {
 struct StoreFileTests {
     let directory = Result { try TemporaryDirectory() }
 
-    @Test("paths split into directory and name", arguments: [
-        ("store", ".", "store"), ("/store", "/", "store"), ("a/b/store", "a/b", "store"), ("/a/ö", "/a", "ö"), ("a/", "a", ""),
-    ])
+    @Test(
+        "paths split into directory and name",
+        arguments: [
+            ("store", ".", "store"), ("/store", "/", "store"), ("a/b/store", "a/b", "store"), ("/a/ö", "/a", "ö"),
+            ("a/", "a", ""),
+        ])
     func splitting(path: String, directory: String, name: String) {
         #expect(StoreFile.directory(of: path) == directory)
         #expect(StoreFile.name(of: path) == name)
@@ -66,7 +69,8 @@ struct StoreFileTests {
         #expect(symlink(directory.file("circle"), directory.file("circle")) == 0)
         let file = try directory.write("store")
         let cases: [(String, StoreError.Code)] = [
-            (directory.file("absent"), .notFound), (directory.file("no/store"), .missingDirectory), (file + "/x", .missingDirectory),
+            (directory.file("absent"), .notFound), (directory.file("no/store"), .missingDirectory),
+            (file + "/x", .missingDirectory),
             (directory.path, .notAStore), (directory.file("pipe"), .notAStore), ("/dev/null", .notAStore),
             (directory.file("dangling"), .notFound), (directory.file("circle"), .notAStore), ("", .invalidRequest),
             (file + "\0x", .invalidRequest),
@@ -119,7 +123,8 @@ struct StoreFileTests {
     func creation() throws {
         let directory = try directory.get()
         try StoreFile.createExclusive(at: directory.file("new"))
-        let permissions = try FileManager.default.attributesOfItem(atPath: directory.file("new"))[.posixPermissions] as? Int
+        let permissions =
+            try FileManager.default.attributesOfItem(atPath: directory.file("new"))[.posixPermissions] as? Int
         #expect(permissions == 0o600)
         #expect(code { try StoreFile.createExclusive(at: directory.file("new")) } == .alreadyExists)
         #expect(symlink(directory.file("victim"), directory.file("planted")) == 0)
@@ -132,7 +137,9 @@ struct StoreFileTests {
         let directory = try directory.get()
         #expect(chmod(directory.path, 0o777) == 0)
         #expect(code { try StoreFile.createExclusive(at: directory.file("new")) } == .permissionDenied)
-        #expect(code { _ = try StoreLock.acquire(forStoreAt: directory.file("new"), .shared, timeoutSeconds: 0) } == .permissionDenied)
+        #expect(
+            code { _ = try StoreLock.acquire(forStoreAt: directory.file("new"), .shared, timeoutSeconds: 0) }
+                == .permissionDenied)
         #expect(try directory.names.isEmpty)
         #expect(chmod(directory.path, 0o1777) == 0)
         try StoreFile.createExclusive(at: directory.file("new"))
@@ -181,9 +188,14 @@ struct StoreFileTests {
         #expect(mkfifo(directory.file("pipe"), 0o600) == 0)
         #expect(code { try StoreFile.publish(new, as: directory.file("pipe"), overwriting: true) } == .notAStore)
         #expect(code { try StoreFile.publish(new, as: directory.path, overwriting: true) } == .notAStore)
-        #expect(code { try StoreFile.publish(directory.file("absent"), as: directory.file("x"), overwriting: true) } == .notFound)
-        #expect(code { try StoreFile.publish(directory.file("absent"), as: directory.file("x"), overwriting: false) } == .notFound)
-        #expect(code { try StoreFile.publish(new, as: directory.file("no/x"), overwriting: false) } == .missingDirectory)
+        #expect(
+            code { try StoreFile.publish(directory.file("absent"), as: directory.file("x"), overwriting: true) }
+                == .notFound)
+        #expect(
+            code { try StoreFile.publish(directory.file("absent"), as: directory.file("x"), overwriting: false) }
+                == .notFound)
+        #expect(
+            code { try StoreFile.publish(new, as: directory.file("no/x"), overwriting: false) } == .missingDirectory)
         #expect(try directory.names == ["new", "pipe"])
     }
 
@@ -192,13 +204,18 @@ struct StoreFileTests {
         let directory = try directory.get()
         let store = try directory.write("store")
         let abandoned = StoreFile.temporarySibling(of: store)
-        for suffix in ["", "-wal", "-journal", "-lock", ".lock"] { _ = try directory.write(StoreFile.name(of: abandoned) + suffix) }
+        for suffix in ["", "-wal", "-journal", "-lock", ".lock"] {
+            _ = try directory.write(StoreFile.name(of: abandoned) + suffix)
+        }
         let halfGone = StoreFile.name(of: StoreFile.temporarySibling(of: store)) + "-shm"
         _ = try directory.write(halfGone)
         let live = StoreFile.temporarySibling(of: store)
         let lock = try StoreLock.acquire(forStoreAt: live, .exclusive, timeoutSeconds: 0)
         try StoreFile.createExclusive(at: live)
-        let others = [".store.roost-tmp", ".store.0123.roost-tmp", ".other.0123456789abcdef.roost-tmp", ".store.0123456789abcdef.roost-tmp.mine"]
+        let others = [
+            ".store.roost-tmp", ".store.0123.roost-tmp", ".other.0123456789abcdef.roost-tmp",
+            ".store.0123456789abcdef.roost-tmp.mine",
+        ]
         for name in others { _ = try directory.write(name) }
         StoreFile.sweepTemporarySiblings(of: store)
         let liveName = StoreFile.name(of: live)
@@ -226,20 +243,29 @@ struct StoreFileTests {
         #expect(code { _ = try StoreFile.freeBytes(inDirectoryOf: directory.file("no/store")) } == .missingDirectory)
     }
 
-    @Test("every error of the system has a code", arguments: [
-        (EACCES, StoreError.Code.permissionDenied), (EPERM, .permissionDenied), (EROFS, .readOnly), (ENOSPC, .noSpace),
-        (EDQUOT, .noSpace), (EFBIG, .noSpace), (EMFILE, .outOfResources), (ENFILE, .outOfResources), (ENOMEM, .outOfResources),
-        (ENOBUFS, .outOfResources), (ENOLCK, .outOfResources), (ENOENT, .notFound), (ENOTDIR, .missingDirectory), (EEXIST, .alreadyExists),
-        (ENOTEMPTY, .alreadyExists), (EISDIR, .notAStore), (ENXIO, .notAStore), (ENODEV, .notAStore), (ELOOP, .notAStore),
-        (EAGAIN, .busy), (EBUSY, .busy), (ETXTBSY, .busy), (ETIMEDOUT, .timedOut), (ENAMETOOLONG, .invalidRequest),
-        (EINVAL, .invalidRequest), (EXDEV, .invalidRequest), (ENOSYS, .unsupported), (ENOTSUP, .unsupported), (EIO, .ioFailure),
-        (ESTALE, .ioFailure),
-    ])
+    @Test(
+        "every error of the system has a code",
+        arguments: [
+            (EACCES, StoreError.Code.permissionDenied), (EPERM, .permissionDenied), (EROFS, .readOnly),
+            (ENOSPC, .noSpace),
+            (EDQUOT, .noSpace), (EFBIG, .noSpace), (EMFILE, .outOfResources), (ENFILE, .outOfResources),
+            (ENOMEM, .outOfResources),
+            (ENOBUFS, .outOfResources), (ENOLCK, .outOfResources), (ENOENT, .notFound), (ENOTDIR, .missingDirectory),
+            (EEXIST, .alreadyExists),
+            (ENOTEMPTY, .alreadyExists), (EISDIR, .notAStore), (ENXIO, .notAStore), (ENODEV, .notAStore),
+            (ELOOP, .notAStore),
+            (EAGAIN, .busy), (EBUSY, .busy), (ETXTBSY, .busy), (ETIMEDOUT, .timedOut), (ENAMETOOLONG, .invalidRequest),
+            (EINVAL, .invalidRequest), (EXDEV, .invalidRequest), (ENOSYS, .unsupported), (ENOTSUP, .unsupported),
+            (EIO, .ioFailure),
+            (ESTALE, .ioFailure),
+        ])
     func mapping(errno: Int32, expected: StoreError.Code) {
         let error = StoreFile.error(errno: errno, "cannot be opened", path: "/store")
         #expect(error.code == expected)
         #expect(error.underlying as? SystemError == SystemError(code: errno))
         #expect(error.message.hasPrefix("'/store' cannot be opened: "))
-        #expect(StoreFile.error(errno: ENOENT, "cannot be opened", path: "/no such directory/store").code == .missingDirectory)
+        #expect(
+            StoreFile.error(errno: ENOENT, "cannot be opened", path: "/no such directory/store").code
+                == .missingDirectory)
     }
 }

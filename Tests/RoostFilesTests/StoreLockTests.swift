@@ -106,7 +106,8 @@ struct StoreLockTests {
         try asNobody { () throws in
             let none = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0)
             #expect(none === nil)
-            #expect(code { _ = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0) } == .permissionDenied)
+            #expect(
+                code { _ = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0) } == .permissionDenied)
         }
         #expect(try directory.get().names == ["store"])
         let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
@@ -114,7 +115,9 @@ struct StoreLockTests {
         // A lock file that can be read is honoured.
         asNobody {
             #expect(code { _ = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0) } == .busy)
-            #expect(code { _ = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0) } == .permissionDenied)
+            #expect(
+                code { _ = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0) } == .permissionDenied
+            )
         }
         lock.release()
     }

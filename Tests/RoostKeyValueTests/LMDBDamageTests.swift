@@ -31,7 +31,9 @@
             return try directory.bytes()
         }
 
-        /// Opens and reads everything. Returns what it read, or the code of the error.
+        /// Opens and reads everything.
+        ///
+        /// Returns what it read, or the code of the error.
         private func contents() throws -> Result<[String], StoreError> {
             do throws(StoreError) {
                 let storage = try LMDBStorage.open(
@@ -76,7 +78,9 @@
             #expect(refused > 100)
         }
 
-        @Test("flipped bytes give an error or leave keys and structure whole, never a signal", arguments: [UInt8(0x01), 0x80, 0xFF])
+        @Test(
+            "flipped bytes give an error or leave keys and structure whole, never a signal",
+            arguments: [UInt8(0x01), 0x80, 0xFF])
         func flips(mask: UInt8) throws {
             let good = try sample()
             let directory = try directory.get()
@@ -84,7 +88,9 @@
             var generator = SystemRandomNumberGenerator()
             var refused = 0
             // All of the meta pages, then places all over the file.
-            let places = Array(0..<160) + Array(4096..<4096 + 160) + (0..<700).map { _ in Int.random(in: 8192..<good.count, using: &generator) }
+            let places =
+                Array(0..<160) + Array(4096..<4096 + 160)
+                + (0..<700).map { _ in Int.random(in: 8192..<good.count, using: &generator) }
             for place in places {
                 var damaged = good
                 damaged[place] ^= mask
@@ -111,7 +117,8 @@
                     let range = page * 4096..<(page + 1) * 4096
                     switch kind {
                     case 0: damaged.replaceSubrange(range, with: Data(count: 4096))
-                    case 1: damaged.replaceSubrange(range, with: Data((0..<4096).map { _ in UInt8.random(in: 0...255) }))
+                    case 1:
+                        damaged.replaceSubrange(range, with: Data((0..<4096).map { _ in UInt8.random(in: 0...255) }))
                     default:
                         let other = (page + 1) % count
                         damaged.replaceSubrange(range, with: good[other * 4096..<(other + 1) * 4096])
@@ -120,7 +127,8 @@
                     switch try contents() {
                     // A page that was free, or in the middle of a value.
                     case .success(let entries): #expect(entries.count == expectedCount, "page \(page), \(kind)")
-                    case .failure(let error): #expect(Self.expectedCodes.contains(error.code), "page \(page), \(kind): \(error)")
+                    case .failure(let error):
+                        #expect(Self.expectedCodes.contains(error.code), "page \(page), \(kind): \(error)")
                     }
                 }
             }
@@ -178,7 +186,8 @@
             #expect(errorCode { _ = try directory.create() } == .alreadyExists)
             let missing = directory.file("no/store")
             #expect(errorCode { _ = try LMDBStorage.open(path: missing, options: StoreOptions()) } == .missingDirectory)
-            #expect(errorCode { _ = try LMDBStorage.create(path: missing, options: StoreOptions()) } == .missingDirectory)
+            #expect(
+                errorCode { _ = try LMDBStorage.create(path: missing, options: StoreOptions()) } == .missingDirectory)
         }
 
         @Test("a link planted in the place of LMDB's lock file is not followed")
@@ -219,7 +228,8 @@
             lock.release()
             let storage = try directory.open()
             #expect(
-                errorCode { _ = try StoreLock.acquire(forStoreAt: directory.store, .exclusive, timeoutSeconds: 0) } == .busy)
+                errorCode { _ = try StoreLock.acquire(forStoreAt: directory.store, .exclusive, timeoutSeconds: 0) }
+                    == .busy)
             try storage.close()
         }
     }

@@ -12,16 +12,21 @@
 
     @Suite("LMDB errors")
     struct LMDBErrorMappingTests {
-        @Test("every code of the library has one of ours", arguments: [
-            (MDB_KEYEXIST, StoreError.Code.invalidRequest), (MDB_NOTFOUND, .notAStore), (MDB_PAGE_NOTFOUND, .corrupted),
-            (MDB_CORRUPTED, .corrupted), (MDB_PANIC, .ioFailure), (MDB_VERSION_MISMATCH, .unsupportedVersion),
-            (MDB_INVALID, .notAStore), (MDB_MAP_FULL, .limitExceeded), (MDB_DBS_FULL, .internalInconsistency),
-            (MDB_READERS_FULL, .busy), (MDB_TLS_FULL, .outOfResources), (MDB_TXN_FULL, .limitExceeded),
-            (MDB_CURSOR_FULL, .corrupted), (MDB_PAGE_FULL, .corrupted), (MDB_MAP_RESIZED, .busy),
-            (MDB_INCOMPATIBLE, .notAStore), (MDB_BAD_RSLOT, .internalInconsistency), (MDB_BAD_TXN, .internalInconsistency),
-            (MDB_BAD_VALSIZE, .limitExceeded), (MDB_BAD_DBI, .internalInconsistency), (-1, .internalInconsistency),
-            (ENOSPC, .noSpace), (EACCES, .permissionDenied), (ENOMEM, .outOfResources), (EIO, .ioFailure), (EROFS, .readOnly),
-        ])
+        @Test(
+            "every code of the library has one of ours",
+            arguments: [
+                (MDB_KEYEXIST, StoreError.Code.invalidRequest), (MDB_NOTFOUND, .notAStore),
+                (MDB_PAGE_NOTFOUND, .corrupted),
+                (MDB_CORRUPTED, .corrupted), (MDB_PANIC, .ioFailure), (MDB_VERSION_MISMATCH, .unsupportedVersion),
+                (MDB_INVALID, .notAStore), (MDB_MAP_FULL, .limitExceeded), (MDB_DBS_FULL, .internalInconsistency),
+                (MDB_READERS_FULL, .busy), (MDB_TLS_FULL, .outOfResources), (MDB_TXN_FULL, .limitExceeded),
+                (MDB_CURSOR_FULL, .corrupted), (MDB_PAGE_FULL, .corrupted), (MDB_MAP_RESIZED, .busy),
+                (MDB_INCOMPATIBLE, .notAStore), (MDB_BAD_RSLOT, .internalInconsistency),
+                (MDB_BAD_TXN, .internalInconsistency),
+                (MDB_BAD_VALSIZE, .limitExceeded), (MDB_BAD_DBI, .internalInconsistency), (-1, .internalInconsistency),
+                (ENOSPC, .noSpace), (EACCES, .permissionDenied), (ENOMEM, .outOfResources), (EIO, .ioFailure),
+                (EROFS, .readOnly),
+            ])
         func mapping(code: Int32, expected: StoreError.Code) {
             let error = StoreError.lmdb(code, "cannot be opened", path: "/store")
             #expect(error.code == expected)

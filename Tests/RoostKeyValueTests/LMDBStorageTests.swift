@@ -80,7 +80,9 @@
                 try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                     try writer.put("a", "1")
                     let cursor = try writer.cursor(in: .records)
-                    guard try cursor.next(), cursor.value.count == 1 else { throw StoreError(.internalInconsistency, "not read") }
+                    guard try cursor.next(), cursor.value.count == 1 else {
+                        throw StoreError(.internalInconsistency, "not read")
+                    }
                     throw StoreError(.cancelled, "on purpose")
                 }
             }
@@ -162,7 +164,9 @@
                     } == .limitExceeded)
             }
             // A shorter value in the place of a longer one keeps its pages; the examination knows that.
-            try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put(key, String(value.prefix(9000))) }
+            try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
+                try writer.put(key, String(value.prefix(9000)))
+            }
             #expect(try storage.integrityFindings().isEmpty)
         }
 
@@ -193,7 +197,9 @@
             let failed = try storage.beginLongWrite(timeoutSeconds: 0)
             #expect(
                 errorCode {
-                    try failed.perform { (_: any KeyValueWriter) throws(StoreError) in throw StoreError(.cancelled, "on purpose") }
+                    try failed.perform { (_: any KeyValueWriter) throws(StoreError) in
+                        throw StoreError(.cancelled, "on purpose")
+                    }
                 } == .cancelled)
             #expect(errorCode { try failed.commit() } == .invalidRequest)
             failed.abort()
@@ -246,7 +252,9 @@
             let write = try storage.beginLongWrite(timeoutSeconds: 0)
             for part in 10..<20 {
                 try write.perform { (writer) throws(StoreError) in
-                    for index in 100..<300 { try writer.append("\(part)/\(index)", String(repeating: "v", count: 1000)) }
+                    for index in 100..<300 {
+                        try writer.append("\(part)/\(index)", String(repeating: "v", count: 1000))
+                    }
                 }
             }
             try write.commit()

@@ -22,11 +22,14 @@
 
         private func model() throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
-                EntityDescription("Note", attributes: [AttributeDescription("text", .string)], uniquenessConstraints: [["text"]])
+                EntityDescription(
+                    "Note", attributes: [AttributeDescription("text", .string)], uniquenessConstraints: [["text"]])
             ])
         }
 
-        private func url(_ name: String = "store") throws -> StoreURL { StoreURL(type: "lmdb", path: try directory.get().file(name)) }
+        private func url(_ name: String = "store") throws -> StoreURL {
+            StoreURL(type: "lmdb", path: try directory.get().file(name))
+        }
 
         private func options(_ model: ManagedObjectModel? = nil, isReadOnly: Bool = false) -> StoreOptions {
             StoreOptions(isReadOnly: isReadOnly, model: model, timeoutSeconds: 0)
@@ -75,8 +78,12 @@
             #expect(errorCode { _ = try type.create(url, model: try model(), options: options()) } == .alreadyExists)
             #expect(try directory.bytes() == Data("mine".utf8))
             let missing = StoreURL(type: "lmdb", path: directory.file("no/store"))
-            #expect(errorCode { _ = try type.create(missing, model: try model(), options: options()) } == .missingDirectory)
-            #expect(errorCode { _ = try type.create(try self.url("new"), model: try model(), options: options(isReadOnly: true)) } == .invalidRequest)
+            #expect(
+                errorCode { _ = try type.create(missing, model: try model(), options: options()) } == .missingDirectory)
+            #expect(
+                errorCode {
+                    _ = try type.create(try self.url("new"), model: try model(), options: options(isReadOnly: true))
+                } == .invalidRequest)
             #expect(try directory.names == ["store"])
         }
 
@@ -157,7 +164,8 @@
                 var batch = RecordBatch(model: store.model)
                 for key in 1...500 {
                     let number = part * 500 + key
-                    try batch.append(ObjectID("Note", Int64(number)), version: 1, values: ["text": .string("note \(number)")])
+                    try batch.append(
+                        ObjectID("Note", Int64(number)), version: 1, values: ["text": .string("note \(number)")])
                 }
                 try loader.append(batch)
             }
@@ -181,9 +189,12 @@
             #expect(try directory.names == ["store", "store.lock"])
         }
 
-        @Test("options are checked and a mistyped one is named", arguments: [
-            (["mapsize": "1"], "mapSize"), (["mapSize": "many"], "1048576"), (["maxReaders": "0"], "2"), (["synchronous": "off"], "maxReaders"),
-        ])
+        @Test(
+            "options are checked and a mistyped one is named",
+            arguments: [
+                (["mapsize": "1"], "mapSize"), (["mapSize": "many"], "1048576"), (["maxReaders": "0"], "2"),
+                (["synchronous": "off"], "maxReaders"),
+            ])
         func typeOptions(options: [String: String], hint: String) throws {
             let url = try url()
             do {

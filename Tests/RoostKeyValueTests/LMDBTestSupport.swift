@@ -21,7 +21,9 @@
         func file(_ name: String) -> String { "\(path)/\(name)" }
         var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() } }
         func bytes() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: store)) }
-        func write(_ bytes: Data, _ name: String = "store") throws { try bytes.write(to: URL(fileURLWithPath: file(name))) }
+        func write(_ bytes: Data, _ name: String = "store") throws {
+            try bytes.write(to: URL(fileURLWithPath: file(name)))
+        }
 
         /// A new storage in the directory.
         func create(
@@ -40,7 +42,9 @@
 
     /// The code of the error that `body` throws; nil if it throws none.
     func errorCode(_ body: () throws -> Void) -> StoreError.Code? {
-        do { try body() } catch let error as StoreError { return error.code } catch { return StoreError.Code("\(error)") }
+        do { try body() } catch let error as StoreError { return error.code } catch {
+            return StoreError.Code("\(error)")
+        }
         return nil
     }
 
@@ -60,7 +64,8 @@
             let cursor = try cursor(in: space)
             var entries: [String] = []
             while try cursor.next() {
-                entries.append(String(decoding: cursor.key, as: UTF8.self) + "=" + String(decoding: cursor.value, as: UTF8.self))
+                entries.append(
+                    String(decoding: cursor.key, as: UTF8.self) + "=" + String(decoding: cursor.value, as: UTF8.self))
             }
             return entries
         }

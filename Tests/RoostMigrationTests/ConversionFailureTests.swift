@@ -8,7 +8,8 @@ import Testing
 struct ConversionFailureTests {
     /// Ways to fail, with the code that the error must have.
     enum Failure: String, CaseIterable {
-        case firstAppend, middleAppend, lastAppend, finish, firstRead, middleRead, lostRecords, lostLinks, replace, cancel
+        case firstAppend, middleAppend, lastAppend, finish, firstRead, middleRead, lostRecords, lostLinks, replace,
+            cancel
 
         func faults(_ cancellation: ConversionCancellation) -> Faults {
             switch self {
@@ -135,7 +136,9 @@ struct ConversionFailureTests {
     func skipsDamaged(type: String) throws {
         let directory = try TemporaryDirectory()
         try Sample.store(type, directory.file("a")).close()
-        let damaged: Set<ObjectID> = [ObjectID("Person", 1), ObjectID("Person", 2), ObjectID("Editor", 1500), ObjectID("Shelf", 3)]
+        let damaged: Set<ObjectID> = [
+            ObjectID("Person", 1), ObjectID("Person", 2), ObjectID("Editor", 1500), ObjectID("Shelf", 3),
+        ]
         let registry = try Sample.registry(type, Faults(damaged: damaged))
         let (source, destination) = (
             ConversionEndpoint.url(StoreURL(type: "faulty", path: directory.file("a"))),

@@ -54,7 +54,8 @@ struct ConversionTests {
         let directory = try TemporaryDirectory()
         let original = try Sample.store(type, directory.file("a"))
         let before = try #require(try original.snapshot().recordedTally()).digest
-        let copy = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: directory.file("b")), model: original.model)
+        let copy = try StoreRegistry.builtIn.create(
+            StoreURL(type: "memory", path: directory.file("b")), model: original.model)
         let changed = Mutex(false)
         let faulty = FaultyStore(
             copy,
@@ -74,7 +75,8 @@ struct ConversionTests {
     func reportsProgress() throws {
         let directory = try TemporaryDirectory()
         let original = try Sample.store("memory", directory.file("a"))
-        let copy = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: directory.file("b")), model: original.model)
+        let copy = try StoreRegistry.builtIn.create(
+            StoreURL(type: "memory", path: directory.file("b")), model: original.model)
         let seen = Mutex<[ConversionProgress]>([])
         let options = ConversionOptions(onProgress: { progress in seen.withLock { $0.append(progress) } })
         _ = try MigrationManager(registry: .builtIn).convert(from: .store(original), to: .store(copy), options: options)
@@ -94,7 +96,8 @@ struct ConversionTests {
     func encodesReport() throws {
         let directory = try TemporaryDirectory()
         let original = try Sample.store("memory", directory.file("a"), people: 10)
-        let copy = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: directory.file("b")), model: original.model)
+        let copy = try StoreRegistry.builtIn.create(
+            StoreURL(type: "memory", path: directory.file("b")), model: original.model)
         let report = try MigrationManager(registry: .builtIn).convert(from: .store(original), to: .store(copy))
         let data = try JSONEncoder().encode(report)
         #expect(try JSONDecoder().decode(ConversionReport.self, from: data) == report)
@@ -113,7 +116,8 @@ struct ConversionTests {
         let directory = try TemporaryDirectory()
         let original = try StoreRegistry.builtIn.create(
             StoreURL(type: type, path: directory.file("a")), model: try Sample.model())
-        let copy = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: directory.file("b")), model: original.model)
+        let copy = try StoreRegistry.builtIn.create(
+            StoreURL(type: "memory", path: directory.file("b")), model: original.model)
         let report = try MigrationManager(registry: .builtIn).convert(from: .store(original), to: .store(copy))
         #expect(report.objects == 0 && report.verified)
         try original.close()

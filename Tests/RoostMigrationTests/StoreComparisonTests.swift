@@ -5,7 +5,9 @@ import Testing
 
 @Suite("Comparing and checking stores")
 struct StoreComparisonTests {
-    private func pair(_ types: (String, String), _ directory: TemporaryDirectory) throws -> (any PersistentStore, any PersistentStore) {
+    private func pair(_ types: (String, String), _ directory: TemporaryDirectory) throws -> (
+        any PersistentStore, any PersistentStore
+    ) {
         (
             try Sample.store(types.0, directory.file("a"), people: 300),
             try Sample.store(types.1, directory.file("b"), people: 300)

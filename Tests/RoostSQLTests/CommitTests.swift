@@ -76,10 +76,13 @@ struct CommitTests {
         #expect(error.code == .constraintViolation)
         #expect(
             Set(error.violations) == [
-                ConstraintViolation(entity: "Person", attributes: ["name"], rejected: ObjectID("Person", 10), existing: a),
                 ConstraintViolation(
-                    entity: "Person", attributes: ["name"], rejected: ObjectID("Singer", 12), existing: ObjectID("Singer", 11)),
-                ConstraintViolation(entity: "Singer", attributes: ["voice"], rejected: ObjectID("Singer", 11), existing: a),
+                    entity: "Person", attributes: ["name"], rejected: ObjectID("Person", 10), existing: a),
+                ConstraintViolation(
+                    entity: "Person", attributes: ["name"], rejected: ObjectID("Singer", 12),
+                    existing: ObjectID("Singer", 11)),
+                ConstraintViolation(
+                    entity: "Singer", attributes: ["voice"], rejected: ObjectID("Singer", 11), existing: a),
             ])
         // An exchange, and a value taken over from a deleted object.
         try store.change {
@@ -225,9 +228,13 @@ struct CommitTests {
         }
         let snapshot = try store.snapshot()
         #expect(try store.collect(snapshot.records(of: "Person", after: nil)).map(\.id.key) == [1, 2, 5, 7, 9])
-        #expect(try store.collect(snapshot.records(of: "Person", after: ObjectID("Person", 5))).map(\.id.key) == [7, 9])
+        #expect(
+            try store.collect(snapshot.records(of: "Person", after: ObjectID("Person", 5))).map(\.id.key) == [7, 9])
         #expect(try store.collect(snapshot.records(of: "Singer", after: nil)).map(\.id.key) == [1, 5, 9])
-        let ids = [ObjectID("Person", 9), ObjectID("Drummer", 5), ObjectID("Singer", 4), ObjectID("Singer", 1), ObjectID("Person", 7)]
+        let ids = [
+            ObjectID("Person", 9), ObjectID("Drummer", 5), ObjectID("Singer", 4), ObjectID("Singer", 1),
+            ObjectID("Person", 7),
+        ]
         #expect(try store.collect(snapshot.records(with: ids)).map(\.id.key) == [9, 1, 7])
         #expect(code { _ = try snapshot.records(of: "Nobody", after: nil) } == .unknownEntity)
     }

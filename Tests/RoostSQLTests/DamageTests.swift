@@ -16,7 +16,8 @@ struct DamageTests {
         try store.change { changes in
             for key in Int64(1)...12 {
                 try changes.insert(
-                    ObjectID("Track", key), values: ["title": .string("title \(key)"), "i64": .int(key), "length": .double(Double(key))])
+                    ObjectID("Track", key),
+                    values: ["title": .string("title \(key)"), "i64": .int(key), "length": .double(Double(key))])
                 try changes.insert(ObjectID("Album", key), values: ["title": .string("album \(key)")])
                 try changes.add(Link(key, 13 - key), to: RelationshipName("Album", "similar"))
             }
@@ -32,14 +33,17 @@ struct DamageTests {
                 bytes.removeLast(Int.random(in: 1..<bytes.count, using: &generator))
             } else {
                 for _ in 0..<Int.random(in: 1...3, using: &generator) {
-                    bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= UInt8.random(in: 1...255, using: &generator)
+                    bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= UInt8.random(
+                        in: 1...255, using: &generator)
                 }
             }
             try directory.write(bytes, to: "x")
             let outcome = try outcome(type, directory.url("x"), expected)
             outcomes[outcome, default: 0] += 1
             #expect(outcome != "wrong", "round \(round) of part \(part)")
-            for name in try directory.names where name.hasPrefix("x") { try FileManager.default.removeItem(atPath: directory.file(name)) }
+            for name in try directory.names where name.hasPrefix("x") {
+                try FileManager.default.removeItem(atPath: directory.file(name))
+            }
         }
         #expect((outcomes["error"] ?? 0) > 0)
     }

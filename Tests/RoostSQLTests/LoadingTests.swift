@@ -11,7 +11,8 @@ struct LoadingTests {
         for (entity, count) in [("Album", 300), ("Track", 2500), ("Tag", 40)] as [(EntityName, Int64)] {
             var batch = RecordBatch(model: model)
             for key in 1...count {
-                var values: [String: Value] = entity == "Tag" ? ["name": .string("t\(key)")] : ["title": .string("title \(key)")]
+                var values: [String: Value] =
+                    entity == "Tag" ? ["name": .string("t\(key)")] : ["title": .string("title \(key)")]
                 if entity == "Track" {
                     values["album"] = .objectID(ObjectID("Album", key % 300 + 1))
                     values["album#order"] = .int(key)
@@ -53,7 +54,8 @@ struct LoadingTests {
         changes.addedLinks = [links]
         _ = try committed.commit(changes)
 
-        let loaded = try type.create(directory.url("b"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
+        let loaded = try type.create(
+            directory.url("b"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
         let loader = try loaded.bulkLoader(BulkLoadOptions(lastKeys: ["Person": 5000]))
         for batch in records { try loader.append(batch) }
         try loader.append(links)
@@ -61,7 +63,9 @@ struct LoadingTests {
         #expect(code { try loader.append(links) } == .closed)
         #expect(try committed.digest() == tally.digest)
         #expect(try loaded.digest() == tally.digest)
-        let versions = records.flatMap { batch in (0..<batch.count).map { (batch.id(at: $0).entity, batch.version(at: $0)) } }
+        let versions = records.flatMap { batch in
+            (0..<batch.count).map { (batch.id(at: $0).entity, batch.version(at: $0)) }
+        }
         #expect(try loaded.records("Track").map(\.version) == versions.filter { $0.0 == "Track" }.map(\.1))
         #expect(try loaded.reserveKeys(1, for: "Singer").lowerBound > 5000)
         #expect(try loaded.findings() == [])
@@ -80,7 +84,8 @@ struct LoadingTests {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
-            directory.url("a"), model: model, options: StoreOptions(userMetadata: ["a": .int(1)], isUnpublished: isUnpublished))
+            directory.url("a"), model: model,
+            options: StoreOptions(userMetadata: ["a": .int(1)], isUnpublished: isUnpublished))
         let identity = try store.metadata()
         for _ in 0..<2 {
             let loader = try store.bulkLoader(BulkLoadOptions())
@@ -103,7 +108,8 @@ struct LoadingTests {
     func violations(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
-        let store = try SQLiteStoreType().create(directory.url("a"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
+        let store = try SQLiteStoreType().create(
+            directory.url("a"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
         var people = RecordBatch(model: model)
         try people.append(ObjectID("Singer", 1), values: ["name": "A"])
         try people.append(ObjectID("Drummer", 2), values: ["name": "B"])
@@ -118,7 +124,8 @@ struct LoadingTests {
         #expect(
             failure?.violations == [
                 ConstraintViolation(
-                    entity: "Person", attributes: ["name"], rejected: ObjectID("Drummer", 3), existing: ObjectID("Singer", 1))
+                    entity: "Person", attributes: ["name"], rejected: ObjectID("Drummer", 3),
+                    existing: ObjectID("Singer", 1))
             ])
         #expect(try store.digest()?.objectCount == 0)
 
@@ -137,7 +144,8 @@ struct LoadingTests {
     func isolation() throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
-        let store = try SQLiteStoreType().create(directory.url("a"), model: model, options: StoreOptions(timeoutSeconds: 0.05))
+        let store = try SQLiteStoreType().create(
+            directory.url("a"), model: model, options: StoreOptions(timeoutSeconds: 0.05))
         try store.change { try $0.insert(ObjectID("Tag", 1_000), values: [:]) }
         let loader = try store.bulkLoader(BulkLoadOptions())
         for batch in try Self.batches(model).records { try loader.append(batch) }

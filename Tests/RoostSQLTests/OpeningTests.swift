@@ -52,7 +52,9 @@ struct OpeningTests {
     func refusals() throws {
         let store = try create("a")
         try store.close()
-        let open = { (name: String) in code { _ = try self.type.open(self.directory.url(name), options: StoreOptions()) } }
+        let open = { (name: String) in
+            code { _ = try self.type.open(self.directory.url(name), options: StoreOptions()) }
+        }
         #expect(open("nothing") == .notFound)
         #expect(open("no/where") == .missingDirectory)
         try tool("CREATE TABLE t(a); INSERT INTO t VALUES (1)", on: "foreign")
@@ -71,21 +73,30 @@ struct OpeningTests {
         #expect(open("folder") == .notAStore)
         #expect(!type.recognises(fileAt: directory.file("foreign")))
         #expect(!type.recognises(fileAt: directory.file("folder")))
-        #expect(code { _ = try type.open(directory.url("a"), options: StoreOptions(model: try Models.note("Note", "body"))) } == .modelMismatch)
-        #expect(code { _ = try type.create(directory.url("a"), model: try Models.note(), options: StoreOptions()) } == .alreadyExists)
-        #expect(code { _ = try type.open(directory.url("a"), options: StoreOptions(typeOptions: ["synchronus": "full"])) } == .invalidRequest)
+        #expect(
+            code {
+                _ = try type.open(directory.url("a"), options: StoreOptions(model: try Models.note("Note", "body")))
+            } == .modelMismatch)
+        #expect(
+            code { _ = try type.create(directory.url("a"), model: try Models.note(), options: StoreOptions()) }
+                == .alreadyExists)
+        #expect(
+            code { _ = try type.open(directory.url("a"), options: StoreOptions(typeOptions: ["synchronus": "full"])) }
+                == .invalidRequest)
         #expect(try directory.names.filter { $0.contains("wal") || $0.contains("tmp") } == [])
         let again = try type.open(directory.url("a"), options: StoreOptions())
         #expect(try again.findings() == [])
         try again.close()
     }
 
-    @Test("a schema with something foreign in it is refused", arguments: [
-        "CREATE TRIGGER x AFTER INSERT ON Note BEGIN DELETE FROM Note; END", "CREATE VIEW x AS SELECT 1",
-        "ALTER TABLE Note ADD COLUMN x INTEGER GENERATED ALWAYS AS (1)", "ALTER TABLE Note ADD COLUMN extra TEXT",
-        "CREATE UNIQUE INDEX x ON Note(text)", "DROP TABLE _roost_keys", "CREATE VIRTUAL TABLE x USING fts5(a)",
-        "DROP TABLE Note; CREATE VIEW Note AS SELECT 1 AS _id",
-    ])
+    @Test(
+        "a schema with something foreign in it is refused",
+        arguments: [
+            "CREATE TRIGGER x AFTER INSERT ON Note BEGIN DELETE FROM Note; END", "CREATE VIEW x AS SELECT 1",
+            "ALTER TABLE Note ADD COLUMN x INTEGER GENERATED ALWAYS AS (1)", "ALTER TABLE Note ADD COLUMN extra TEXT",
+            "CREATE UNIQUE INDEX x ON Note(text)", "DROP TABLE _roost_keys", "CREATE VIRTUAL TABLE x USING fts5(a)",
+            "DROP TABLE Note; CREATE VIEW Note AS SELECT 1 AS _id",
+        ])
     func hostileSchema(sql: String) throws {
         try create("a").close()
         try tool(sql, on: "a")
@@ -97,7 +108,9 @@ struct OpeningTests {
     @Test("other tables and plain indexes that somebody added are left alone")
     func tolerance() throws {
         try create("a").close()
-        try tool("CREATE TABLE mine(a); CREATE INDEX mine_too ON Note(text); CREATE UNIQUE INDEX u ON mine(a); ANALYZE", on: "a")
+        try tool(
+            "CREATE TABLE mine(a); CREATE INDEX mine_too ON Note(text); CREATE UNIQUE INDEX u ON mine(a); ANALYZE",
+            on: "a")
         let store = try type.open(directory.url("a"), options: StoreOptions())
         try store.change { try $0.insert(ObjectID("Note", 50), values: ["text": "x"]) }
         #expect(try store.findings() == [])
@@ -107,7 +120,9 @@ struct OpeningTests {
     @Test("a row that another tool changed is read as changed and reported")
     func editedRow() throws {
         try create("a").close()
-        try tool("UPDATE Note SET text = 'edited' WHERE _id = 3; UPDATE Note SET text = CAST(X'FF' AS TEXT) WHERE _id = 5", on: "a")
+        try tool(
+            "UPDATE Note SET text = 'edited' WHERE _id = 3; UPDATE Note SET text = CAST(X'FF' AS TEXT) WHERE _id = 5",
+            on: "a")
         let store = try type.open(directory.url("a"), options: StoreOptions())
         let snapshot = try store.snapshot()
         let cursor = try snapshot.records(of: "Note", after: nil)
@@ -145,9 +160,12 @@ struct OpeningTests {
         let store = try create("a", count: 1)
         try store.close()
         let samples: [[UInt8]] = [
-            [0xC3, 0xA9], [0xC1, 0x81], [0xE0, 0x9F, 0xBF], [0xE0, 0xA0, 0x80], [0xED, 0x9F, 0xBF], [0xED, 0xA0, 0x80], [0xEF, 0xBF, 0xBF],
-            [0xF0, 0x8F, 0xBF, 0xBF], [0xF0, 0x90, 0x80, 0x80], [0xF4, 0x8F, 0xBF, 0xBF], [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80],
-            [0x80], [0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x98], [0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0xC3, 0xA9, 0x41], [0xC3, 0x41],
+            [0xC3, 0xA9], [0xC1, 0x81], [0xE0, 0x9F, 0xBF], [0xE0, 0xA0, 0x80], [0xED, 0x9F, 0xBF], [0xED, 0xA0, 0x80],
+            [0xEF, 0xBF, 0xBF],
+            [0xF0, 0x8F, 0xBF, 0xBF], [0xF0, 0x90, 0x80, 0x80], [0xF4, 0x8F, 0xBF, 0xBF], [0xF4, 0x90, 0x80, 0x80],
+            [0xF5, 0x80, 0x80, 0x80],
+            [0x80], [0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x98],
+            [0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0xC3, 0xA9, 0x41], [0xC3, 0x41],
             [0xE2, 0x82, 0x41], [0xF0, 0x9F, 0x98, 0x41], [0xFF], Array("日本語 été 😀 plain".utf8),
         ]
         for (index, bytes) in samples.enumerated() {
@@ -163,7 +181,9 @@ struct OpeningTests {
                 found = try reopened.collect(snapshot.records(with: [ObjectID("Note", Int64(index + 100))]))
             }
             #expect(failure == (isValid ? nil : .corrupted), "\(bytes)")
-            if isValid { #expect(try found.map { try $0.value("text") } == [.string(String(decoding: bytes, as: UTF8.self))]) }
+            if isValid {
+                #expect(try found.map { try $0.value("text") } == [.string(String(decoding: bytes, as: UTF8.self))])
+            }
         }
         snapshot.close()
         try reopened.close()
@@ -211,7 +231,9 @@ struct OpeningTests {
         let one = try create("a", count: 1)
         let two = try type.open(directory.url("a"), options: StoreOptions(timeoutSeconds: 0.05))
         try two.change { try $0.update(ObjectID("Note", 1), version: 1, values: ["text": "two"]) }
-        #expect(code { try one.change { try $0.update(ObjectID("Note", 1), version: 1, values: ["text": "one"]) } } == .conflict)
+        #expect(
+            code { try one.change { try $0.update(ObjectID("Note", 1), version: 1, values: ["text": "one"]) } }
+                == .conflict)
         let loader = try one.bulkLoader(BulkLoadOptions())
         #expect(code { try two.change { try $0.insert(ObjectID("Note", 2), values: [:]) } } == .busy)
         #expect(try two.records("Note").count == 1)
@@ -279,7 +301,9 @@ struct OpeningTests {
         // A crashed user of the old store leaves its log.
         for name in ["a", "a-wal"] { try directory.write(try directory.bytes(name), to: "c" + name.dropFirst()) }
         try old.close()
-        #expect(code { try type.replace(directory.url("c"), with: directory.url("b"), overwriting: false) } == .alreadyExists)
+        #expect(
+            code { try type.replace(directory.url("c"), with: directory.url("b"), overwriting: false) }
+                == .alreadyExists)
         try type.replace(directory.url("c"), with: directory.url("b"), overwriting: true)
         #expect(try directory.names == ["a", "a.lock", "c", "c.lock"])
         let store = try type.open(directory.url("c"), options: StoreOptions())
@@ -287,16 +311,20 @@ struct OpeningTests {
         #expect(try store.findings() == [])
         try store.close()
         try directory.write([1, 2, 3], to: "text")
-        #expect(code { try type.replace(directory.url("text"), with: directory.url("a"), overwriting: true) } == .notAStore)
+        #expect(
+            code { try type.replace(directory.url("text"), with: directory.url("a"), overwriting: true) } == .notAStore)
         #expect(code { try type.destroy(directory.url("text")) } == .notAStore)
         for name in ["a", "c"] { try type.destroy(directory.url(name)) }
         try type.destroy(directory.url("never"))
         #expect(try directory.names.filter { $0 != "text.lock" } == ["text"])
     }
 
-    @Test("names that look like SQL are only names", arguments: [
-        "order", "select", "a\"; DROP TABLE _roost_keys; --", "_roost_keys", "sqlite_x", "Nöte", "a'b", "rowid", "_id", "%s?1",
-    ])
+    @Test(
+        "names that look like SQL are only names",
+        arguments: [
+            "order", "select", "a\"; DROP TABLE _roost_keys; --", "_roost_keys", "sqlite_x", "Nöte", "a'b", "rowid",
+            "_id", "%s?1",
+        ])
     func names(name: String) throws {
         let model: ManagedObjectModel
         do throws(StoreError) {
@@ -309,7 +337,9 @@ struct OpeningTests {
         }
         let store = try type.create(directory.url("a"), model: model, options: StoreOptions())
         try store.change { try $0.insert(ObjectID(EntityName(name), 1), values: [name: "value"]) }
-        #expect(try store.keys(FetchRequest(EntityName(name), where: .equal(name, "value"), sortedBy: [.init(name)])) == [1])
+        #expect(
+            try store.keys(FetchRequest(EntityName(name), where: .equal(name, "value"), sortedBy: [.init(name)])) == [1]
+        )
         #expect(try store.findings() == [])
         try store.close()
         let reopened = try type.open(directory.url("a"), options: StoreOptions())
@@ -317,7 +347,9 @@ struct OpeningTests {
         try reopened.close()
     }
 
-    @Test("a store under a name that SQLite takes for something else", arguments: [":memory:", "file:a?mode=memory", "a b%20c"])
+    @Test(
+        "a store under a name that SQLite takes for something else",
+        arguments: [":memory:", "file:a?mode=memory", "a b%20c"])
     func paths(name: String) throws {
         let store = try create(name)
         try store.close()

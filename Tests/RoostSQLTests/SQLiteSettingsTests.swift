@@ -26,7 +26,8 @@ struct SQLiteSettingsTests {
             #expect(found == value, "\(pragma)")
         }
         for (option, isOn) in [
-            (SQLITE_DBCONFIG_DEFENSIVE, true), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false), (SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+            (SQLITE_DBCONFIG_DEFENSIVE, true), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
             (SQLITE_DBCONFIG_ENABLE_VIEW, false), (SQLITE_DBCONFIG_DQS_DML, false), (SQLITE_DBCONFIG_DQS_DDL, false),
             (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false), (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
         ] { #expect(try connection.isOn(option) == isOn, "option \(option)") }
@@ -50,20 +51,26 @@ struct SQLiteSettingsTests {
         try store.close()
     }
 
-    @Test("every result code has its code", arguments: [
-        (SQLITE_BUSY, StoreError.Code.busy), (SQLITE_BUSY | 2 << 8, .busy), (SQLITE_LOCKED, .busy), (SQLITE_PROTOCOL, .busy),
-        (SQLITE_SCHEMA, .busy), (SQLITE_NOMEM, .outOfResources), (SQLITE_IOERR | 12 << 8, .outOfResources),
-        (SQLITE_READONLY, .readOnly), (SQLITE_READONLY | 4 << 8, .storeReplaced), (SQLITE_INTERRUPT, .cancelled),
-        (SQLITE_IOERR, .ioFailure), (SQLITE_IOERR | 4 << 8, .ioFailure), (SQLITE_IOERR | 32 << 8, .corrupted),
-        (SQLITE_IOERR | 33 << 8, .corrupted), (SQLITE_CORRUPT, .corrupted), (SQLITE_CORRUPT | 1 << 8, .corrupted),
-        (SQLITE_NOTADB, .notAStore), (SQLITE_FULL, .noSpace), (SQLITE_CANTOPEN, .permissionDenied),
-        (SQLITE_CANTOPEN | 2 << 8, .notAStore), (SQLITE_CANTOPEN | 5 << 8, .corrupted), (SQLITE_CANTOPEN | 6 << 8, .permissionDenied),
-        (SQLITE_PERM, .permissionDenied), (SQLITE_AUTH, .permissionDenied), (SQLITE_TOOBIG, .limitExceeded),
-        (SQLITE_NOLFS, .limitExceeded), (SQLITE_CONSTRAINT | 6 << 8, .duplicateObject), (SQLITE_CONSTRAINT | 10 << 8, .duplicateObject),
-        (SQLITE_CONSTRAINT | 8 << 8, .constraintViolation), (SQLITE_CONSTRAINT | 5 << 8, .internalInconsistency),
-        (SQLITE_ERROR, .internalInconsistency), (SQLITE_MISUSE, .internalInconsistency), (SQLITE_MISMATCH, .internalInconsistency),
-        (SQLITE_RANGE, .internalInconsistency),
-    ])
+    @Test(
+        "every result code has its code",
+        arguments: [
+            (SQLITE_BUSY, StoreError.Code.busy), (SQLITE_BUSY | 2 << 8, .busy), (SQLITE_LOCKED, .busy),
+            (SQLITE_PROTOCOL, .busy),
+            (SQLITE_SCHEMA, .busy), (SQLITE_NOMEM, .outOfResources), (SQLITE_IOERR | 12 << 8, .outOfResources),
+            (SQLITE_READONLY, .readOnly), (SQLITE_READONLY | 4 << 8, .storeReplaced), (SQLITE_INTERRUPT, .cancelled),
+            (SQLITE_IOERR, .ioFailure), (SQLITE_IOERR | 4 << 8, .ioFailure), (SQLITE_IOERR | 32 << 8, .corrupted),
+            (SQLITE_IOERR | 33 << 8, .corrupted), (SQLITE_CORRUPT, .corrupted), (SQLITE_CORRUPT | 1 << 8, .corrupted),
+            (SQLITE_NOTADB, .notAStore), (SQLITE_FULL, .noSpace), (SQLITE_CANTOPEN, .permissionDenied),
+            (SQLITE_CANTOPEN | 2 << 8, .notAStore), (SQLITE_CANTOPEN | 5 << 8, .corrupted),
+            (SQLITE_CANTOPEN | 6 << 8, .permissionDenied),
+            (SQLITE_PERM, .permissionDenied), (SQLITE_AUTH, .permissionDenied), (SQLITE_TOOBIG, .limitExceeded),
+            (SQLITE_NOLFS, .limitExceeded), (SQLITE_CONSTRAINT | 6 << 8, .duplicateObject),
+            (SQLITE_CONSTRAINT | 10 << 8, .duplicateObject),
+            (SQLITE_CONSTRAINT | 8 << 8, .constraintViolation), (SQLITE_CONSTRAINT | 5 << 8, .internalInconsistency),
+            (SQLITE_ERROR, .internalInconsistency), (SQLITE_MISUSE, .internalInconsistency),
+            (SQLITE_MISMATCH, .internalInconsistency),
+            (SQLITE_RANGE, .internalInconsistency),
+        ])
     func mapping(code: Int32, expected: StoreError.Code) {
         let error = StoreError.sqlite(SQLiteError(code: code), "Reading", path: "a")
         #expect(error.code == expected)
@@ -71,9 +78,12 @@ struct SQLiteSettingsTests {
         #expect((error.underlying as? SQLiteError)?.code == code)
     }
 
-    @Test("a file that cannot be opened is told apart by the system's error", arguments: [
-        (Int32(24), StoreError.Code.outOfResources), (23, .outOfResources), (2, .notFound), (30, .readOnly), (13, .permissionDenied),
-    ])
+    @Test(
+        "a file that cannot be opened is told apart by the system's error",
+        arguments: [
+            (Int32(24), StoreError.Code.outOfResources), (23, .outOfResources), (2, .notFound), (30, .readOnly),
+            (13, .permissionDenied),
+        ])
     func openingErrors(systemCode: Int32, expected: StoreError.Code) {
         #expect(SQLiteError(code: SQLITE_CANTOPEN, systemCode: systemCode).storeCode == expected)
     }
@@ -82,9 +92,11 @@ struct SQLiteSettingsTests {
     func tooLarge() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
-            directory.url("a"), model: try Models.note(), options: StoreOptions(typeOptions: ["maximumValueBytes": "1048576"]))
+            directory.url("a"), model: try Models.note(),
+            options: StoreOptions(typeOptions: ["maximumValueBytes": "1048576"]))
         let text = Value.string(String(repeating: "x", count: 1 << 20))
-        #expect(code { try store.change { try $0.insert(ObjectID("Note", 1), values: ["text": text]) } } == .limitExceeded)
+        #expect(
+            code { try store.change { try $0.insert(ObjectID("Note", 1), values: ["text": text]) } } == .limitExceeded)
         #expect(try store.records("Note").isEmpty)
         try store.change { try $0.insert(ObjectID("Note", 1), values: ["text": "small"]) }
         #expect(try store.findings() == [])

@@ -28,7 +28,8 @@ enum Models {
             "Album", attributes: [AttributeDescription("title", .string), AttributeDescription("year", .integer16)],
             relationships: [
                 .toMany("tracks", "Track", inverse: "album", isOrdered: true),
-                .toMany("tags", "Tag", inverse: "albums", isOrdered: true), .toMany("similar", "Album", inverse: "similar"),
+                .toMany("tags", "Tag", inverse: "albums", isOrdered: true),
+                .toMany("similar", "Album", inverse: "similar"),
             ])
         album.fetchIndexes = [FetchIndexDescription("byTitle", on: "title")]
         var track = EntityDescription(
@@ -53,9 +54,11 @@ enum Models {
             "Person", attributes: [AttributeDescription("name", .string)],
             relationships: [.toMany("tracks", "Track", inverse: "artist")])
         person.uniquenessConstraints = [["name"]]
-        var singer = EntityDescription("Singer", superentity: "Person", attributes: [AttributeDescription("voice", .string)])
+        var singer = EntityDescription(
+            "Singer", superentity: "Person", attributes: [AttributeDescription("voice", .string)])
         singer.uniquenessConstraints = [["voice"]]
-        let drummer = EntityDescription("Drummer", superentity: "Person", attributes: [AttributeDescription("voice", .integer32)])
+        let drummer = EntityDescription(
+            "Drummer", superentity: "Person", attributes: [AttributeDescription("voice", .integer32)])
         let tag = EntityDescription(
             "Tag", attributes: [AttributeDescription("name", .string)],
             relationships: [.toMany("albums", "Album", inverse: "tags")])
@@ -64,7 +67,9 @@ enum Models {
 
     /// One entity with one string.
     static func note(_ entity: String = "Note", _ attribute: String = "text") throws -> ManagedObjectModel {
-        try ManagedObjectModel(entities: [EntityDescription(entity, attributes: [AttributeDescription(attribute, .string)])])
+        try ManagedObjectModel(entities: [
+            EntityDescription(entity, attributes: [AttributeDescription(attribute, .string)])
+        ])
     }
 }
 
@@ -97,7 +102,9 @@ extension PersistentStore {
     func links(_ relationship: RelationshipName, from id: ObjectID? = nil) throws -> [Link] {
         let snapshot = try snapshot()
         defer { snapshot.close() }
-        let cursor = try id.map { try snapshot.links(of: relationship, from: $0) } ?? snapshot.links(of: relationship, after: nil)
+        let cursor =
+            try id.map { try snapshot.links(of: relationship, from: $0) }
+            ?? snapshot.links(of: relationship, after: nil)
         var links: [Link] = []
         var batch = LinkBatch(relationship: 0)
         while try cursor.next(into: &batch) { links += batch.links }

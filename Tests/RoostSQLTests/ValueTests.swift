@@ -7,21 +7,39 @@ import Testing
 @Suite("Values in an SQLite store")
 struct ValueTests {
     static let values: [[String: Value]] = [
-        ["title": "", "i16": 0, "i32": 0, "i64": 0, "length": 0.0, "gain": 0.0, "loved": false, "cover": .data(Data())],
-        ["title": "a\u{0}b\u{10FFFF}é", "link": .uri("x y\u{0}z"), "blob": .data(Data([0, 255])), "cover": .data(Data([0]))],
+        [
+            "title": "", "i16": 0, "i32": 0, "i64": 0, "length": 0.0, "gain": 0.0, "loved": false,
+            "cover": .data(Data()),
+        ],
+        [
+            "title": "a\u{0}b\u{10FFFF}é", "link": .uri("x y\u{0}z"), "blob": .data(Data([0, 255])),
+            "cover": .data(Data([0])),
+        ],
         ["i16": .int(-32768), "i32": .int(Int64(Int32.min)), "i64": .int(.min), "loved": true],
         ["i16": 32767, "i32": .int(Int64(Int32.max)), "i64": .int(.max)],
         ["length": .double(-0.0), "gain": .double(-0.0), "played": .date(Date(timeIntervalSinceReferenceDate: -0.0))],
-        ["length": .double(.infinity), "gain": .double(-.infinity), "played": .date(Date(timeIntervalSinceReferenceDate: .infinity))],
+        [
+            "length": .double(.infinity), "gain": .double(-.infinity),
+            "played": .date(Date(timeIntervalSinceReferenceDate: .infinity)),
+        ],
         ["length": .double(.nan), "gain": .double(.nan), "played": .date(Date(timeIntervalSinceReferenceDate: .nan))],
-        ["length": .double(Double(bitPattern: 0xFFF8_0000_DEAD_BEEF)), "played": .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: 0x7FF0_0000_0000_0001)))],
-        ["length": .double(.leastNonzeroMagnitude), "gain": .double(Double(Float.leastNonzeroMagnitude)), "played": .date(Date(timeIntervalSinceReferenceDate: .leastNonzeroMagnitude))],
+        [
+            "length": .double(Double(bitPattern: 0xFFF8_0000_DEAD_BEEF)),
+            "played": .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: 0x7FF0_0000_0000_0001))),
+        ],
+        [
+            "length": .double(.leastNonzeroMagnitude), "gain": .double(Double(Float.leastNonzeroMagnitude)),
+            "played": .date(Date(timeIntervalSinceReferenceDate: .leastNonzeroMagnitude)),
+        ],
         ["length": .double(.greatestFiniteMagnitude), "gain": .double(Double(Float.greatestFiniteMagnitude))],
         ["length": 3.0, "gain": 3.0, "played": .date(Date(timeIntervalSinceReferenceDate: 700_000_000))],
         ["number": .decimal(Decimal(string: "-12345678901234567890123456789012345678") ?? 0)],
         ["number": .decimal(Decimal(string: "1e-127") ?? 0)], ["number": .decimal(.nan)], ["number": .decimal(0)],
         ["token": .uuid(UUID()), "other": .objectID(ObjectID("Drummer", .max))],
-        ["album": .objectID(ObjectID("Album", 7)), "album#order": .int(-3), "artist": .objectID(ObjectID("Singer", 9))],
+        [
+            "album": .objectID(ObjectID("Album", 7)), "album#order": .int(-3),
+            "artist": .objectID(ObjectID("Singer", 9)),
+        ],
         ["place": .composite([:])], ["place": .composite(["lat": .double(-0.0), "name": "x"])], [:],
     ]
 
@@ -94,11 +112,16 @@ struct ValueTests {
         try store.close()
         let connection = try SQLiteConnection.openForReading(directory.file("a"), isImmutable: true)
         let statement = try connection.prepare(
-            "SELECT title, Track.number, length, artist, e.name, place, place_name, place_lat FROM Track JOIN _roost_entities e ON e.number = artist_entity")
+            "SELECT title, Track.number, length, artist, e.name, place, place_name, place_lat FROM Track JOIN _roost_entities e ON e.number = artist_entity"
+        )
         #expect(try statement.step())
         var row: [SQLValue] = []
         for column in 0..<statement.columnCount { row.append(try statement.value(at: column)) }
-        #expect(row == [.text("Blue"), .text("1.5"), .text("NaN"), .integer(9), .text("Singer"), .integer(1), .text("here"), .null])
+        #expect(
+            row == [
+                .text("Blue"), .text("1.5"), .text("NaN"), .integer(9), .text("Singer"), .integer(1), .text("here"),
+                .null,
+            ])
         connection.recycle(statement)
         try connection.close()
     }

@@ -11,7 +11,8 @@ struct CommandOption: Sendable {
     /// What it does, one line.
     let help: String
 
-    init(_ name: String, _ letter: Character? = nil, value valueName: String? = nil, needs: String? = nil, help: String) {
+    init(_ name: String, _ letter: Character? = nil, value valueName: String? = nil, needs: String? = nil, help: String)
+    {
         self.name = name
         self.letter = letter
         self.valueName = valueName

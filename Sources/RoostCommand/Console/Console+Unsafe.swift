@@ -31,11 +31,14 @@ struct Console: Sendable {
         try print(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 
-    /// Writes one line to standard error. Nothing can be done when that fails.
+    /// Writes one line to standard error.
+    ///
+    /// Nothing can be done when that fails.
     func printError(_ message: String) {
         // A line feed or an escape sequence in a path must not look like a second message.
         let line = String(
-            String.UnicodeScalarView(message.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+            String.UnicodeScalarView(
+                message.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
         _ = Self.write("roost: \(line)\n", to: STDERR_FILENO)
     }
 

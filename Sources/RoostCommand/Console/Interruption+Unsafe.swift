@@ -26,7 +26,9 @@ final class Interruption: Sendable {
     /// Whether a signal arrived.
     var wasInterrupted: Bool { state.withLock { $0.wasInterrupted } }
 
-    /// Takes over the signals of the process. Writing to a closed pipe and beyond a size limit become ordinary errors.
+    /// Takes over the signals of the process.
+    ///
+    /// Writing to a closed pipe and beyond a size limit become ordinary errors.
     func install() {
         for ignored in [SIGPIPE, SIGXFSZ] { signal(ignored, SIG_IGN) }
         let queue = DispatchQueue(label: "roost.signals")

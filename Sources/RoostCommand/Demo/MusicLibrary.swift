@@ -116,7 +116,8 @@ struct MusicLibrary {
         let track = try RecordWriter(
             "Track",
             [
-                "title", "number", "durationSeconds", "gain", "playCount", "isExplicit", "lastPlayed", "recording", "lyrics",
+                "title", "number", "durationSeconds", "gain", "playCount", "isExplicit", "lastPlayed", "recording",
+                "lyrics",
                 "album", RecordLayout.orderFieldName(of: "album"),
             ], model)
         var (lastAlbum, place) = (0, 0)
@@ -127,11 +128,14 @@ struct MusicLibrary {
             try track.append(
                 key,
                 [
-                    .string(random.title(words: 1...4)), .int(Int64(place % 1000 + 1)), .double(60 + random.fraction() * 400),
-                    .double(Double(random.below(200)) / 16 - 6), .int(Int64(random.below(5000))), .bool(random.oneIn(9)),
+                    .string(random.title(words: 1...4)), .int(Int64(place % 1000 + 1)),
+                    .double(60 + random.fraction() * 400),
+                    .double(Double(random.below(200)) / 16 - 6), .int(Int64(random.below(5000))),
+                    .bool(random.oneIn(9)),
                     random.oneIn(2) ? .date(random.date()) : .null, .uuid(random.uuid()),
                     random.oneIn(4) ? .uri("https://lyrics.example/\(key)") : .null,
-                    album > 0 ? .objectID(ObjectID("Album", Int64(album))) : .null, album > 0 ? .int(Int64(place)) : .null,
+                    album > 0 ? .objectID(ObjectID("Album", Int64(album))) : .null,
+                    album > 0 ? .int(Int64(place)) : .null,
                 ], to: &stream.records)
             try stream.flushIfFull()
         }

@@ -35,8 +35,10 @@ struct MusicRandom {
         func byte(_ word: UInt64, _ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (index * 8)) }
         return UUID(
             uuid: (
-                byte(a, 0), byte(a, 1), byte(a, 2), byte(a, 3), byte(a, 4), byte(a, 5), byte(a, 6) & 0x0F | 0x40, byte(a, 7),
-                byte(b, 0) & 0x3F | 0x80, byte(b, 1), byte(b, 2), byte(b, 3), byte(b, 4), byte(b, 5), byte(b, 6), byte(b, 7)
+                byte(a, 0), byte(a, 1), byte(a, 2), byte(a, 3), byte(a, 4), byte(a, 5), byte(a, 6) & 0x0F | 0x40,
+                byte(a, 7),
+                byte(b, 0) & 0x3F | 0x80, byte(b, 1), byte(b, 2), byte(b, 3), byte(b, 4), byte(b, 5), byte(b, 6),
+                byte(b, 7)
             ))
     }
 
@@ -66,8 +68,10 @@ struct MusicRandom {
     }
 
     private static let words = [
-        "Blue", "River", "Night", "Électrique", "Sun", "Über", "Machine", "Glass", "North", "Señal", "Paper", "Stone", "夜",
-        "Silver", "Run", "Dance", "Ночь", "Ghost", "Summer", "Wire", "Golden", "Fever", "Rain", "Small", "Ölfarbe", "Mirror",
+        "Blue", "River", "Night", "Électrique", "Sun", "Über", "Machine", "Glass", "North", "Señal", "Paper", "Stone",
+        "夜",
+        "Silver", "Run", "Dance", "Ночь", "Ghost", "Summer", "Wire", "Golden", "Fever", "Rain", "Small", "Ölfarbe",
+        "Mirror",
         "Letter", "Train", "Winter", "Echo", "Zero", "Field", "Heart", "Naïve", "Salt", "Moon", "Signal", "Harbour",
     ]
 }

@@ -98,8 +98,9 @@ enum ModelResolver {
         for (number, relationship) in declared.enumerated() {
             numberByName[relationship.source][relationship.declaration.name] = number
         }
-        /// The number of the inverse: declared by the destination or what it inherits from. A transient one does not count,
-        /// since no store keeps it.
+        /// The number of the inverse: declared by the destination or what it inherits from.
+        ///
+        /// A transient one does not count, since no store keeps it.
         func inverse(of declaration: RelationshipDescription) -> Int? {
             guard let name = declaration.inverseName, let destination = numbers[declaration.destinationEntityName]
             else {

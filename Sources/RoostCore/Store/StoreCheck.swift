@@ -18,14 +18,14 @@ public func checkStore(_ store: any PersistentStore, limit: Int = 100) throws(St
         var check = StoreCheck(snapshot: snapshot, findings: findings)
         try check.run()
         findings = check.findings
-    } catch where error.code == .corrupted {
+    } catch  where error.code == .corrupted {
         findings.add(.damage, error.message, kind: "store")
     }
     do throws(StoreError) {
         for finding in try store.integrityFindings() {
             findings.add(finding.severity, finding.message, kind: "backend \(finding.severity.rawValue)")
         }
-    } catch where error.code == .corrupted {
+    } catch  where error.code == .corrupted {
         findings.add(.damage, error.message, kind: "store")
     }
     return findings.all
@@ -111,7 +111,7 @@ private struct StoreCheck {
         while true {
             do throws(StoreError) {
                 guard try cursor.next(into: &batch) else { return }
-            } catch where error.code == .corrupted {
+            } catch  where error.code == .corrupted {
                 findings.add(.damage, error.message, kind: "record")
                 // A cursor that names the same object twice does not get on.
                 guard let damaged = error.damagedObject, damaged != lastDamaged else { return }
@@ -136,7 +136,9 @@ private struct StoreCheck {
         }
         lastKey = record.key
         if model.entities[entity].root != root.number || model.entities[entity].isAbstract {
-            findings.add(.damage, "\(record.id) is kept among the objects of '\(root.name)', where it cannot be.", kind: "entity")
+            findings.add(
+                .damage, "\(record.id) is kept among the objects of '\(root.name)', where it cannot be.", kind: "entity"
+            )
         }
         for field in references[entity] {
             guard let (target, key) = record.reference(field), let destination = field.destination,
@@ -161,7 +163,8 @@ private struct StoreCheck {
                     let (from, to) = (ObjectID(source, link.source), ObjectID(target, link.target))
                     if relationship.normalised(link) != link {
                         findings.add(
-                            .damage, "The link of '\(relationship.name)' from \(from) to \(to) is not in its stored form.",
+                            .damage,
+                            "The link of '\(relationship.name)' from \(from) to \(to) is not in its stored form.",
                             kind: "link")
                     }
                     pending.append(
@@ -170,11 +173,12 @@ private struct StoreCheck {
                             destination: relationship.destination))
                     pending.append(
                         Reference(
-                            owner: to, relationship: relationship.number, target: from, destination: relationship.source))
+                            owner: to, relationship: relationship.number, target: from, destination: relationship.source
+                        ))
                 }
                 if pending.count >= Self.lookupCount { try lookUp() }
             }
-        } catch where error.code == .corrupted {
+        } catch  where error.code == .corrupted {
             findings.add(.damage, error.message, kind: "link")
         }
     }
@@ -184,9 +188,10 @@ private struct StoreCheck {
         guard !pending.isEmpty else { return }
         var entityByTarget: [Target: Int] = [:]
         // Different entities of one hierarchy share keys, so the root says what a key means.
-        let targets = Set(pending.compactMap { reference in
-            model.entity(reference.target.entity).map { Target(root: $0.root, key: reference.target.key) }
-        })
+        let targets = Set(
+            pending.compactMap { reference in
+                model.entity(reference.target.entity).map { Target(root: $0.root, key: reference.target.key) }
+            })
         let ids = targets.sorted { ($0.root, $0.key) < ($1.root, $1.key) }
             .map { ObjectID(model.entities[$0.root].name, $0.key) }
         let cursor = try snapshot.records(with: ids)
@@ -194,7 +199,7 @@ private struct StoreCheck {
         while true {
             do throws(StoreError) {
                 guard try cursor.next(into: &found) else { break }
-            } catch where error.code == .corrupted {
+            } catch  where error.code == .corrupted {
                 // The pass over its own entity reports it; here it only counts as existing.
                 guard let damaged = error.damagedObject, damaged != lastDamaged,
                     let entity = model.entity(damaged.entity)
@@ -235,12 +240,15 @@ private struct StoreCheck {
     private mutating func compare(_ recorded: StoreTally) {
         for (entity, (found, recorded)) in zip(model.entities, zip(tally.entities, recorded.entities))
         where found != recorded {
-            findings.add(.damage, Self.difference("Entity '\(entity.name)'", "objects", found, recorded), kind: "digest")
+            findings.add(
+                .damage, Self.difference("Entity '\(entity.name)'", "objects", found, recorded), kind: "digest")
         }
-        for (relationship, (found, recorded)) in zip(model.relationships, zip(tally.relationships, recorded.relationships))
+        for (relationship, (found, recorded)) in zip(
+            model.relationships, zip(tally.relationships, recorded.relationships))
         where found != recorded {
             findings.add(
-                .damage, Self.difference("Relationship '\(relationship.name)'", "links", found, recorded), kind: "digest")
+                .damage, Self.difference("Relationship '\(relationship.name)'", "links", found, recorded),
+                kind: "digest")
         }
     }
 

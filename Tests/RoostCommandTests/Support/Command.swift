@@ -19,7 +19,8 @@ struct CommandResult {
     func expectError(_ code: Int32, containing text: String = "", _ location: SourceLocation = #_sourceLocation) {
         #expect(self.code == code && !wasKilled, "\(errors)", sourceLocation: location)
         let lines = errors.split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines.count == 2 && lines.last == "" && errors.hasPrefix("roost: "), "\(errors)", sourceLocation: location)
+        #expect(
+            lines.count == 2 && lines.last == "" && errors.hasPrefix("roost: "), "\(errors)", sourceLocation: location)
         #expect(text.isEmpty || errors.contains(text), "\(errors)", sourceLocation: location)
     }
 }
@@ -52,7 +53,8 @@ final class Workplace: Sendable {
 
     /// Starts the program with arguments, in this directory.
     func start(_ arguments: [String], through wrapper: [String] = []) throws -> RunningCommand {
-        try RunningCommand(wrapper + [try #require(Self.program, "the roost program was not built")] + arguments, in: path)
+        try RunningCommand(
+            wrapper + [try #require(Self.program, "the roost program was not built")] + arguments, in: path)
     }
 
     /// Runs the program with arguments, in this directory, to its end.
@@ -75,7 +77,9 @@ final class Workplace: Sendable {
         .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 }
 
-/// A run of the program that may not have ended yet. Its outputs go to files, so that no pipe can fill up.
+/// A run of the program that may not have ended yet.
+///
+/// Its outputs go to files, so that no pipe can fill up.
 final class RunningCommand {
     let process = Process()
     private let output: URL

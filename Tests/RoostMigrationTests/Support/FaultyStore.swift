@@ -1,7 +1,9 @@
 import Roost
 import RoostFiles
 
-/// What goes wrong in a faulty store, and when. Batches are counted from 1 in each store.
+/// What goes wrong in a faulty store, and when.
+///
+/// Batches are counted from 1 in each store.
 struct Faults: Sendable {
     /// The loader throws `ioFailure` at this batch.
     var failsAtAppend: Int?

@@ -66,8 +66,10 @@ enum Sample {
             for key in 1...people {
                 let isEditor = key % 3 == 0
                 var values: [String: Value] = [
-                    "name": .string("Person \(key)"), "portrait": .data(Data(repeating: UInt8(key % 251), count: key % 300)),
-                    "born": .date(Date(timeIntervalSinceReferenceDate: Double(key) * 1e5 + 0.25)), "code": .int(Int64(key)),
+                    "name": .string("Person \(key)"),
+                    "portrait": .data(Data(repeating: UInt8(key % 251), count: key % 300)),
+                    "born": .date(Date(timeIntervalSinceReferenceDate: Double(key) * 1e5 + 0.25)),
+                    "code": .int(Int64(key)),
                 ]
                 if isEditor { values["desk"] = .int(Int64(key % 100)) }
                 try batch.append(
@@ -87,12 +89,17 @@ enum Sample {
                     ])
                 if batch.isFull { try flush(&batch, loader) }
             }
-            for key in 1...5 { try batch.append(ObjectID("Shelf", Int64(key)), values: ["label": .uri("shelf:\(key)")]) }
+            for key in 1...5 {
+                try batch.append(ObjectID("Shelf", Int64(key)), values: ["label": .uri("shelf:\(key)")])
+            }
             try flush(&batch, loader)
-            try link(RelationshipName("Person", "friends"), (1..<people).map { Link(Int64($0), Int64($0 + 1)) }, store, loader)
+            try link(
+                RelationshipName("Person", "friends"), (1..<people).map { Link(Int64($0), Int64($0 + 1)) }, store,
+                loader)
             try link(
                 RelationshipName("Shelf", "books"),
-                (1...people * 2).map { Link(Int64($0 % 5 + 1), Int64($0), order: Int64(people * 2 - $0)) }, store, loader)
+                (1...people * 2).map { Link(Int64($0 % 5 + 1), Int64($0), order: Int64(people * 2 - $0)) }, store,
+                loader)
             _ = try loader.finish()
         } catch {
             loader.abandon()
@@ -114,7 +121,8 @@ enum Sample {
         let stored = links.map { relationship.normalised(isFlipped ? $0.flipped : $0) }
             .sorted { ($0.source, $0.order, $0.target) < ($1.source, $1.order, $1.target) }
         for start in stride(from: 0, to: stored.count, by: 512) {
-            try loader.append(LinkBatch(relationship: owner, links: Array(stored[start..<min(start + 512, stored.count)])))
+            try loader.append(
+                LinkBatch(relationship: owner, links: Array(stored[start..<min(start + 512, stored.count)])))
         }
     }
 
@@ -124,13 +132,16 @@ enum Sample {
     static let fileTypes = StoreRegistry.builtIn.all
         .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 
-    /// A filled store of a type, open. The store's UUID and metadata are known.
+    /// A filled store of a type, open.
+    ///
+    /// The store's UUID and metadata are known.
     static func store(
         _ type: String, _ path: String, people: Int = 1500, uuid: StoreUUID = StoreUUID()
     ) throws(StoreError) -> any PersistentStore {
         let store = try StoreRegistry.builtIn.create(
             StoreURL(type: type, path: path), model: try model(),
-            options: StoreOptions(storeUUID: uuid, userMetadata: ["author": .string("me"), "numbers": .array([.int(1), .double(-0.0)])]))
+            options: StoreOptions(
+                storeUUID: uuid, userMetadata: ["author": .string("me"), "numbers": .array([.int(1), .double(-0.0)])]))
         try fill(store, people: people)
         return store
     }
