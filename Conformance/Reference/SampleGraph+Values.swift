@@ -72,6 +72,7 @@ extension SampleGraph {
     ///   - entity: The entity; relationships get no value.
     ///   - random: Where chance comes from.
     ///   - nullOneIn: One in how many values is null; nil for none.
+    /// - Returns: The values by name; nulls are left out.
     public static func randomValues(
         for entity: ManagedObjectModel.Entity, using random: inout SeededGenerator, nullOneIn: Int?
     ) -> [String: Value] {

@@ -21,7 +21,7 @@ final class LockFile: Sendable {
 
     /// Opens, or creates, the lock file of a store without locking it.
     ///
-    /// - Parameter isWritable: Whether an exclusive lock may be asked for. If not, a file that this user can only read will do.
+    /// `isWritable` says whether an exclusive lock may be asked for. If not, a file that this user can only read will do.
     init(forStoreAt storePath: String, _ region: Region, isWritable: Bool) throws(StoreError) {
         let path = StoreFile.resolvingLink(storePath) + region.suffix
         do throws(SystemError) {

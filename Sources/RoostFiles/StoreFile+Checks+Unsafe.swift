@@ -13,7 +13,10 @@ extension StoreFile {
     /// Checks, without opening it, that `path` is a regular file, or a symbolic link to one, that may be read.
     ///
     /// Call it before a library gets the path: none of them expects a pipe, which they would wait for, or a device.
-    /// - Parameter forWriting: Whether the file must be writable too.
+    ///
+    /// - Parameters:
+    ///   - path: The path that a library will be given.
+    ///   - forWriting: Whether the file must be writable too.
     /// - Throws: `notFound`, `missingDirectory`, `notAStore` for anything but a file, `permissionDenied`, `readOnly`.
     public static func requireRegularFile(at path: String, forWriting: Bool) throws(StoreError) {
         let status = try self.status(of: path)

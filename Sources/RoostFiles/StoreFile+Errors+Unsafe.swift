@@ -28,9 +28,10 @@ extension StoreFile {
     /// The one mapping of `errno` values to codes.
     ///
     /// - Parameters:
-    ///   - errno: The value after the failed call.
+    ///   - code: The value of `errno` after the failed call.
     ///   - what: What failed, as in "cannot be opened"; the message reads `'path' cannot be opened: …`.
     ///   - path: The file.
+    /// - Returns: The error to throw.
     public static func error(errno code: Int32, _ what: String, path: String) -> StoreError {
         let system = SystemError(code: code)
         func error(_ code: StoreError.Code, _ remedy: String = "") -> StoreError {

@@ -59,7 +59,11 @@ extension StoreFile {
     ///
     /// The temporary file must have been flushed, and be in the directory of `path`. A file that is replaced passes its
     /// permissions on. The temporary file's lock file is removed with its name.
-    /// - Parameter overwriting: Whether a file under `path` may be replaced.
+    ///
+    /// - Parameters:
+    ///   - temporary: The finished file; the name is gone afterwards.
+    ///   - path: The name it gets.
+    ///   - overwriting: Whether a file under `path` may be replaced.
     /// - Throws: `alreadyExists`; `notAStore` when something other than a file stands under `path`; `permissionDenied`;
     ///   `ioFailure`, after which the new file may be there already but not be durable. Nothing has changed with any other code.
     public static func publish(_ temporary: String, as path: String, overwriting: Bool) throws(StoreError) {

@@ -35,7 +35,11 @@ public final class StoreLock: Sendable {
 
     /// Locks the store at `path`, which need not exist yet, creating the lock file if there is none.
     ///
-    /// - Parameter timeoutSeconds: How long to wait for others; 0 tries once.
+    /// - Parameters:
+    ///   - path: The store's path.
+    ///   - mode: Whether others may hold the lock too.
+    ///   - timeoutSeconds: How long to wait for others; 0 tries once.
+    /// - Returns: The lock, held.
     /// - Throws: `busy`, naming the file, when the time is over; `missingDirectory`; `permissionDenied`, also for a directory in
     ///   which everybody may replace files; `readOnly`; `notAStore` when a link or something else stands where the lock file belongs.
     public static func acquire(

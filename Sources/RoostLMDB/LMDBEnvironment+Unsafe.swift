@@ -53,7 +53,7 @@ final class LMDBEnvironment: Sendable {
 
     /// Opens a file that exists; a new and empty one if `isNew`.
     ///
-    /// - Parameter path: Not a link.
+    /// The path must not be that of a link.
     init(path: String, settings: LMDBSettings, isNew: Bool) throws(StoreError) {
         self.path = path
         self.settings = settings

@@ -19,6 +19,7 @@ extension StoreError {
     ///   - code: What the call returned; not `MDB_SUCCESS`.
     ///   - what: What failed, as in "cannot be opened".
     ///   - path: The store.
+    /// - Returns: The error to throw.
     static func lmdb(_ code: Int32, _ what: String, path: String) -> StoreError {
         guard code < 0 else { return StoreFile.error(errno: code, what, path: path) }
         func error(_ mapped: Code, _ name: String, _ remedy: String) -> StoreError {

@@ -90,7 +90,9 @@ final class LMDBCursor: KeyValueCursor {
     private(set) var key = UnsafeRawBufferPointer(start: nil, count: 0)
     private(set) var value = UnsafeRawBufferPointer(start: nil, count: 0)
 
-    /// - Parameter verify: What to call now and then while moving; for files that are read without locks.
+    /// Opens a cursor.
+    ///
+    /// `verify` is called now and then while moving, for files that are read without locks.
     init(_ transaction: LMDBTransaction, _ space: KeySpace, verify: (() throws(StoreError) -> Void)? = nil)
         throws(StoreError)
     {

@@ -48,9 +48,12 @@ public enum StoreComparison {
     /// count. Stores whose models are not compatible have one difference, of kind `model`.
     ///
     /// - Parameters:
+    ///   - first: A store.
+    ///   - second: The store it is compared with.
     ///   - limit: The most differences to find; the comparison ends there.
     ///   - trustingDigests: Whether equal recorded digests are taken for equal content. O(1) then, but damage and changes by
     ///     other programs stay unseen.
+    ///   - cancellation: What ends the comparison early, with code `cancelled`.
     /// - Returns: The differences; empty exactly when the contents are equal.
     /// - Throws: `corrupted` naming the damaged record, and whatever else reading throws; `cancelled`.
     public static func diff(

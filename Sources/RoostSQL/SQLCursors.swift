@@ -114,7 +114,7 @@ final class SQLLinkCursor: LinkCursor {
     private let relationship: Int
     private var isAtEnd = false
 
-    /// - Parameter lease: Nil for a cursor without links.
+    /// Makes a cursor over what the lease's statement gives; without a lease, one without links.
     init(_ snapshot: SQLSnapshot, _ lease: SQLLease?, relationship: Int) {
         self.snapshot = snapshot
         self.lease = lease

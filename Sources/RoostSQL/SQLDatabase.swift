@@ -85,6 +85,7 @@ public protocol SQLConnection: AnyObject {
     ///   - records: Records with sound structure and right content hashes.
     ///   - plan: Where values go.
     ///   - version: The version to store; nil for the one each record carries.
+    /// - Throws: `duplicateObject`, `constraintViolation`, `noSpace`, and what else the database reports.
     func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError)
 
     /// How many rows the last INSERT, UPDATE or DELETE touched.

@@ -35,6 +35,7 @@ public protocol SQLDialect: Sendable {
     ///   - name: The name, not yet quoted.
     ///   - columns: The columns with their definitions, names quoted already.
     ///   - primaryKey: The columns of a compound key by which the table is organised; empty when a column says it itself.
+    /// - Returns: The statement.
     func createTable(_ name: String, columns: [String], primaryKey: [String]) -> String
     /// The definition of an integer column that is the table's key.
     func keyColumn(_ quotedName: String) -> String

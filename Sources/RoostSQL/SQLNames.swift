@@ -8,7 +8,7 @@ struct SQLNames {
         for name in taken { self.taken.insert(Self.folded(name)) }
     }
 
-    /// The name itself where it is free and allowed, otherwise the name with the first free suffix `_2`, `_3`, …
+    /// The name itself where it is free and allowed, otherwise the name with the first free suffix: `_2`, `_3` and so on.
     mutating func claim(_ wanted: String) -> String {
         var base = Self.printable(wanted)
         if dialect.isReserved(base) { base = "x_" + base }

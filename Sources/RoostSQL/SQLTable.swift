@@ -171,6 +171,8 @@ public final class SQLReadPlan: Sendable {
     ///   - key: The row's key.
     ///   - entity: The number of the row's entity, where the row says one that can be.
     ///   - field: The position of the field concerned.
+    ///   - reason: What is wrong, to follow the name.
+    /// - Returns: The error to throw.
     @inline(never)
     public func damaged(key: Int64, entity: Int?, field: Int32? = nil, _ reason: String) -> StoreError {
         let known = model.entities[entity ?? self.entity]

@@ -74,6 +74,8 @@ public final class SQLiteConnection: SQLConnection {
     ///   - path: The database. It must be a regular file; check that first.
     ///   - isImmutable: Whether nobody changes the file meanwhile and it has no `-wal` file; then no lock is taken.
     ///   - maximumValueBytes: The largest value that is read.
+    /// - Returns: A connection that can change nothing.
+    /// - Throws: `notFound`, `notAStore`, `permissionDenied`, `corrupted`, `busy`.
     public static func openForReading(
         _ path: String, isImmutable: Bool, maximumValueBytes: Int = 1_000_000_000
     ) throws(StoreError) -> SQLiteConnection {

@@ -16,7 +16,7 @@ struct SQLiteOpening {
 
     /// Opens the store.
     ///
-    /// - Parameter lock: The store's lock if it is held already, shared or exclusively; it is taken over, shared.
+    /// A lock of the store that is held already, shared or exclusively, is taken over, shared.
     func open(
         type: any PersistentStoreType, url: StoreURL, lock held: StoreLock? = nil
     ) throws(StoreError) -> SQLStore {

@@ -30,7 +30,7 @@ enum SQLiteSettling {
 
     /// Moves the log into the database and removes it, if nobody else uses the store; called with no connection of one's own.
     ///
-    /// - Parameter lock: The closing user's lock, which becomes exclusive or is let go.
+    /// The closing user's lock becomes exclusive or is let go.
     static func afterLastUse(_ path: String, _ settings: SQLiteSettings, _ lock: StoreLock?) throws(StoreError) {
         guard hasCompanions(path), let lock else { return }
         var own: StoreLock?
