@@ -9,11 +9,11 @@ internal import RoostMemory
     internal import RoostSQLite
 #endif
 
-/// Registers the store types that Roost brings along in ``StoreRegistry/shared``.
+/// Registers the store types that Roost brings along in `StoreRegistry.shared`.
 ///
 /// Calling it again does nothing.
 ///
-/// There is no need to call it before using ``StoreRegistry/builtIn``.
+/// There is no need to call it before using `StoreRegistry.builtIn`.
 public func registerBuiltInStores() { _ = StoreRegistry.builtIn }
 
 extension StoreRegistry {

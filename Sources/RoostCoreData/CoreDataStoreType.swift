@@ -8,7 +8,7 @@
     /// the file nor anything beside it is changed, also when its latest data are still in the write-ahead log.
     ///
     /// The model is that of type option `model` if given (the path of a `.xcdatamodeld` bundle or a `.xcdatamodel`; option
-    /// `modelVersion` names the version), else ``StoreOptions/model``, which must be compatible with the one that newer versions of
+    /// `modelVersion` names the version), else `StoreOptions/model`, which must be compatible with the one that newer versions of
     /// Core Data keep in the file, else that one.
     public struct CoreDataStoreType: PersistentStoreType {
         /// Makes the type.

@@ -2,7 +2,7 @@ public import RoostCore
 
 /// A persistent store on any ordered key-value storage: the engine behind memory, LMDB and whatever else keeps keys in order.
 ///
-/// FORMAT.md draws every key and value. An adapter provides the storage and a ``PersistentStoreType`` that makes these.
+/// FORMAT.md draws every key and value. An adapter provides the storage and a `PersistentStoreType` that makes these.
 public final class KeyValueStore: PersistentStore {
     /// What changes while a store is open.
     struct State {

@@ -3,7 +3,7 @@ public import RoostCore
 /// What the key-value engine needs from a storage: named spaces of ordered keys, snapshots, one writer.
 ///
 /// Keys are ordered by their bytes, a shorter one before a longer one that begins with it. Implement this to get a whole
-/// ``PersistentStore`` out of ``KeyValueStore``.
+/// `PersistentStore` out of ``KeyValueStore``.
 public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// The longest key the storage takes, in bytes; at least 64.
     ///

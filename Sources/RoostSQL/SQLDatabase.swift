@@ -2,7 +2,7 @@ public import RoostCore
 
 /// What the SQL engine needs from a database: connections in transactions, and what stands around them.
 ///
-/// Implement this together with ``SQLConnection``, ``SQLStatement`` and ``SQLDialect`` to get a whole ``PersistentStore``
+/// Implement this together with ``SQLConnection``, ``SQLStatement`` and ``SQLDialect`` to get a whole `PersistentStore`
 /// out of ``SQLStore``.
 public protocol SQLDatabase: AnyObject, Sendable {
     /// How this database wants its SQL written.
@@ -35,7 +35,7 @@ public protocol SQLDatabase: AnyObject, Sendable {
 
     /// Prepares to load a store that nobody can see yet without a journal; nil where that is not possible.
     ///
-    /// The connection is in a transaction that cannot be undone: after an error call ``abandonLoading(_:)``, which leaves an empty
+    /// The connection is in a transaction that cannot be undone: after an error call `abandonLoading`, which leaves an empty
     /// database. `isEmpty` is called on the connection first and must say whether there is nothing to lose.
     func beginLoading(
         ifEmpty isEmpty: (any SQLConnection) throws(StoreError) -> Bool

@@ -37,7 +37,7 @@ public final class SQLStore: PersistentStore {
     ///   - type: The type the store belongs to.
     ///   - url: Where the store is.
     ///   - isReadOnly: Whether changes are refused.
-    ///   - isUnpublished: Whether nobody knows the store's name yet; see ``StoreOptions/isUnpublished``.
+    ///   - isUnpublished: Whether nobody knows the store's name yet; see `StoreOptions/isUnpublished`.
     public init(
         _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
         url: StoreURL,

@@ -11,7 +11,7 @@ public protocol BulkLoader: AnyObject {
 
     /// Adds links.
     ///
-    /// That both ends exist is not checked; ``checkStore(_:)`` reports those that lead nowhere.
+    /// That both ends exist is not checked; ``checkStore(_:limit:)`` reports those that lead nowhere.
     func append(_ links: LinkBatch) throws(StoreError)
 
     /// Builds indexes, makes everything durable and then visible at once.

@@ -47,7 +47,7 @@ public protocol PersistentStore: AnyObject, Sendable {
 
     /// Examines what only the backend knows: its file structure, its indexes against its records, its stored checksums.
     ///
-    /// ``checkStore(_:)`` calls this and adds everything that can be seen through the contract.
+    /// ``checkStore(_:limit:)`` calls this and adds everything that can be seen through the contract.
     func integrityFindings() throws(StoreError) -> [StoreFinding]
 
     /// The bytes the store takes on disk, or in memory for a store that is kept there.
