@@ -100,7 +100,9 @@ private struct Demonstration {
         let type = try StoreRegistry.builtIn.type(named: url.type)
         let library = try MusicLibrary(objects: objects, seed: seed)
         let temporary = StoreURL(type: url.type, path: StoreFile.temporarySibling(of: url.path))
-        StoreFile.sweepTemporarySiblings(of: url.path)
+        let claim = try DestinationClaim.acquire(forStoreAt: url.path)
+        defer { claim.release() }
+        StoreFile.sweepTemporarySiblings(of: url.path, holding: claim)
         let store = try type.create(temporary, model: library.model, options: StoreOptions(isUnpublished: true))
         let tally: StoreTally
         do {

@@ -6,8 +6,9 @@ extension Subcommand {
         discussion: """
             With --json prints one object: type, path, uuid, formatVersion, capabilities [name], model {entities [{name,
             superentity, isAbstract, versionHash}], versionIdentifiers [text]}, entities [{name, count}] (objects of the entity
-            itself, without those of subentities), links [{relationship, count}], digest, bytes, metadataKeys [text]. Later
-            versions may add fields.
+            itself, without those of subentities), links [{relationship, count}], digest, bytes, metadataKeys [text],
+            notices [text] (what of the file reads as null or is left out), libraries [{name, version, warning}] (what keeps
+            stores of this type). Later versions may add fields. Without --json, notices and libraries show with --verbose.
 
             The digest is the one that the last commit recorded, or is computed where the type records none; 'roost check'
             compares it with the content.
@@ -17,7 +18,7 @@ extension Subcommand {
 
     @Sendable private static func runInfo(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let info = try StoreArguments.withStore(arguments.positions[0], arguments) { try StoreInfo($0) }
-        if arguments.has("json") { try console.printJSON(info) } else { try console.print(info.description) }
+        if arguments.has("json") { try console.printJSON(info) } else { try console.print(info.text(isVerbose: arguments.has("verbose"))) }
         return .success
     }
 }
@@ -47,6 +48,8 @@ struct StoreInfo: Encodable {
     var digest: String
     var bytes: Int
     var metadataKeys: [String]
+    var notices: [String]
+    var libraries: [StoreLibrary]
 
     init(_ store: any PersistentStore) throws {
         let metadata = try store.metadata()
@@ -70,10 +73,12 @@ struct StoreInfo: Encodable {
         digest = tally.digest.description
         bytes = try store.byteCount()
         metadataKeys = metadata.userMetadata.keys.sorted()
+        notices = try store.notices()
+        libraries = store.type.libraries
     }
 
-    /// The same for people.
-    var description: String {
+    /// The same for people; with what is seldom asked for when `isVerbose`.
+    func text(isVerbose: Bool) -> String {
         var table = TextTable([("", .leading), ("", .leading)])
         table.append(["type", "\(type), format \(formatVersion)"])
         table.append(["path", path])
@@ -82,6 +87,13 @@ struct StoreInfo: Encodable {
         table.append(["bytes", "\(bytes)"])
         table.append(["capabilities", capabilities.joined(separator: ", ")])
         if !metadataKeys.isEmpty { table.append(["metadata", metadataKeys.joined(separator: ", ")]) }
+        if isVerbose {
+            for library in libraries {
+                table.append(["library", "\(library.name) \(library.version)"])
+                if let warning = library.warning { table.append(["warning", warning]) }
+            }
+            for notice in notices { table.append(["notice", notice]) }
+        }
         var counts = TextTable([("entity", .leading), ("objects", .trailing)])
         for entity in entities { counts.append([entity.name, "\(entity.count)"]) }
         var text = table.description.drop(while: \.isNewline) + "\n\n" + counts.description

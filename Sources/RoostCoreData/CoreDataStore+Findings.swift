@@ -3,7 +3,19 @@
 
     extension CoreDataStore {
         /// What was noticed while the store was opened: doubtful columns or tables, and what was left out of the model.
-        public func notices() -> [String] { schema.notices + modelWarnings.map(\.description) }
+        var openingNotices: [String] { schema.notices + modelWarnings.map(\.description) }
+
+        /// What was noticed while the store was opened, then what the rows hold that is not read as it stands.
+        ///
+        /// That is rows of no entity, references and links to rows that do not exist, and data files that are not there.
+        /// Reads every row; throws code `busy` when another program changed the file meanwhile.
+        public func notices() throws(StoreError) -> [String] {
+            let snapshot = try makeSnapshot()
+            defer { snapshot.close() }
+            let found = try contentFindings(try snapshot.database)
+            try snapshot.verifySource()
+            return openingNotices + found.map(\.message)
+        }
 
         /// Looks for damage of the file, and counts what reads as null: references to rows that do not exist and data files that are not there.
         ///
@@ -11,12 +23,21 @@
         public func integrityFindings() throws(StoreError) -> [StoreFinding] {
             let snapshot = try makeSnapshot()
             let database = try snapshot.database
-            var findings = notices().map { StoreFinding(.warning, $0) }
+            var findings = openingNotices.map { StoreFinding(.warning, $0) }
             let check = try database.prepare("PRAGMA quick_check(20)")
             while try check.step() {
                 let text = try check.string(0) ?? ""
                 if text != "ok" { findings.append(StoreFinding(.damage, "SQLite reports: \(text)")) }
             }
+            findings += try contentFindings(database)
+            try snapshot.verifySource()
+            snapshot.close()
+            return findings
+        }
+
+        /// What the rows hold that is not read as it stands.
+        private func contentFindings(_ database: ReadOnlyDatabase) throws(StoreError) -> [StoreFinding] {
+            var findings: [StoreFinding] = []
             for (number, root) in schema.roots.sorted(by: { $0.key < $1.key }) {
                 findings += try rowFindings(number, root, database)
             }
@@ -29,8 +50,6 @@
             for (number, root) in schema.roots.sorted(by: { $0.key < $1.key }) {
                 findings += try externalFindings(number, root, database)
             }
-            try snapshot.verifySource()
-            snapshot.close()
             return findings
         }
 

@@ -92,7 +92,12 @@ extension Region {
     var suffix: String {
         // Where bytes cannot be locked apart from each other, each lock needs a file of its own.
         if self == .store || croost_locks_have_regions() != 0 { return StoreLock.suffix }
-        return self == .writer ? ".writer.lock" : ".sound.lock"
+        switch self {
+        case .store: return StoreLock.suffix
+        case .writer: return ".writer.lock"
+        case .sound: return ".sound.lock"
+        case .claim: return ".claim.lock"
+        }
     }
 }
 

@@ -140,8 +140,24 @@ extension StoreFile {
 
     /// Removes what a crash left of temporary siblings of `path`: files of this user that nobody has locked.
     ///
-    /// Does what it can: what cannot be removed is left for the next time.
-    public static func sweepTemporarySiblings(of path: String) {
+    /// Does what it can: what cannot be removed is left for the next time. Nothing is removed while somebody has a
+    /// ``DestinationClaim`` on `path`, unless it is the caller's.
+    public static func sweepTemporarySiblings(of path: String, holding claim: DestinationClaim? = nil) {
+        guard claim == nil else { return removeTemporarySiblings(of: path) }
+        // Without a lock file there is no claim, and none is made for it.
+        guard exists(StoreLock.path(forStoreAt: path)) else { return removeTemporarySiblings(of: path) }
+        guard let claim = (try? DestinationClaim.attempt(path)) ?? nil else { return }
+        removeTemporarySiblings(of: path)
+        claim.release()
+    }
+
+    /// Whether anything, also a link that leads nowhere, has this name.
+    static func exists(_ path: String) -> Bool {
+        if case .success = FileStatus.of(path, followingLinks: false) { return true }
+        return false
+    }
+
+    private static func removeTemporarySiblings(of path: String) {
         let target = resolvingLink(path)
         let directory = directory(of: target)
         guard isUsable(directory), let entries = entries(of: directory) else { return }

@@ -44,7 +44,7 @@ public enum StoreFile {
     static let temporarySuffix = ".roost-tmp"
 
     /// What libraries and Roost put behind a store's name for the files that belong to it.
-    static let companionSuffixes = ["-wal", "-shm", "-journal", "-lock", ".writer.lock", ".sound.lock"]
+    static let companionSuffixes = ["-wal", "-shm", "-journal", "-lock", ".writer.lock", ".sound.lock", ".claim.lock"]
 
     /// The temporary sibling of `path` that the directory entry `name` is or belongs to; nil for any other name.
     static func temporarySibling(named entry: String, of path: String) -> String? {

@@ -128,4 +128,6 @@ enum Region: Int32 {
     case writer = 1
     /// Held by those who know that the store is sound.
     case sound = 2
+    /// Held by the one who brings a new store under the name.
+    case claim = 3
 }

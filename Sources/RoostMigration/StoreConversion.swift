@@ -45,7 +45,7 @@ struct StoreConversion: Sendable {
                 source: source.url.description, destination: destination.url.description,
                 objects: entities.reduce(0) { $0 + $1.count }, links: recorded?.digest.linkCount, entities: entities,
                 relationships: recorded?.relationshipCounts(store.model) ?? [], bytesNeeded: try bytesNeeded(store),
-                bytesAvailable: try? bytesAvailable(), refusals: refusals.map(\.message), warnings: [])
+                bytesAvailable: try? bytesAvailable(), refusals: refusals.map(\.message), warnings: try notices(of: store))
         }
     }
 
@@ -108,7 +108,10 @@ struct StoreConversion: Sendable {
         _ url: StoreURL, _ type: any PersistentStoreType, from source: any PersistentStore
     ) throws(StoreError) -> ConversionReport {
         let isFile = type.capabilities.contains(.file)
-        if isFile { StoreFile.sweepTemporarySiblings(of: url.path) }
+        // Held until the new store has its name, so that nobody else sweeps it away or publishes another one meanwhile.
+        let claim = isFile ? try DestinationClaim.acquire(forStoreAt: url.path) : nil
+        defer { claim?.release() }
+        if let claim { StoreFile.sweepTemporarySiblings(of: url.path, holding: claim) }
         let temporary = StoreURL(type: url.type, path: StoreFile.temporarySibling(of: url.path))
         var report: ConversionReport
         do throws(StoreError) {
@@ -162,6 +165,9 @@ struct StoreConversion: Sendable {
         let start = clock.now
         let memory = PrivateMemory()
         let copied = try copy(source, to: store, memory)
+        // After the copy, whose error names the damaged record of a source that cannot be read.
+        let notices = try notices(of: source)
+        try options.cancellation?.check()
         var dangling: [RelationshipCount] = []
         if options.verifies || !copied.skipped.isEmpty {
             let pass = try readAgain(store, expecting: copied, memory)
@@ -177,7 +183,15 @@ struct StoreConversion: Sendable {
             seconds: (clock.now - start).inSeconds, bytes: try store.byteCount(),
             peakPrivateBytes: memory.peakBytes, entities: copied.tally.entityCounts(store.model),
             relationships: copied.tally.relationshipCounts(store.model), skipped: copied.skipped.map(\.description),
-            dangling: dangling, warnings: copied.warnings)
+            dangling: dangling, warnings: copied.warnings + notices)
+    }
+
+    /// What of the source does not come out of it as it stands.
+    private func notices(of source: any PersistentStore) throws(StoreError) -> [String] {
+        do throws(StoreError) { return try source.notices() } catch {
+            guard options.skipsDamaged, error.code == .corrupted else { throw error }
+            return ["What else of the source was left out could not be counted: \(error.message)"]
+        }
     }
 
     func report(

@@ -127,7 +127,7 @@
         func unusedColumn() throws {
             let opened = try Self.store("ALTER TABLE ZITEM ADD COLUMN ZLOST VARCHAR;").opened(try Self.model())
             #expect(
-                opened.store.notices() == [
+                try opened.store.notices() == [
                     "Column ZLOST of table ZITEM belongs to no property of the model; it is left out."
                 ])
         }

@@ -50,6 +50,12 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// ``checkStore(_:limit:)`` calls this and adds everything that can be seen through the contract.
     func integrityFindings() throws(StoreError) -> [StoreFinding]
 
+    /// What of the file does not come out of the store as it stands: what reads as null, and what its model leaves out.
+    ///
+    /// One sentence each, without stored values. Empty for a store that holds only what its model describes; may read every
+    /// row otherwise. A conversion reports them, since its destination is not going to have it.
+    func notices() throws(StoreError) -> [String]
+
     /// The bytes the store takes on disk, or in memory for a store that is kept there.
     func byteCount() throws(StoreError) -> Int
 
@@ -59,6 +65,11 @@ public protocol PersistentStore: AnyObject, Sendable {
     ///
     /// Open snapshots keep the file until they are closed too.
     func close() throws(StoreError)
+}
+
+extension PersistentStore {
+    /// Nothing: what a store of Roost's own holds comes out of it as it stands.
+    public func notices() throws(StoreError) -> [String] { [] }
 }
 
 /// What a commit did.

@@ -7,6 +7,9 @@ public protocol PersistentStoreType: Sendable {
     /// What stores of this type can do.
     var capabilities: StoreCapabilities { get }
 
+    /// The libraries that keep the stores of this type, as they are linked into this process; empty without any.
+    var libraries: [StoreLibrary] { get }
+
     /// Whether the file at `path` looks like a store of this type, by its first bytes.
     ///
     /// Never throws and never blocks: whatever is not a readable regular file is not recognised. Changes nothing.
@@ -49,6 +52,26 @@ public protocol PersistentStoreType: Sendable {
     ///   - overwriting: Whether an existing store may be replaced; if not and there is one, throws `alreadyExists`.
     /// - Throws: `busy` when either store is open anywhere; `notAStore` when the file to be replaced is something else.
     func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError)
+}
+
+extension PersistentStoreType {
+    /// None: a type whose stores need no library of their own.
+    public var libraries: [StoreLibrary] { [] }
+}
+
+/// A library that a type of store relies on, for bug reports and for known bugs.
+public struct StoreLibrary: Sendable, Hashable, Codable {
+    /// The library's name, as its authors write it.
+    public let name: String
+    /// The version that is linked into this process.
+    public let version: String
+    /// What its user should know about this version, one sentence with the remedy; nil when there is nothing.
+    public let warning: String?
+
+    /// Makes a description of a library.
+    public init(name: String, version: String, warning: String? = nil) {
+        (self.name, self.version, self.warning) = (name, version, warning)
+    }
 }
 
 /// How to open or create a store.

@@ -1,0 +1,24 @@
+internal import CSQLite
+public import RoostCore
+
+extension SQLiteStoreType {
+    /// SQLite, with a warning below version 3.51.3.
+    ///
+    /// Until then the write-ahead log could be reset while another connection was committing, which damages the database
+    /// (sqlite.org, changes of 3.51.3). Roost's own checkpoints exclude that; those of other programs do not.
+    public var libraries: [StoreLibrary] {
+        // SAFETY: the library gives a constant C string.
+        let version = String(cString: sqlite3_libversion())
+        return [
+            StoreLibrary(
+                name: "SQLite", version: version, warning: Self.warning(versionNumber: Int(sqlite3_libversion_number())))
+        ]
+    }
+
+    /// What is to be known about the version with this number (major × 1 000 000 + minor × 1 000 + patch).
+    static func warning(versionNumber: Int) -> String? {
+        guard versionNumber < 3_051_003 else { return nil }
+        return
+            "SQLite before 3.51.3 can damage a store that another program than Roost writes to at the same time; let no other program write to it, or update SQLite."
+    }
+}

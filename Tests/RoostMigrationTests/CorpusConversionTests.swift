@@ -1,0 +1,115 @@
+#if SQLite
+    import Foundation
+    import Roost
+    import RoostMigration
+    import Testing
+
+    /// Real stores of Apple's, through every type of store.
+    ///
+    /// What other tools counted in them is in the corpus's `_derived/stores.json`.
+    @Suite("Stores of the corpus convert", .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
+    struct CorpusConversionTests {
+        private let manager = MigrationManager(registry: .builtIn)
+
+        @Test("all of the corpus is here")
+        func count() { #expect(CorpusStore.all.count == 22) }
+
+        @Test("into each type and on to SQLite, with equal digests and the known counts", arguments: CorpusStore.all)
+        func convert(store: CorpusStore) throws {
+            let directory = try TemporaryDirectory()
+            let before = try store.fileContents()
+            var digests: Set<String> = []
+            for type in Sample.writingTypes {
+                let middle = StoreURL(type: type, path: directory.file("middle-\(type)"))
+                let last = StoreURL(type: "sqlite", path: directory.file("last-\(type)"))
+                let first = try manager.convert(
+                    from: .url(StoreURL(type: "coredata", path: store.fullPath)), to: .url(middle),
+                    options: ConversionOptions(sourceTypeOptions: store.typeOptions))
+                let second = try manager.convert(from: .url(middle), to: .url(last))
+                for report in [first, second] {
+                    #expect(report.verified)
+                    digests.insert(report.digest)
+                    try compare(report, with: store, at: report.destination == first.destination ? middle : last)
+                }
+                #expect(second.warnings == [])
+            }
+            #expect(digests.count == 1)
+            #expect(try store.fileContents() == before)
+        }
+
+        private func compare(_ report: ConversionReport, with facts: CorpusStore, at url: StoreURL) throws {
+            let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(isReadOnly: true))
+            defer { try? store.close() }
+            let reported = Dictionary(uniqueKeysWithValues: report.entities.map { ($0.name, $0.count) })
+            // A store that Core Data migrated in place lists a renamed entity under its old name: the renaming identifier.
+            var counts: [String: Int] = [:]
+            for entity in store.model.entities {
+                guard let count = reported[entity.name.text] else { continue }
+                let oldName = entity.declaration.renamingIdentifier ?? entity.name.text
+                let isRenamed = facts.entities[entity.name.text] == nil && facts.entities[oldName] != nil
+                counts[isRenamed ? oldName : entity.name.text] = count
+            }
+            #expect(counts == facts.entities.filter { $0.value > 0 })
+            #expect(report.objects == facts.entities.values.reduce(0, +))
+            // A join table is a many-to-many relationship; links of one without inverse are no join table's.
+            let paired = store.model.linkRelationships.filter { $0.inverse != nil }.map(\.name.description)
+            let links = report.relationships.filter { paired.contains($0.relationship) }.map(\.count)
+            #expect(links.sorted() == facts.joinTables.values.filter { $0 > 0 }.sorted())
+        }
+    }
+
+    /// One Core Data store of the corpus, and what other tools found in it.
+    struct CorpusStore: Sendable, CustomTestStringConvertible {
+        let path: String
+        /// Objects by concrete entity; entities of Core Data's own bookkeeping are left out.
+        let entities: [String: Int]
+        let joinTables: [String: Int]
+        /// A model file whose hashes are those of the store, where the store holds no model itself.
+        let modelPath: String?
+
+        var fullPath: String { Self.corpusPath + "/" + path }
+        var typeOptions: [String: String] { modelPath.map { ["model": Self.corpusPath + "/" + $0] } ?? [:] }
+        var testDescription: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+        /// The contents of the files that belong to the store, by name.
+        func fileContents() throws -> [String: Data] {
+            var contents: [String: Data] = [:]
+            let url = URL(fileURLWithPath: fullPath)
+            let directory = url.deletingLastPathComponent()
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+            for name in names where name.hasPrefix(url.lastPathComponent) {
+                contents[name] = try Data(contentsOf: directory.appendingPathComponent(name))
+            }
+            return contents
+        }
+
+        /// `ROOST_CORPUS`, or `../shared/corpus` as seen from the package.
+        static let corpusPath: String = {
+            if let path = ProcessInfo.processInfo.environment["ROOST_CORPUS"], !path.isEmpty { return path }
+            var url = URL(fileURLWithPath: #filePath)
+            for _ in 0..<4 { url.deleteLastPathComponent() }
+            return url.appendingPathComponent("shared/corpus").standardizedFileURL.path
+        }()
+
+        static let isPresent = FileManager.default.fileExists(atPath: corpusPath + "/_derived/stores.json")
+
+        static let all: [CorpusStore] = {
+            guard let list = json("stores.json") as? [[String: Any]] else { return [] }
+            let caches = json("modelcache/INDEX.json") as? [String: String] ?? [:]
+            return list.compactMap { entry in
+                guard let path = entry["path"] as? String, let entities = entry["entities"] as? [String: Any],
+                    let joinTables = entry["join_tables"] as? [String: Int],
+                    let models = entry["model_exact_matches"] as? [String]
+                else { return nil }
+                return CorpusStore(
+                    path: path, entities: entities.compactMapValues { $0 as? Int }, joinTables: joinTables,
+                    modelPath: caches[path] == nil ? models.first : nil)
+            }
+        }()
+
+        private static func json(_ name: String) -> Any? {
+            guard let data = FileManager.default.contents(atPath: "\(corpusPath)/_derived/\(name)") else { return nil }
+            return try? JSONSerialization.jsonObject(with: data)
+        }
+    }
+#endif
