@@ -109,7 +109,8 @@ let package = Package(
         .testTarget(
             name: "RoostCoreDataTests",
             dependencies: [
-                "RoostCoreData", "RoostCore", "Roost", .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+                "RoostCoreData", "RoostCore", "RoostMigration", "Roost",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),
         .testTarget(

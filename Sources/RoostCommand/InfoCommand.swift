@@ -18,7 +18,11 @@ extension Subcommand {
 
     @Sendable private static func runInfo(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let info = try StoreArguments.withStore(arguments.positions[0], arguments) { try StoreInfo($0) }
-        if arguments.has("json") { try console.printJSON(info) } else { try console.print(info.text(isVerbose: arguments.has("verbose"))) }
+        if arguments.has("json") {
+            try console.printJSON(info)
+        } else {
+            try console.print(info.text(isVerbose: arguments.has("verbose")))
+        }
         return .success
     }
 }
@@ -73,7 +77,10 @@ struct StoreInfo: Encodable {
         digest = tally.digest.description
         bytes = try store.byteCount()
         metadataKeys = metadata.userMetadata.keys.sorted()
-        notices = try store.notices()
+        do throws(StoreError) { notices = try store.notices() } catch {
+            guard error.code == .corrupted else { throw error }
+            notices = [error.message]
+        }
         libraries = store.type.libraries
     }
 

@@ -9,6 +9,8 @@ enum RoostTool {
     ]
 
     static func main() {
+        // Before anything else opens a file.
+        Console.fillStandardDescriptors()
         Interruption.shared.install()
         let code = run(Array(CommandLine.arguments.dropFirst()), Console())
         Console.leave(code)

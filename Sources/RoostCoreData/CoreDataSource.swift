@@ -1,5 +1,6 @@
 #if SQLite
     internal import RoostCore
+    internal import RoostFiles
 
     /// The files of a Core Data store: the main file, its write-ahead log or journal, and how to read them untouched.
     ///
@@ -21,17 +22,38 @@
         /// - Throws: `notFound`, `notAStore`, `permissionDenied`, `ioFailure`, `noSpace`.
         init(path: String) throws(StoreError) {
             self.path = path
-            guard !path.isEmpty, !path.utf8.contains(0), let main = try FileStamp(at: path) else {
-                throw StoreError(.notFound, "There is no file '\(path)'.")
+            guard !path.isEmpty, !path.utf8.contains(0) else {
+                throw StoreError(.notFound, "There is no file '\(path)'; check the path.")
             }
-            guard main.isRegular else { throw StoreError(.notAStore, "'\(path)' is not a regular file.") }
+            try StoreFile.requireRegularFile(at: path, forWriting: false)
+            guard let main = try FileStamp(at: path) else {
+                throw StoreError(.notFound, "There is no file '\(path)'; check the path.")
+            }
+            guard main.size > 0 else {
+                throw StoreError(.notAStore, "'\(path)' is empty, not a Core Data store; check the path.")
+            }
             self.main = main
             if let journal = try FileStamp(at: path + "-journal"), journal.size > 0 {
                 let (directory, name) = Self.split(path)
                 copy = try PrivateDirectory(copying: [name, name + "-journal", name + "-wal"], of: directory)
             } else {
                 copy = nil
+                try Self.requireWholeFile(path, size: main.size)
             }
+        }
+
+        /// Refuses a file whose end is missing: SQLite reads zeros there, and objects would be left out without a word.
+        ///
+        /// Whole pages that are missing are SQLite's own business, since they may be in the log.
+        private static func requireWholeFile(_ path: String, size: Int64) throws(StoreError) {
+            guard let head = StoreFile.read(prefix: 18, of: path), head.count == 18,
+                head.starts(with: "SQLite format 3\0".utf8)
+            else { return }
+            // 1 stands for 65536; SQLite refuses whatever is no power of two.
+            let pageSize = Int64(head[16]) << 8 | Int64(head[17])
+            guard pageSize >= 512, size % pageSize != 0 else { return }
+            throw StoreError(
+                .corrupted, "'\(path)' ends within a page, so its end is missing; restore it from a backup.")
         }
 
         /// Opens a connection to the store as it is now.

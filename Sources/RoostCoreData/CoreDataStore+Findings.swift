@@ -8,10 +8,17 @@
         /// What was noticed while the store was opened, then what the rows hold that is not read as it stands.
         ///
         /// That is rows of no entity, references and links to rows that do not exist, and data files that are not there.
-        /// Reads every row; throws code `busy` when another program changed the file meanwhile.
+        /// Reads every row; throws code `busy` when another program changed the file meanwhile, and `corrupted` when the file's
+        /// structure is damaged, in which case it cannot be known what is missing.
         public func notices() throws(StoreError) -> [String] {
             let snapshot = try makeSnapshot()
             defer { snapshot.close() }
+            if let report = try structureReports(try snapshot.database).first {
+                throw StoreError(
+                    .corrupted,
+                    "'\(url.path)' is a damaged SQLite file, of which objects may be missing; restore it from a backup. SQLite reports: \(report)"
+                )
+            }
             let found = try contentFindings(try snapshot.database)
             try snapshot.verifySource()
             return openingNotices + found.map(\.message)
@@ -24,15 +31,21 @@
             let snapshot = try makeSnapshot()
             let database = try snapshot.database
             var findings = openingNotices.map { StoreFinding(.warning, $0) }
-            let check = try database.prepare("PRAGMA quick_check(20)")
-            while try check.step() {
-                let text = try check.string(0) ?? ""
-                if text != "ok" { findings.append(StoreFinding(.damage, "SQLite reports: \(text)")) }
-            }
+            findings += try structureReports(database).map { StoreFinding(.damage, "SQLite reports: \($0)") }
             findings += try contentFindings(database)
             try snapshot.verifySource()
             snapshot.close()
             return findings
+        }
+
+        /// What is wrong with the structure of the file, as SQLite says it; empty for a sound one.
+        private func structureReports(_ database: ReadOnlyDatabase) throws(StoreError) -> [String] {
+            var reports: [String] = []
+            let check = try database.prepare("PRAGMA quick_check(20)")
+            while try check.step() {
+                if let text = try check.string(0), text != "ok" { reports.append(text) }
+            }
+            return reports
         }
 
         /// What the rows hold that is not read as it stands.
@@ -49,6 +62,14 @@
             }
             for (number, root) in schema.roots.sorted(by: { $0.key < $1.key }) {
                 findings += try externalFindings(number, root, database)
+            }
+            let hasHistory = try count(
+                database, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'ATRANSACTION'")
+            let transactions = hasHistory > 0 ? try count(database, "SELECT count(*) FROM ATRANSACTION") : 0
+            if transactions > 0 {
+                findings.append(
+                    StoreFinding(
+                        .warning, "The persistent history of the store (\(transactions) transactions) is left out."))
             }
             return findings
         }

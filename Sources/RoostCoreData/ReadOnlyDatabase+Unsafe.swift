@@ -111,17 +111,21 @@
             let underlying = SQLiteFailure(code: sqlite3_extended_errcode(handle), message: text)
             let (kind, message): (StoreError.Code, String) =
                 switch code & 0xFF {
-                case SQLITE_NOTADB: (.notAStore, "'\(path)' is not an SQLite database.")
+                case SQLITE_NOTADB: (.notAStore, "'\(path)' is not an SQLite database; check the path.")
                 case SQLITE_CORRUPT: (.corrupted, "'\(path)' is a damaged SQLite file; restore it from a backup.")
-                case SQLITE_CANTOPEN: (.ioFailure, "'\(path)' could not be opened by SQLite.")
+                case SQLITE_CANTOPEN: (.ioFailure, "'\(path)' could not be opened by SQLite; check its permissions.")
                 case SQLITE_BUSY, SQLITE_LOCKED: (.busy, "'\(path)' is locked by another connection; try again.")
-                case SQLITE_PERM, SQLITE_AUTH: (.permissionDenied, "'\(path)' may not be read.")
-                case SQLITE_NOMEM: (.outOfResources, "SQLite has no memory left to read '\(path)'.")
-                case SQLITE_FULL: (.noSpace, "There is no space for SQLite's temporary files while '\(path)' is read.")
+                case SQLITE_PERM, SQLITE_AUTH: (.permissionDenied, "'\(path)' may not be read; check its permissions.")
+                case SQLITE_NOMEM:
+                    (.outOfResources, "SQLite has no memory left to read '\(path)'; try again with more.")
+                case SQLITE_FULL:
+                    (.noSpace, "There is no space for SQLite's temporary files while '\(path)' is read; make room.")
                 case SQLITE_TOOBIG: (.limitExceeded, "'\(path)' holds a value of more than 1 GiB.")
-                case SQLITE_IOERR: (.ioFailure, "'\(path)' could not be read.")
-                case SQLITE_ERROR: (.corrupted, "'\(path)' does not have the tables of a Core Data store.")
-                default: (.ioFailure, "'\(path)' could not be read by SQLite (code \(code)).")
+                case SQLITE_IOERR: (.ioFailure, "'\(path)' could not be read; check the disk.")
+                case SQLITE_ERROR:
+                    (.corrupted, "'\(path)' does not have the tables of a Core Data store; restore it from a backup.")
+                default:
+                    (.ioFailure, "'\(path)' could not be read by SQLite (code \(code)); check the disk and the file.")
                 }
             return StoreError(kind, message, underlying: underlying)
         }

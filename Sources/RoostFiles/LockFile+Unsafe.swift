@@ -24,12 +24,16 @@ final class LockFile: Sendable {
     /// `isWritable` says whether an exclusive lock may be asked for. If not, a file that this user can only read will do.
     init(forStoreAt storePath: String, _ region: Region, isWritable: Bool) throws(StoreError) {
         let path = StoreFile.resolvingLink(storePath) + region.suffix
+        var unsafeDirectory: StoreError?
         do throws(SystemError) {
             let file: OpenFile
             do throws(SystemError) {
                 file = try OpenFile(path, O_RDWR)
             } catch  where error.code == ENOENT {
-                try LockFile.requireSafeDirectory(of: path)
+                do throws(StoreError) { try StoreFile.requireSafeDirectory(of: path) } catch {
+                    unsafeDirectory = error
+                    throw SystemError(code: EACCES)
+                }
                 // Without O_EXCL: another process may create it at the same moment. O_NOFOLLOW refuses a planted link.
                 file = try OpenFile(path, O_RDWR | O_CREAT)
             } catch  where (error.code == EACCES || error.code == EROFS || error.code == EPERM) && !isWritable {
@@ -38,18 +42,11 @@ final class LockFile: Sendable {
             guard try file.status.isRegular else { throw SystemError(code: ENXIO) }
             self.file = file
         } catch {
+            if let unsafeDirectory { throw unsafeDirectory }
             throw StoreFile.error(errno: error.code, "is a lock file that cannot be opened", path: path)
         }
         self.path = path
         self.region = region
-    }
-
-    private static func requireSafeDirectory(of path: String) throws(SystemError) {
-        do throws(StoreError) {
-            try StoreFile.requireSafeDirectory(of: path)
-        } catch {
-            throw (error.underlying as? SystemError) ?? SystemError(code: EACCES)
-        }
     }
 
     /// Sets the lock.

@@ -35,6 +35,11 @@ struct StoreConversion: Sendable {
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
             let recorded = try snapshot.recordedTally()
+            var warnings: [String] = []
+            do throws(StoreError) { warnings = try notices(of: store) } catch {
+                guard error.code == .corrupted else { throw error }
+                refusals.append(error)
+            }
             let entities: [EntityCount]
             if let recorded {
                 entities = recorded.entityCounts(store.model)
@@ -45,7 +50,7 @@ struct StoreConversion: Sendable {
                 source: source.url.description, destination: destination.url.description,
                 objects: entities.reduce(0) { $0 + $1.count }, links: recorded?.digest.linkCount, entities: entities,
                 relationships: recorded?.relationshipCounts(store.model) ?? [], bytesNeeded: try bytesNeeded(store),
-                bytesAvailable: try? bytesAvailable(), refusals: refusals.map(\.message), warnings: try notices(of: store))
+                bytesAvailable: try? bytesAvailable(), refusals: refusals.map(\.message), warnings: warnings)
         }
     }
 
@@ -190,7 +195,7 @@ struct StoreConversion: Sendable {
     private func notices(of source: any PersistentStore) throws(StoreError) -> [String] {
         do throws(StoreError) { return try source.notices() } catch {
             guard options.skipsDamaged, error.code == .corrupted else { throw error }
-            return ["What else of the source was left out could not be counted: \(error.message)"]
+            return ["What else of the source is missing is not known: \(error.message)"]
         }
     }
 

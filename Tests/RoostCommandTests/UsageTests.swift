@@ -68,6 +68,48 @@ struct UsageTests {
         #expect(!result.errors.contains("Fatal"))
     }
 
+    /// A store's file would get the number of a closed descriptor, and what is printed would be written into it.
+    @Test("prints nothing into a store when standard output and error are closed", arguments: Workplace.fileTypes)
+    func closedOutput(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a", objects: 50)
+        let program = try #require(Workplace.program)
+        func run(_ command: String) throws -> CommandResult {
+            try RunningCommand(["/bin/sh", "-c", "'\(program)' \(command)"], in: place.path).wait()
+        }
+        try run("info \(type):a >&-").expectError(3, containing: "Bad file descriptor")
+        #expect(try run("convert \(type):a \(type):b <&- >&- 2>&-").code == 3)
+        #expect(try run("convert \(type):a \(type):c --quiet <&- >&- 2>&-").code == 0)
+        #expect(try run("convert \(type):a \(type):c <&- >&- 2>&-").code == 3)
+        for name in ["a", "b", "c"] {
+            #expect(try place.roost("check", "\(type):\(name)").code == 0)
+            let lock = place.file("\(name).lock")
+            if FileManager.default.fileExists(atPath: lock) { #expect(try place.bytes("\(name).lock").isEmpty) }
+        }
+        #expect(try place.roost("diff", "a", "c").code == 0)
+    }
+
+    @Test("tells the versions of libraries, and of a known bug", arguments: Workplace.fileTypes)
+    func libraries(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a", objects: 10)
+        let info = try place.roost("info", "a", "--verbose").output
+        #expect(info.contains("library") && info.contains(type == "sqlite" ? "SQLite 3." : "LMDB 0.9."))
+        #expect(try !place.roost("info", "a").output.contains("library"))
+        let libraries = try #require(try place.roost("info", "a", "--json").json()["libraries"] as? [[String: Any]])
+        #expect(libraries.first?["version"] as? String != nil)
+    }
+
+    /// `ROOST_WRITE_DOCS=1` writes the page anew.
+    @Test("is documented in docs/command-line.md as the help has it")
+    func page() throws {
+        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("docs/command-line.md")
+        let text = Help.page(RoostTool.commands)
+        if ProcessInfo.processInfo.environment["ROOST_WRITE_DOCS"] != nil { try Data(text.utf8).write(to: url) }
+        #expect(String(decoding: try Data(contentsOf: url), as: UTF8.self) == text)
+    }
+
     @Test("aligns the columns of tables")
     func tables() {
         var table = TextTable([("hop", .leading), ("objects", .trailing), ("digest", .leading)])

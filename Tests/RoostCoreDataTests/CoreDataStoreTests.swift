@@ -1,7 +1,9 @@
 #if SQLite
     import Foundation
+    import Roost
     import RoostCore
     @testable import RoostCoreData
+    import RoostMigration
     import Testing
 
     @Suite("Core Data stores")
@@ -130,6 +132,89 @@
                 try opened.store.notices() == [
                     "Column ZLOST of table ZITEM belongs to no property of the model; it is left out."
                 ])
+        }
+
+        @Test("a conversion reports what is not read as it stands")
+        func conversionReport() throws {
+            let model = try ManagedObjectModel(entities: [
+                EntityDescription("Owner", relationships: [.toMany("pets", "Pet", inverse: "owner")]),
+                EntityDescription(
+                    "Pet",
+                    attributes: [AttributeDescription("photo", .binaryData, allowsExternalBinaryDataStorage: true)],
+                    relationships: [.toOne("owner", "Owner", inverse: "pets")]),
+            ])
+            let row = "Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER"
+            let name = Array("\u{2}3F2504E0-4F89-41D3-9A0C-0305E82C3301\0".utf8)
+            let files = try AppleStore(
+                ["Owner", "Pet"],
+                sql: """
+                    CREATE TABLE ZOWNER (\(row)); CREATE TABLE ZPET (\(row), ZOWNER INTEGER, ZPHOTO BLOB, ZLOST VARCHAR);
+                    INSERT INTO ZOWNER VALUES (1, 1, 1);
+                    INSERT INTO ZPET VALUES (1, 2, 1, 99, NULL, 'x'), (2, 2, 1, 1, \(AppleStore.hex(name)), NULL), (3, 77, 1, 1, NULL, NULL);
+                    """)
+            let opened = try files.opened(model)
+            let expected = [
+                "Column ZLOST of table ZPET belongs to no property of the model; it is left out.",
+                "1 rows of table ZPET belong to no entity of hierarchy 'Pet'; they are left out.",
+                "1 references of 'Pet.owner' lead to objects that do not exist; they are read as null.",
+                "1 values of 'Pet.photo' are in data files that are not beside the store; they are read as null.",
+            ]
+            let manager = MigrationManager(registry: .builtIn)
+            let destination = ConversionEndpoint.url(
+                StoreURL(type: "sqlite", path: files.directory.file("converted.sqlite")))
+            let plan = try manager.plan(from: .store(opened.store), to: destination)
+            #expect(plan.warnings == expected)
+            let report = try manager.convert(from: .store(opened.store), to: destination)
+            #expect(report.objects == 3 && report.warnings == expected)
+            for text in expected { #expect(report.description.contains("warning   \(text)")) }
+        }
+
+        @Test("a store whose end is missing is refused, whatever is missing", arguments: [1, 2, 100, 1000, 4095])
+        func truncated(missing: Int) throws {
+            let files = try Self.store()
+            let data = try #require(FileManager.default.contents(atPath: files.path))
+            let copy = files.directory.file("short.sqlite")
+            try data.dropLast(missing).write(to: URL(fileURLWithPath: copy))
+            let model = try Self.model()
+            let error = try failure {
+                try CoreDataStoreType().open(
+                    StoreURL(type: "coredata", path: copy), options: StoreOptions(model: model))
+            }
+            #expect(error.code == .corrupted)
+        }
+
+        @Test("a damaged structure ends a conversion, and is a warning when damage is to be left out")
+        func damagedStructure() throws {
+            let model = try Self.model()
+            let files = try Self.store(
+                "CREATE TABLE ZEXTRA (A); INSERT INTO ZEXTRA VALUES (1), (2); CREATE INDEX ZI ON ZEXTRA (A);")
+            var data = try #require(FileManager.default.contents(atPath: files.path))
+            // The index, the last page of the file, becomes an empty one.
+            let page = Int(data[16]) << 8 | Int(data[17])
+            data.replaceSubrange(data.count - page + 3..<data.count - page + 5, with: [0, 0])
+            let copy = files.directory.file("damaged.sqlite")
+            try data.write(to: URL(fileURLWithPath: copy))
+            let manager = MigrationManager(registry: .builtIn)
+            let source = ConversionEndpoint.url(StoreURL(type: "coredata", path: copy))
+            let destination = ConversionEndpoint.url(
+                StoreURL(type: "sqlite", path: files.directory.file("converted.sqlite")))
+            var options = ConversionOptions(sourceModel: model)
+            #expect(
+                try failure { try manager.convert(from: source, to: destination, options: options) }.code == .corrupted)
+            #expect(!FileManager.default.fileExists(atPath: files.directory.file("converted.sqlite")))
+            #expect(try manager.plan(from: source, to: destination, options: options).refusals.count == 1)
+            options.skipsDamaged = true
+            let report = try manager.convert(from: source, to: destination, options: options)
+            #expect(report.warnings.contains { $0.contains("SQLite reports") })
+        }
+
+        @Test("persistent history is not read, which is said")
+        func history() throws {
+            let opened = try Self.store(
+                "CREATE TABLE ATRANSACTION (Z_PK INTEGER PRIMARY KEY); INSERT INTO ATRANSACTION VALUES (1), (2);"
+            ).opened(try Self.model())
+            #expect(
+                try opened.store.notices() == ["The persistent history of the store (2 transactions) is left out."])
         }
 
         @Test("nothing can be written")

@@ -225,6 +225,38 @@ struct StoreFileTests {
         #expect(try directory.names == (others + ["store"]).sorted())
     }
 
+    @Test("nobody but the holder of the claim on a store sweeps its temporary files")
+    func claimedSweeping() throws {
+        let directory = try directory.get()
+        let store = directory.file("store")
+        let temporary = StoreFile.temporarySibling(of: store)
+        let claim = try DestinationClaim.acquire(forStoreAt: store)
+        try StoreFile.createExclusive(at: temporary)
+        #expect(code { _ = try DestinationClaim.acquire(forStoreAt: store) } == .busy)
+        StoreFile.sweepTemporarySiblings(of: store)
+        #expect(try directory.names == [StoreFile.name(of: temporary), "store.lock"])
+        StoreFile.sweepTemporarySiblings(of: store, holding: claim)
+        #expect(try directory.names == ["store.lock"])
+        claim.release()
+        #expect(try directory.names == [])
+    }
+
+    @Test("the end of a claim leaves the lock file of a store, and of one that is being made")
+    func endOfClaim() throws {
+        let directory = try directory.get()
+        let store = directory.file("store")
+        var claim = try DestinationClaim.acquire(forStoreAt: store)
+        let lock = try StoreLock.acquire(forStoreAt: store, .exclusive, timeoutSeconds: 0)
+        claim.release()
+        claim.release()
+        #expect(try directory.names == ["store.lock"])
+        lock.release()
+        _ = try directory.write("store")
+        claim = try DestinationClaim.acquire(forStoreAt: store)
+        claim.release()
+        #expect(try directory.names == ["store", "store.lock"])
+    }
+
     @Test("removing what does not exist is no error, removing a directory is")
     func removing() throws {
         let directory = try directory.get()

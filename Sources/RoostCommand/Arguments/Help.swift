@@ -56,6 +56,33 @@ enum Help {
             """
     }
 
+    /// The documentation page `docs/command-line.md`: all help texts, one after the other.
+    static func page(_ commands: [Subcommand]) -> String {
+        let sections = commands.map { "## roost \($0.name)\n\n```\n\(text($0))\n```\n" }.joined(separator: "\n")
+        return """
+            # The command line
+
+            The texts that `roost --help` and `roost COMMAND --help` print. Fields of JSON outputs stay as they are; later
+            versions may add some.
+
+            | Exit code | Meaning |
+            | --- | --- |
+            | 0 | Fine. |
+            | 1 | A finding: `check` found damage, `diff` or `model compare` a difference, `model validate` a problem, `conformance` a failure. |
+            | 2 | Wrong usage: an unknown command or option, a missing argument. |
+            | 3 | An error of a store, a model or the system. Nothing was changed, unless all that failed was printing the result. |
+            | 130 | Interrupted by Ctrl-C or SIGTERM; nothing was changed. |
+
+            An error is one line on standard error: what, where, and what to do about it.
+
+            ```
+            \(overview(commands))
+            ```
+
+            \(sections)
+            """
+    }
+
     private static func padded(_ text: String, _ width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
     }

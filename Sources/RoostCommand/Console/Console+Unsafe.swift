@@ -48,6 +48,19 @@ struct Console: Sendable {
         _ = Self.write("\r\u{1B}[K\(text)", to: STDERR_FILENO)
     }
 
+    /// Gives the descriptors of standard input, output and error that are closed something harmless.
+    ///
+    /// Otherwise a store's file would get the number, and a report or an error would be written into it. What stands for a
+    /// closed one cannot be used in its direction, so that using it is an error as before.
+    static func fillStandardDescriptors() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
+            // The system gives the lowest number that is free: this one, since those below are taken.
+            guard open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) == descriptor else {
+                leave(.failure)
+            }
+        }
+    }
+
     /// Ends the process at once.
     static func leave(_ code: ExitCode) -> Never { _exit(code.rawValue) }
 

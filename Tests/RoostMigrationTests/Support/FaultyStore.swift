@@ -21,6 +21,8 @@ struct Faults: Sendable {
     var onAppend: (@Sendable (Int) -> Void)?
     /// Makes `replace` throw `ioFailure`.
     var failsAtReplace = false
+    /// Called when the finished store is about to get its name.
+    var onReplace: (@Sendable () -> Void)?
 }
 
 /// A type of store that is another one, with faults.
@@ -45,6 +47,7 @@ struct FaultyStoreType: PersistentStoreType {
     }
     func destroy(_ url: StoreURL) throws(StoreError) { try base.destroy(self.url(url)) }
     func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
+        faults.onReplace?()
         if faults.failsAtReplace { throw StoreError(.ioFailure, "injected: replace") }
         try base.replace(url(destination), with: url(source), overwriting: overwriting)
     }

@@ -1,0 +1,98 @@
+import Foundation
+import Roost
+import RoostFiles
+import RoostMigration
+import Testing
+
+@Suite("Conversions into one destination")
+struct ConversionRaceTests {
+    /// What a conversion that came in between threw, and what it left.
+    private final class Outcome: Sendable {
+        let error = Mutex<StoreError?>(nil)
+        let wasCalled = Mutex(false)
+    }
+
+    private func registry(_ type: String, _ faults: Faults) throws -> StoreRegistry {
+        let registry = StoreRegistry()
+        for type in StoreRegistry.builtIn.all { registry.register(type) }
+        registry.register(FaultyStoreType(base: try StoreRegistry.builtIn.type(named: type), faults: faults))
+        return registry
+    }
+
+    /// Converts `a` into `b` with faults.
+    private func convert(
+        _ type: String, _ directory: TemporaryDirectory, _ faults: Faults, overwrites: Bool = false
+    ) throws -> ConversionReport {
+        try MigrationManager(registry: try registry(type, faults)).convert(
+            from: .url(StoreURL(type: type, path: directory.file("a"))),
+            to: .url(StoreURL(type: "faulty", path: directory.file("b"))),
+            options: ConversionOptions(overwrites: overwrites))
+    }
+
+    @Test("the second is refused while the first is under way", arguments: Sample.fileTypes, [false, true])
+    func second(type: String, overwrites: Bool) throws {
+        let directory = try TemporaryDirectory()
+        try Sample.store(type, directory.file("a")).close()
+        if overwrites { try Sample.store(type, directory.file("b"), people: 2).close() }
+        let (a, b) = (StoreURL(type: type, path: directory.file("a")), StoreURL(type: type, path: directory.file("b")))
+        let outcome = Outcome()
+        let intrude: @Sendable () -> Void = {
+            do throws(StoreError) {
+                _ = try MigrationManager(registry: .builtIn).convert(
+                    from: .url(a), to: .url(b), options: ConversionOptions(overwrites: overwrites))
+            } catch {
+                outcome.error.withLock { $0 = error }
+            }
+        }
+        let report = try convert(
+            type, directory, Faults(onAppend: { if $0 == 2 { intrude() } }), overwrites: overwrites)
+        #expect(outcome.error.withLock { $0 }?.code == .busy)
+        #expect(report.verified)
+        #expect(try directory.names() == ["a", "b"])
+        // Between the last close of the new store and its renaming it is as safe.
+        outcome.error.withLock { $0 = nil }
+        _ = try convert(type, directory, Faults(onReplace: intrude), overwrites: true)
+        let error = outcome.error.withLock { $0 }
+        #expect(error?.code == (overwrites ? .busy : .alreadyExists))
+        #expect(try directory.names() == ["a", "b"])
+    }
+
+    @Test("nobody sweeps the new store away before it has its name", arguments: Sample.fileTypes)
+    func sweeping(type: String) throws {
+        let directory = try TemporaryDirectory()
+        try Sample.store(type, directory.file("a")).close()
+        let path = directory.file("b")
+        let report = try convert(type, directory, Faults(onReplace: { StoreFile.sweepTemporarySiblings(of: path) }))
+        #expect(report.verified)
+        #expect(try directory.names() == ["a", "b"])
+    }
+
+    @Test("a store in use that is to be replaced is noticed before the copy", arguments: Sample.fileTypes)
+    func destinationInUse(type: String) throws {
+        let directory = try TemporaryDirectory()
+        try Sample.store(type, directory.file("a")).close()
+        let open = try Sample.store(type, directory.file("b"), people: 2)
+        let outcome = Outcome()
+        let faults = Faults(onAppend: { _ in outcome.wasCalled.withLock { $0 = true } })
+        let error = #expect(throws: StoreError.self) { try convert(type, directory, faults, overwrites: true) }
+        #expect(error?.code == .busy)
+        #expect(outcome.wasCalled.withLock { !$0 })
+        let plan = try MigrationManager(registry: .builtIn).plan(
+            from: .url(StoreURL(type: type, path: directory.file("a"))),
+            to: .url(StoreURL(type: type, path: directory.file("b"))), options: ConversionOptions(overwrites: true))
+        #expect(plan.refusals.count == 1)
+        try open.close()
+        #expect(try convert(type, directory, Faults(), overwrites: true).verified)
+    }
+
+    @Test("a conversion that is refused or fails leaves no lock file", arguments: Sample.fileTypes)
+    func lockFile(type: String) throws {
+        let directory = try TemporaryDirectory()
+        try Sample.store(type, directory.file("a")).close()
+        for faults in [Faults(failsAtAppend: 2), Faults(failsAtFinish: true), Faults(failsAtReplace: true)] {
+            #expect(throws: StoreError.self) { try convert(type, directory, faults) }
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+            #expect(names.filter { !$0.hasPrefix("a") } == [])
+        }
+    }
+}

@@ -1,0 +1,17 @@
+#if SQLite
+    import RoostCore
+    @testable import RoostSQLite
+    import Testing
+
+    @Suite("The SQLite library")
+    struct LibraryTests {
+        @Test("has a version, with a warning about what was fixed in 3.51.3")
+        func version() throws {
+            let library = try #require(SQLiteStoreType().libraries.first)
+            #expect(library.name == "SQLite" && library.version.hasPrefix("3."))
+            #expect(SQLiteStoreType.warning(versionNumber: 3_040_001)?.contains("3.51.3") == true)
+            #expect(SQLiteStoreType.warning(versionNumber: 3_051_002) != nil)
+            #expect(SQLiteStoreType.warning(versionNumber: 3_051_003) == nil)
+        }
+    }
+#endif
