@@ -147,7 +147,7 @@
             if let cached = try cachedModel(database, tables) { return (cached.model, cached.warnings) }
             throw StoreError(
                 .invalidRequest,
-                "'\(database.path)' holds no model, as stores of older systems do not; give one with option model=<path of the .xcdatamodeld>."
+                "'\(database.path)' holds no model, as stores of older systems do not; give it: --model FILE on the command line, StoreOptions.model in code."
             )
         }
 

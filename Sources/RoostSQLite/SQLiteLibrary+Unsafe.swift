@@ -11,7 +11,8 @@ extension SQLiteStoreType {
         let version = String(cString: sqlite3_libversion())
         return [
             StoreLibrary(
-                name: "SQLite", version: version, warning: Self.warning(versionNumber: Int(sqlite3_libversion_number())))
+                name: "SQLite", version: version, warning: Self.warning(versionNumber: Int(sqlite3_libversion_number()))
+            )
         ]
     }
 

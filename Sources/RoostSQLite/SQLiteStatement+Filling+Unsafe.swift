@@ -62,11 +62,12 @@ extension SQLiteStatement {
     }
 
     private func reserve(_ count: Int) {
-        guard scratch.count < count else { return }
-        let larger = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: max(count, scratch.count * 2, 4096), alignment: 16)
-        larger.copyMemory(from: UnsafeRawBufferPointer(scratch))
+        guard scratchByteCount < count else { return }
+        let byteCount = max(count, scratchByteCount * 2)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 16)
+        larger.copyMemory(from: scratch, byteCount: scratchByteCount)
         scratch.deallocate()
+        scratchByteCount = byteCount
         scratch = larger
     }
 
@@ -81,8 +82,10 @@ extension SQLiteStatement {
         let key = sqlite3_column_int64(handle, 0)
         guard key > 0 else { return .damaged(nil, "its key is not positive") }
         // SAFETY: `scratch` has at least `fixed` bytes, and every slot of the layout ends before `fixed`.
-        var base = UnsafeMutableRawPointer(scratch.baseAddress.unsafelyUnwrapped)
-        entity.template.withUnsafeBytes { base.copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: fixed) }
+        var base = scratch
+        entity.template.withUnsafeBytes {
+            UnsafeMutableRawBufferPointer(start: base, count: fixed).copyMemory(from: $0)
+        }
         var length = fixed
         for step in steps {
             let type = sqlite3_column_type(handle, step.column)
@@ -114,9 +117,9 @@ extension SQLiteStatement {
                     if isText, !UnsafeRawBufferPointer(start: start, count: count).isText {
                         return .damaged(step.fieldIndex, "is not valid UTF-8")
                     }
-                    if length + count > scratch.count {
+                    if length + count > scratchByteCount {
                         reserve(length + count)
-                        base = UnsafeMutableRawPointer(scratch.baseAddress.unsafelyUnwrapped)
+                        base = scratch
                     }
                     (base + length).copyMemory(from: start, byteCount: count)
                     length += count

@@ -11,13 +11,15 @@ public final class SQLiteStatement: SQLStatement {
     var connection: SQLiteConnection?
     private(set) var handle: OpaquePointer?
     /// Where rows become records; grows as rows need it.
-    var scratch: UnsafeMutableRawBufferPointer
+    var scratch: UnsafeMutableRawPointer
+    var scratchByteCount: Int
 
     init(_ handle: OpaquePointer, sql: String, connection: SQLiteConnection) {
         self.handle = handle
         self.sql = sql
         self.connection = connection
-        scratch = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        scratchByteCount = 4096
+        scratch = .allocate(byteCount: scratchByteCount, alignment: 16)
     }
 
     deinit { scratch.deallocate() }

@@ -7,7 +7,8 @@
     /// Real stores of Apple's, through every type of store.
     ///
     /// What other tools counted in them is in the corpus's `_derived/stores.json`.
-    @Suite("Stores of the corpus convert", .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
+    @Suite(
+        "Stores of the corpus convert", .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
     struct CorpusConversionTests {
         private let manager = MigrationManager(registry: .builtIn)
 
