@@ -9,8 +9,9 @@
     /// was left with a rollback journal is copied, and rolled back in the copy. Because nothing is locked, every read is followed by
     /// a look at the files: when they changed, what was read counts for nothing and code `busy` is thrown.
     ///
-    /// Closing a file drops the POSIX locks that other connections of the same process hold on it; a program must not read a
-    /// store through this type while it has the same file open with SQLite itself.
+    /// Closing a file drops the POSIX locks that other connections of the same process hold on it: a file that Roost has open as
+    /// a store of its own is not opened here, and a program must not read a store through this type while it has the same file
+    /// open with SQLite itself.
     struct CoreDataSource: Sendable {
         /// The path of the main file.
         let path: String
@@ -58,8 +59,13 @@
 
         /// Opens a connection to the store as it is now.
         ///
-        /// - Throws: `storeReplaced` when another file stands under the name; what ``ReadOnlyDatabase`` throws.
+        /// - Throws: `storeReplaced` when another file stands under the name; `notAStore` for a store of Roost's own that is open;
+        ///   what ``ReadOnlyDatabase`` throws.
         func open() throws(StoreError) -> (database: ReadOnlyDatabase, guard: SourceGuard) {
+            guard !HeldFiles.shared.contains(path) else {
+                throw StoreError(
+                    .notAStore, "'\(path)' is open in this process as a store of another type, so it is no Core Data store.")
+            }
             let stamps = try SourceGuard(path: path, main: main)
             let name = Self.split(path).name
             let database: ReadOnlyDatabase

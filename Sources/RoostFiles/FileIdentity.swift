@@ -18,7 +18,10 @@ public struct FileIdentity: Hashable, Sendable {
     ///
     /// Throws `notFound`, `missingDirectory`, `permissionDenied`.
     public init(at path: String) throws(StoreError) {
-        let status = try StoreFile.status(of: path)
+        self.init(try StoreFile.status(of: path))
+    }
+
+    init(_ status: FileStatus) {
         device = status.device
         inode = status.inode
         byteCount = status.byteCount

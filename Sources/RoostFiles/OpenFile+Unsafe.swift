@@ -89,6 +89,8 @@ func retrying(_ call: () -> Int32) -> Int32 {
 /// A file descriptor that is closed when it goes away.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
+    /// Whether the descriptor may only read, so that another reader could go on with it.
+    private let isForReading: Bool
 
     /// Opens a file.
     ///
@@ -96,10 +98,13 @@ struct OpenFile: ~Copyable {
     init(_ path: String, _ flags: Int32, permissions: mode_t = 0o600, followingLinks: Bool = false) throws(SystemError)
     {
         guard isUsable(path) else { throw SystemError(code: EINVAL) }
+        let isForReading = flags == O_RDONLY
+        let held = isForReading ? HeldFiles.shared.takeHandle(path, followingLinks: followingLinks) : nil
         let all = flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (followingLinks ? 0 : O_NOFOLLOW)
-        let descriptor = retrying { open(path, all, permissions) }
+        let descriptor = held ?? retrying { open(path, all, permissions) }
         guard descriptor >= 0 else { throw SystemError(code: errno) }
         self.descriptor = descriptor
+        self.isForReading = isForReading
     }
 
     var status: FileStatus { get throws(SystemError) { try FileStatus.of(descriptor: descriptor).get() } }
@@ -115,18 +120,20 @@ struct OpenFile: ~Copyable {
     /// Closes the file and says how that went: on some file systems a failed write shows only here.
     consuming func close() throws(SystemError) {
         let descriptor = self.descriptor
+        let isForReading = self.isForReading
         discard self
-        try Self.close(descriptor)
+        if isForReading { try HeldFiles.shared.close(descriptor) } else { try Self.closeNow(descriptor) }
     }
 
-    static func close(_ descriptor: Int32) throws(SystemError) {
+    /// Closes a descriptor of a file that nobody in this process has locked.
+    static func closeNow(_ descriptor: Int32) throws(SystemError) {
         // The descriptor is gone after EINTR too; a second call could close somebody else's.
         guard systemClose(descriptor) == 0 || errno == EINTR else { throw SystemError(code: errno) }
     }
 
     deinit {
         // Only files that were not written to, or whose use failed already, get here: there is no other error to report.
-        _ = systemClose(descriptor)
+        if isForReading { try? HeldFiles.shared.close(descriptor) } else { _ = systemClose(descriptor) }
     }
 }
 

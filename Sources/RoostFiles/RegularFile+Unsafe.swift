@@ -12,7 +12,7 @@ public import RoostCore
 ///
 /// Never maps it, never waits for a pipe.
 ///
-/// Closing it drops the POSIX locks that this process has on the file; see ``StoreFile/read(prefix:of:)``.
+/// POSIX locks that this process has on the file stay, if the file is counted in with ``HeldFiles``.
 public struct RegularFile: ~Copyable {
     private let file: OpenFile
     private let path: String

@@ -56,8 +56,8 @@ extension StoreFile {
 
     /// The first `count` bytes of a regular file, or fewer if it is shorter; nil for whatever is not one that can be read.
     ///
-    /// For recognising files by their content. Never blocks. Opens and closes the file, which drops the POSIX locks this
-    /// process has on it: do not use it on a database that SQLite has open in a mode other than WAL.
+    /// For recognising files by their content. Never blocks. POSIX locks that this process has on the file stay, if the file
+    /// is counted in with ``HeldFiles``.
     public static func read(prefix count: Int, of path: String) -> [UInt8]? {
         // Opening a device can have effects, so the kind is looked at before, and again in case the file was replaced.
         guard count >= 0, case .success(let before) = FileStatus.of(path, followingLinks: true), before.isRegular else {

@@ -27,6 +27,26 @@ extension StoreFile {
         }
     }
 
+    /// Makes sure that the first `byteCount` bytes of a file have their place on the disk; creates the file where it is missing.
+    ///
+    /// For files that a library maps and writes through the map: without a place, such a write is a signal instead of an error
+    /// when the disk is full. What the file holds is not changed. Does nothing where the system or the file system cannot reserve.
+    /// - Throws: `noSpace`, `permissionDenied`, `readOnly`, `notAStore` for a link.
+    public static func reserve(_ byteCount: Int, at path: String) throws(StoreError) {
+        #if os(Linux)
+            do throws(SystemError) {
+                let file = try OpenFile(path, O_RDWR | O_CREAT)
+                guard try file.status.isRegular else { throw SystemError(code: EINVAL) }
+                var code: Int32
+                repeat { code = posix_fallocate(file.descriptor, 0, off_t(byteCount)) } while code == EINTR
+                guard code == 0 || code == EOPNOTSUPP || code == EINVAL else { throw SystemError(code: code) }
+                try file.close()
+            } catch {
+                throw self.error(errno: error.code, "cannot get its place on the disk", path: path)
+            }
+        #endif
+    }
+
     /// Flushes a file to the medium.
     ///
     /// After an error what was written to the file may be lost although it still shows, and calling again proves nothing:

@@ -77,13 +77,23 @@ extension LMDBEnvironment {
     ///
     /// The caller ends its stay with ``leave()`` after the transaction.
     func beginWrite() throws(StoreError) -> LMDBTransaction? {
-        let entered = gate.withLock { gate -> (OpaquePointer, [MDB_dbi])? in
+        let entered = gate.withLock { gate -> (OpaquePointer, [MDB_dbi], isDue: Bool)? in
             guard let handle = gate.handle, !gate.needsReopening else { return nil }
             gate.activeCount += 1
-            return (handle, gate.databases)
+            gate.writeCount &+= 1
+            return (handle, gate.databases, gate.writeCount % 16 == 0)
         }
-        guard let (handle, databases) = entered else {
+        guard let (handle, databases, isDue) = entered else {
             throw StoreError.lmdb(MDB_PANIC, "cannot be written", path: path)
+        }
+        if isDue {
+            // A process that died with a snapshot open would keep its pages from being used again, and the file growing.
+            var deadReaders: Int32 = 0
+            let code = mdb_reader_check(handle, &deadReaders)
+            guard code == MDB_SUCCESS else {
+                leave()
+                throw StoreError.lmdb(code, "cannot be written", path: path)
+            }
         }
         // Not under the gate's lock: this waits for whoever else writes, which our own lock has excluded for other Roost processes.
         var pointer: OpaquePointer?
@@ -119,15 +129,17 @@ extension LMDBEnvironment {
 
     /// The error of a commit that failed while it wrote.
     ///
-    /// The handle is replaced before the next transaction.
+    /// A handle that LMDB gave up is replaced before the next transaction.
     private func failedCommit(_ code: Int32) -> StoreError {
         let isUnknown = gate.withLock { gate in
-            gate.needsReopening = true
-            guard let handle = gate.handle else { return true }
             // LMDB refuses everything after a meta page failed; before that, nothing that counts was written.
-            var probe: OpaquePointer?
-            let result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
-            if result == MDB_SUCCESS { mdb_txn_abort(probe) }
+            var result = MDB_PANIC
+            if let handle = gate.handle {
+                var probe: OpaquePointer?
+                result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
+                if result == MDB_SUCCESS { mdb_txn_abort(probe) }
+            }
+            if result == MDB_PANIC { gate.needsReopening = true }
             return result == MDB_PANIC
         }
         let error = StoreError.lmdb(code, "cannot be committed", path: path)

@@ -2,6 +2,14 @@ internal import CLMDB
 internal import RoostCore
 internal import RoostFiles
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// An error of the LMDB library, by its code.
 struct LMDBError: Error, Hashable, CustomStringConvertible {
     let code: Int32
@@ -21,7 +29,11 @@ extension StoreError {
     ///   - path: The store.
     /// - Returns: The error to throw.
     static func lmdb(_ code: Int32, _ what: String, path: String) -> StoreError {
-        guard code < 0 else { return StoreFile.error(errno: code, what, path: path) }
+        guard code < 0 else {
+            // LMDB calls a write that was cut short EIO; on a disk without room that is what happened.
+            let isFull = code == EIO && ((try? StoreFile.freeBytes(inDirectoryOf: path)) ?? .max) < 1 << 20
+            return StoreFile.error(errno: isFull ? ENOSPC : code, what, path: path)
+        }
         func error(_ mapped: Code, _ name: String, _ remedy: String) -> StoreError {
             StoreError(mapped, "'\(path)' \(what): \(remedy)", underlying: LMDBError(code: code, name: name))
         }

@@ -1,5 +1,6 @@
 internal import CSQLite
 public import RoostCore
+internal import RoostFiles
 public import RoostSQL
 
 /// One SQLite connection, set up so that a hostile file can do as little as possible.
@@ -29,6 +30,10 @@ public final class SQLiteConnection: SQLConnection {
     /// How many frames the write-ahead log had after the last commit on this connection.
     private let logFrames: UnsafeMutablePointer<Int32>
     private(set) var isClosed = false
+    /// The write-ahead log that the connection has open, once that is known; nil without one.
+    private var logIdentity: FileIdentity?
+    /// The file that is counted in with ``HeldFiles`` until the connection is closed.
+    private let identity: FileIdentity?
 
     init(
         _ path: String, _ access: Access, timeoutSeconds: Double, maximumValueBytes: Int
@@ -45,6 +50,9 @@ public final class SQLiteConnection: SQLConnection {
             name = "file:" + Self.percentEncoded(name) + "?immutable=1"
         }
         var opened: OpaquePointer?
+        // A file that is not there will not be opened either: no connection creates one.
+        let identity = try? FileIdentity(at: path)
+        if let identity { HeldFiles.shared.enter(identity) }
         let code = sqlite3_open_v2(name, &opened, flags, nil)
         guard code == SQLITE_OK, let opened else {
             let error = SQLiteError(
@@ -52,9 +60,11 @@ public final class SQLiteConnection: SQLConnection {
                 systemCode: opened.map { sqlite3_system_errno($0) } ?? 0)
             // SQLite wants even a failed connection closed; a fresh one has nothing that could fail.
             sqlite3_close_v2(opened)
+            if let identity { HeldFiles.shared.leave(identity) }
             throw StoreError.sqlite(error, "Opening", path: path)
         }
         self.path = path
+        self.identity = identity
         handle = opened
         logFrames = .allocate(capacity: 1)
         logFrames.initialize(to: 0)
@@ -98,6 +108,7 @@ public final class SQLiteConnection: SQLConnection {
         let code = sqlite3_close(handle)
         guard code == SQLITE_OK else { throw failure(code, "Closing") }
         isClosed = true
+        if let identity { HeldFiles.shared.leave(identity) }
     }
 
     // MARK: Settings
@@ -215,6 +226,22 @@ public final class SQLiteConnection: SQLConnection {
 
     /// How many rows the last INSERT, UPDATE or DELETE touched.
     public var changedRowCount: Int { Int(sqlite3_changes(handle)) }
+
+    /// Checks that the write-ahead log under its name is the one that the connection has open.
+    ///
+    /// Nobody removes it as long as SQLite's locks are respected. Where that happened, what the connection writes is lost. Call it
+    /// when the connection has read something, because it opens the log then.
+    /// - Throws: Code `storeReplaced`.
+    func verifyLog() throws(StoreError) {
+        let now = try? FileIdentity(at: path + "-wal")
+        if let logIdentity, now != logIdentity {
+            throw StoreError(
+                .storeReplaced,
+                "The write-ahead log of '\(path)' was removed or exchanged while it was open; close the store and open it again."
+            )
+        }
+        logIdentity = now
+    }
 
     /// Whether a transaction is open.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }

@@ -58,7 +58,6 @@ extension SQLiteDatabase {
             throw StoreError(.busy, "'\(path)' cannot go back to its write-ahead log while somebody else reads it.")
         }
         try SQLiteSettling.requireSound(writer)
-        // Closed first: flushing opens and closes the file, which would cost the connection its locks.
         state.withLock { $0.writer = nil }
         try writer.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
         try writer.close()

@@ -41,7 +41,7 @@ final class SQLiteDatabase: SQLDatabase {
     var dialect: any SQLDialect { SQLiteDialect() }
     var name: String { path }
 
-    /// Takes over what ``SQLiteOpening`` prepared: the file is counted as open in ``SQLiteOpenFiles``.
+    /// Takes over what ``SQLiteOpening`` prepared.
     init(
         path: String, settings: SQLiteSettings, isImmutable: Bool, pageSizeBytes: Int, lock: StoreLock?,
         check: FileHandleCheck,
@@ -74,6 +74,7 @@ final class SQLiteDatabase: SQLDatabase {
                 try connection.run("BEGIN")
                 // The view is fixed by the first read, not by BEGIN.
                 _ = try connection.integer("SELECT count FROM _roost_tallies LIMIT 1")
+                if !isImmutable { try connection.verifyLog() }
             } catch {
                 discard(connection)
                 throw error
@@ -110,9 +111,16 @@ final class SQLiteDatabase: SQLDatabase {
         let writer = try takeWriter()
         do throws(StoreError) {
             try writer.run("BEGIN IMMEDIATE")
-            return writer
         } catch {
             giveBack(writer, isSound: error.code == .busy)
+            throw error
+        }
+        do throws(StoreError) {
+            try writer.verifyLog()
+            return writer
+        } catch {
+            // The connection stays as it is, so that the next transaction is refused as well.
+            giveBack(writer, isSound: rollBackQuietly(writer))
             throw error
         }
     }
@@ -260,7 +268,6 @@ final class SQLiteDatabase: SQLDatabase {
             }
         }
         lock?.release()
-        SQLiteOpenFiles.shared.leave(check.identity)
         if let failure { throw failure }
     }
 

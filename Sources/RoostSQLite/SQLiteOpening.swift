@@ -31,15 +31,12 @@ struct SQLiteOpening {
         if let held { lock = held } else { lock = try acquireLock() }
         do throws(StoreError) {
             let check = try FileHandleCheck(at: path)
-            try SQLiteOpenFiles.shared.enter(check.identity) { () throws(StoreError) in
-                try SQLiteHeader.require(at: path)
-            }
+            try SQLiteHeader.require(at: path)
             do throws(StoreError) {
                 return try open(type: type, url: url, lock: lock, check: check)
             } catch {
                 // A log that this attempt left empty goes again; what is in it otherwise stays.
                 if !SQLiteSettling.needsRecovery(path) { try? SQLiteSettling.afterLastUse(path, settings, lock) }
-                SQLiteOpenFiles.shared.leave(check.identity)
                 throw error
             }
         } catch {
@@ -76,6 +73,7 @@ struct SQLiteOpening {
                     throw StoreError(
                         .busy, "'\(path)' has no write-ahead log, and somebody else reads it; try again later.")
                 }
+                if !isImmutable { try connection.verifyLog() }
             } catch {
                 try? connection.close()
                 throw error

@@ -20,10 +20,7 @@ public struct SQLiteStoreType: PersistentStoreType {
     }
 
     /// Whether the file is an SQLite database with Roost's application ID.
-    public func recognises(fileAt path: String) -> Bool {
-        // A file that this process has open is one of ours, or it would not have been opened.
-        SQLiteOpenFiles.shared.inspectUnlessOpen(path) { SQLiteHeader.recognises(path) } ?? true
-    }
+    public func recognises(fileAt path: String) -> Bool { SQLiteHeader.recognises(path) }
 
     /// Reads the metadata of a closed or open store.
     ///

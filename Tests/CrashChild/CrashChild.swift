@@ -7,6 +7,8 @@ import RoostCore
 ///
 /// `CrashChild commit <store URL>` goes on with the transactions of `CrashWorkload` until it is killed; it writes `acked <n>` after
 /// each. `CrashChild read <store URL>` looks at the store until its standard input ends and writes `saw <n>` for each new state.
+/// `hold` keeps a snapshot open, and `load` a bulk load, until standard input ends. `reserve` waits for that end, then reserves keys
+/// and writes `key <n>` for each.
 @main
 struct CrashChild {
     static func main() {
@@ -14,12 +16,15 @@ struct CrashChild {
         let arguments = CommandLine.arguments
         do {
             guard arguments.count == 3, let url = StoreURL(arguments[2]) else {
-                throw StoreError(.invalidRequest, "usage: CrashChild commit|read type:path")
+                throw StoreError(.invalidRequest, "usage: CrashChild commit|read|hold|load|reserve type:path")
             }
             let store = try StoreRegistry.shared.open(url)
             switch arguments[1] {
             case "commit": try commit(store)
             case "read": try read(store)
+            case "hold": try hold(try store.snapshot())
+            case "load": try load(store)
+            case "reserve": try reserve(store)
             default: throw StoreError(.invalidRequest, "unknown mode '\(arguments[1])'")
             }
         } catch {
@@ -40,6 +45,32 @@ struct CrashChild {
             _ = try store.commit(try CrashWorkload.transaction(number))
             try say("acked \(number)")
         }
+    }
+
+    private static func hold(_ snapshot: any StoreSnapshot) throws {
+        _ = try CrashWorkload.number(in: snapshot)
+        try say("ready 0")
+        _ = FileHandle.standardInput.readDataToEndOfFile()
+        snapshot.close()
+    }
+
+    private static func load(_ store: any PersistentStore) throws {
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        var batch = RecordBatch(model: store.model)
+        try batch.append(ObjectID("Track", 1_000_000), version: 1, values: ["title": .string("never seen")])
+        try loader.append(batch)
+        try say("ready 0")
+        _ = FileHandle.standardInput.readDataToEndOfFile()
+        loader.abandon()
+    }
+
+    private static func reserve(_ store: any PersistentStore) throws {
+        try say("ready 0")
+        _ = FileHandle.standardInput.readDataToEndOfFile()
+        var text = ""
+        for _ in 0..<300 { for key in try store.reserveKeys(7, for: "Track") { text += "key \(key)\n" } }
+        try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        try store.close()
     }
 
     private static func read(_ store: any PersistentStore) throws {

@@ -1,3 +1,4 @@
+import Foundation
 import RoostCore
 import RoostFiles
 import Testing
@@ -53,5 +54,41 @@ struct SoundnessLockTests {
         defer { buffer.deallocate() }
         let got = try file.read(into: buffer, at: offset)
         return Array(buffer.prefix(got))
+    }
+}
+
+@Suite("Files that a library has locked", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
+struct HeldFilesTests {
+    @Test("handles on a held file are kept, used again, and closed at the end")
+    func keeping() throws {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write("store", "0123456789")
+        let other = try directory.write("other", "abc")
+        let identity = try FileIdentity(at: path)
+        #expect(!HeldFiles.shared.contains(path))
+        HeldFiles.shared.enter(identity)
+        HeldFiles.shared.enter(identity)
+        #expect(HeldFiles.shared.contains(path))
+        #expect(!HeldFiles.shared.contains(other))
+        for _ in 0..<20 {
+            #expect(StoreFile.read(prefix: 3, of: path) == Array("012".utf8))
+            #expect(StoreFile.read(prefix: 3, of: other) == Array("abc".utf8))
+            try StoreFile.syncFile(at: path)
+        }
+        #expect(handleCount(path) == 1)
+        #expect(handleCount(other) == 0)
+        HeldFiles.shared.leave(identity)
+        #expect(handleCount(path) == 1)
+        HeldFiles.shared.leave(identity)
+        HeldFiles.shared.leave(identity)
+        #expect(handleCount(path) == 0)
+        #expect(StoreFile.read(prefix: 3, of: path) == Array("012".utf8))
+        #expect(handleCount(path) == 0)
+    }
+
+    private func handleCount(_ path: String) -> Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.filter { (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == path }
+            .count
     }
 }

@@ -1,0 +1,127 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostCore
+import Testing
+
+/// What two processes at one store do to each other.
+@Suite("Processes", .serialized)
+struct ProcessTests {
+    private func open(_ url: StoreURL, timeout: Double = 0, mapSize: Int? = nil) throws -> any PersistentStore {
+        var options = StoreOptions(timeoutSeconds: timeout)
+        if let mapSize { options.typeOptions["mapSize"] = "\(mapSize)" }
+        return try StoreRegistry.shared.open(url, options: options)
+    }
+
+    /// Creates a store whose files are closed again.
+    private func create(_ bench: Bench, _ type: String) throws -> StoreURL {
+        let url = bench.url(type)
+        try StoreRegistry.shared.create(url, model: try CrashWorkload.model).close()
+        return url
+    }
+
+    private func requireState(_ store: any PersistentStore, _ number: Int64) throws {
+        var state = try CrashWorkload.State()
+        try state.advance(to: number)
+        if let difference = try store.contents().difference(from: state.contents) { Issue.record("\(difference)") }
+        let damage = try store.integrityFindings().filter { $0.severity == .damage }
+        #expect(damage.isEmpty, "\(damage)")
+    }
+
+    @Test("a process follows when another makes the map larger than its own")
+    func mapGrowth() throws {
+        let bench = try Bench()
+        let url = try create(bench, "lmdb")
+        let store = try open(url, timeout: 5, mapSize: 1 << 20)
+        let child = try Child("commit", url)
+        _ = try #require(try child.number("ready"), "\(child.wait())")
+        var acked: Int64 = 0
+        while acked < 300 {
+            acked = try #require(try child.number("acked"), "\(child.wait())")
+            guard acked % 10 == 0 else { continue }
+            let snapshot = try store.snapshot()
+            let seen = try #require(try CrashWorkload.number(in: snapshot))
+            snapshot.close()
+            #expect(seen >= acked)
+        }
+        child.kill()
+        while let more = try child.number("acked") { acked = more }
+        _ = child.wait()
+        let found = CrashWorkload.number(in: try store.metadata())
+        #expect(found == acked || found == acked + 1)
+        _ = try store.commit(try CrashWorkload.transaction(found + 1))
+        try requireState(store, found + 1)
+        try store.close()
+    }
+
+    @Test(
+        "a process that dies with a snapshot open does not make the file grow for ever",
+        .enabled(if: FileBackends.all.contains("lmdb")))
+    func deadReader() throws {
+        let bench = try Bench()
+        let url = try create(bench, "lmdb")
+        let store = try open(url)
+        for number in 1...Int64(30) { _ = try store.commit(try CrashWorkload.transaction(number)) }
+        let child = try Child("hold", url)
+        _ = try #require(try child.number("ready"), "\(child.wait())")
+        child.kill()
+        _ = child.wait()
+        var sizes: [Int] = []
+        for number in Int64(31)...400 {
+            _ = try store.commit(try CrashWorkload.transaction(number))
+            if number % 100 == 0 { sizes.append(try store.byteCount()) }
+        }
+        // Everything but links and metadata is deleted again after 20 transactions, so the contents hardly grow.
+        #expect(sizes[sizes.count - 1] < sizes[0] * 2, "\(sizes)")
+        try requireState(store, 400)
+        try store.close()
+    }
+
+    @Test(
+        "a writer elsewhere is waited for, then busy; when it is killed the next goes on", arguments: FileBackends.all)
+    func deadWriter(type: String) throws {
+        let bench = try Bench()
+        let url = try create(bench, type)
+        let store = try open(url, timeout: 0.2)
+        _ = try store.commit(try CrashWorkload.transaction(1))
+        let child = try Child("load", url)
+        _ = try #require(try child.number("ready"), "\(child.wait())")
+        let clock = ContinuousClock()
+        let start = clock.now
+        #expect(throws: StoreError.self) { _ = try store.commit(try CrashWorkload.transaction(2)) }
+        let waited = clock.now - start
+        #expect(waited >= .milliseconds(150) && waited < .seconds(5), "\(waited)")
+        do {
+            _ = try store.commit(try CrashWorkload.transaction(2))
+        } catch { #expect(error.code == .busy) }
+        let snapshot = try store.snapshot()
+        #expect(try CrashWorkload.number(in: snapshot) == 1)
+        snapshot.close()
+        child.kill()
+        _ = child.wait()
+        _ = try store.commit(try CrashWorkload.transaction(2))
+        try requireState(store, 2)
+        try store.close()
+    }
+
+    @Test("two processes never get the same key", arguments: FileBackends.all)
+    func keys(type: String) throws {
+        let bench = try Bench()
+        let url = try create(bench, type)
+        let store = try open(url, timeout: 20)
+        let children = [try Child("reserve", url), try Child("reserve", url)]
+        var keys: [Int64] = []
+        for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
+        for child in children { try child.closeInput() }
+        for _ in 0..<300 { keys += Array(try store.reserveKeys(3, for: "Track")) }
+        for child in children {
+            while let key = try child.number("key") { keys.append(key) }
+            let (status, errors) = child.wait()
+            #expect(status == 0, "\(errors)")
+        }
+        #expect(keys.count == 300 * 3 + 2 * 300 * 7)
+        #expect(Set(keys).count == keys.count)
+        #expect(keys.allSatisfy { $0 > 0 })
+        try store.close()
+    }
+}

@@ -1,0 +1,116 @@
+#if LMDB && os(Linux)
+    import Foundation
+    import RoostCore
+    import RoostKeyValue
+    @testable import RoostLMDB
+    import Testing
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Musl
+    #endif
+
+    /// A small file system in memory, for the superuser only; unmounted when the test lets go of it.
+    private final class SmallDisk {
+        let path = NSTemporaryDirectory() + "roost-disk-" + UUID().uuidString
+        var store: String { "\(path)/store" }
+        private var ballast: String { "\(path)/ballast" }
+
+        init(byteCount: Int) throws {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            guard mount("tmpfs", path, "tmpfs", 0, "size=\(byteCount),mode=755") == 0 else {
+                throw StoreError(.permissionDenied, "cannot mount: \(errno)")
+            }
+        }
+
+        deinit {
+            umount2(path, Int32(MNT_DETACH))
+            rmdir(path)
+        }
+
+        /// Takes all space that is left.
+        func fill() throws {
+            let file = open(ballast, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            defer { close(file) }
+            for size in [4096, 1] { while write(file, [UInt8](repeating: 1, count: size), size) > 0 {} }
+        }
+
+        /// Takes some of the space, which ``makeRoom()`` gives back.
+        func take(_ byteCount: Int) throws {
+            try Data(count: byteCount).write(to: URL(fileURLWithPath: ballast))
+        }
+
+        func makeRoom() { unlink(ballast) }
+
+        /// Whether this process may mount; containers often may not.
+        static let isPossible: Bool = {
+            guard geteuid() == 0 else { return false }
+            return (try? SmallDisk(byteCount: 1 << 20)) != nil
+        }()
+    }
+
+    @Suite("LMDB on a full disk", .enabled(if: SmallDisk.isPossible), .serialized)
+    struct LMDBFullDiskTests {
+        private func put(_ storage: LMDBStorage, _ number: Int) throws {
+            try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
+                try writer.put("k\(number)", String(repeating: "\(number % 10)", count: 20_000))
+            }
+        }
+
+        private func openStorage(_ disk: SmallDisk, isReadOnly: Bool = false) throws -> LMDBStorage {
+            try LMDBStorage.open(
+                path: disk.store, options: StoreOptions(isReadOnly: isReadOnly, timeoutSeconds: 0))
+        }
+
+        @Test("a commit that finds no space says so, loses nothing, and the store goes on when there is room")
+        func commits() throws {
+            let disk = try SmallDisk(byteCount: 4 << 20)
+            let storage = try LMDBStorage.create(path: disk.store, options: StoreOptions(timeoutSeconds: 0))
+            try disk.take(1 << 20)
+            try put(storage, 0)
+            let old = try storage.read()
+            var number = 0
+            var code: StoreError.Code?
+            while code == nil, number < 1000 {
+                number += 1
+                code = errorCode { try put(storage, number) }
+            }
+            #expect(code == .noSpace)
+            for _ in 0..<3 { #expect(errorCode { try put(storage, number) } == .noSpace) }
+            // Neither a snapshot that is open nor one that is new notices.
+            #expect(try old.entries().count == 1)
+            let reader = try storage.read()
+            #expect(try reader.entries().count == number)
+            reader.close()
+            try disk.fill()
+            #expect(errorCode { try put(storage, number) } == .noSpace)
+            disk.makeRoom()
+            try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
+                for number in 1..<10 { try writer.delete("k\(number)") }
+            }
+            old.close()
+            for _ in 0..<3 { try put(storage, number) }
+            #expect(try storage.integrityFindings().isEmpty)
+            try storage.close()
+            #expect(try openStorage(disk).read().entries().count == number + 1 - 9)
+        }
+
+        @Test("a store can be opened on a disk without a free byte, or the error is typed")
+        func opening() throws {
+            let disk = try SmallDisk(byteCount: 4 << 20)
+            let storage = try LMDBStorage.create(path: disk.store, options: StoreOptions(timeoutSeconds: 0))
+            try put(storage, 0)
+            try storage.close()
+            try disk.fill()
+            #expect(errorCode { _ = try openStorage(disk) } == .noSpace)
+            let reading = try openStorage(disk, isReadOnly: true)
+            #expect(try reading.read().entries().count == 1)
+            try reading.close()
+            disk.makeRoom()
+            let again = try openStorage(disk)
+            try put(again, 1)
+            #expect(try again.read().entries().count == 2)
+        }
+    }
+#endif

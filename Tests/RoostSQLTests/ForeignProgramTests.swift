@@ -1,0 +1,127 @@
+import Foundation
+import RoostCore
+import RoostFiles
+import RoostSQL
+import RoostSQLite
+import Testing
+
+/// The `sqlite3` command, where there is one: a program that knows nothing of Roost and its lock file.
+enum Shell {
+    static let path = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+
+    @discardableResult
+    static func run(_ sql: String, on file: String) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try #require(path))
+        process.arguments = ["-batch", "-bail", file, sql]
+        let (output, errors) = (Pipe(), Pipe())
+        (process.standardOutput, process.standardError) = (output, errors)
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let message = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "\(message)")
+        return text
+    }
+}
+
+@Suite("SQLite stores and other programs", .enabled(if: Shell.path != nil))
+struct ForeignProgramTests {
+    let directory: TemporaryDirectory
+    let type = SQLiteStoreType()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func create(_ name: String, count: Int64 = 3) throws -> any PersistentStore {
+        let store = try type.create(directory.url(name), model: try Models.note(), options: StoreOptions())
+        try store.change { changes in
+            for key in 1...count { try changes.insert(ObjectID("Note", key), values: ["text": .string("text \(key)")]) }
+        }
+        return store
+    }
+
+    @Test("looking at an open store's file does not cost it its locks, nor the commits after that")
+    func locksStay() throws {
+        let store = try create("a")
+        let path = directory.file("a")
+        for _ in 0..<100 {
+            #expect(type.recognises(fileAt: path))
+            #expect(StoreFile.read(prefix: 16, of: path) == Array("SQLite format 3\0".utf8))
+            _ = try RegularFile(at: path).byteCount
+        }
+        try StoreFile.syncFile(at: path)
+        _ = try type.metadata(at: directory.url("a"), options: StoreOptions())
+        // The shell takes itself for the last one if the lock is gone, and removes the log on its way out.
+        #expect(try Shell.run("SELECT COUNT(*) FROM Note", on: path) == "3\n")
+        #expect(try directory.names.contains("a-wal"))
+        try store.change { try $0.insert(ObjectID("Note", 10), values: ["text": "after"]) }
+        #expect(try Shell.run("SELECT text FROM Note WHERE _id = 10", on: path) == "after\n")
+        try store.close()
+        #expect(try Shell.run("SELECT COUNT(*) FROM Note", on: path) == "4\n")
+        let handles = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == path
+        }
+        #expect(handles.isEmpty)
+    }
+
+    @Test("rows that a shell writes while the store is open are read, and do not harm what Roost writes")
+    func sideBySide() throws {
+        let store = try create("a")
+        let path = directory.file("a")
+        for round in Int64(0)..<5 {
+            try Shell.run("UPDATE Note SET text = 'shell \(round)' WHERE _id = 1", on: path)
+            try store.change { try $0.insert(ObjectID("Note", 10 + round), values: ["text": .string("\(round)")]) }
+            #expect(try store.records("Note").map { try $0.value("text") }.first == .string("shell \(round)"))
+        }
+        #expect(try store.records("Note").count == 8)
+        try store.close()
+        #expect(try directory.names == ["a", "a.lock"])
+        #expect(try Shell.run("PRAGMA integrity_check", on: path) == "ok\n")
+    }
+
+    @Test("rows that a shell changes, deletes and inserts are read as they are, and the check reports each")
+    func edits() throws {
+        try create("a", count: 6).close()
+        let path = directory.file("a")
+        try Shell.run(
+            "UPDATE Note SET text = 'edited' WHERE _id = 2; DELETE FROM Note WHERE _id = 3; INSERT INTO Note (_id, _entity, _version, _checksum, text) VALUES (9, 0, 1, 0, 'new')",
+            on: path)
+        let store = try type.open(directory.url("a"), options: StoreOptions())
+        #expect(try store.records("Note").map(\.id.key) == [1, 2, 4, 5, 6, 9])
+        let findings = try store.integrityFindings().map(\.message)
+        #expect(findings.contains { $0.contains("Note/p2") })
+        #expect(findings.contains { $0.contains("Note/p9") })
+        #expect(findings.contains { $0.contains("'Note'") && $0.contains("recorded") })
+        // Writing goes on, and what Roost writes keeps its tally right: what remains is exactly what the shell did.
+        try store.change {
+            try $0.update(ObjectID("Note", 2), version: 1, values: ["text": "healed"])
+            try $0.update(ObjectID("Note", 9), version: 1, values: ["text": "adopted"])
+            try $0.insert(ObjectID("Note", 20), values: ["text": "more"])
+            $0.delete(ObjectID("Note", 6), version: 1)
+        }
+        let after = try store.integrityFindings().map(\.message)
+        #expect(!after.contains { $0.contains("Note/p2") || $0.contains("Note/p9") }, "\(after)")
+        #expect(try store.reserveKeys(1, for: "Note").lowerBound > 20)
+        try store.close()
+    }
+
+    @Test("a log that is removed, emptied or exchanged while the store is open is noticed before anything is lost")
+    func logGone() throws {
+        for damage in ["remove", "exchange"] {
+            let store = try create(damage, count: 3)
+            let other = try create(damage + "-other", count: 5)
+            let log = directory.file(damage + "-wal")
+            try FileManager.default.removeItem(atPath: log)
+            if damage == "exchange" {
+                try FileManager.default.copyItem(atPath: directory.file(damage + "-other-wal"), toPath: log)
+            }
+            #expect(
+                code { try store.change { try $0.insert(ObjectID("Note", 10), values: ["text": "lost?"]) } }
+                    == .storeReplaced, "\(damage)")
+            try? store.close()
+            try other.close()
+        }
+    }
+}
