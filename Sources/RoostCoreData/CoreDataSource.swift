@@ -64,7 +64,8 @@
         func open() throws(StoreError) -> (database: ReadOnlyDatabase, guard: SourceGuard) {
             guard !HeldFiles.shared.contains(path) else {
                 throw StoreError(
-                    .notAStore, "'\(path)' is open in this process as a store of another type, so it is no Core Data store.")
+                    .notAStore,
+                    "'\(path)' is open in this process as a store of another type, so it is no Core Data store.")
             }
             let stamps = try SourceGuard(path: path, main: main)
             let name = Self.split(path).name

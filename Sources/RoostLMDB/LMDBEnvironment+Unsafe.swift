@@ -75,7 +75,7 @@ final class LMDBEnvironment: Sendable {
         var opened: Gate
         do throws(StoreError) {
             opened = try Self.openHandle(path, settings, isNew: isNew, usesLocks: usesLocks)
-        } catch where !settings.isWritable && usesLocks && Self.meansWithoutLocks(error) {
+        } catch  where !settings.isWritable && usesLocks && Self.meansWithoutLocks(error) {
             // LMDB's own lock file cannot be made although ours is there.
             usesLocks = false
             opened = try Self.openHandle(path, settings, isNew: false, usesLocks: false)
