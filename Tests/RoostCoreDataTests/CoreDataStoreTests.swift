@@ -96,7 +96,7 @@
         func modelOption() throws {
             let files = try Self.store()
             let error = try failure { try files.open(nil) }
-            #expect(error.code == .invalidRequest && error.message.contains("model="))
+            #expect(error.code == .invalidRequest && error.message.contains("--model"))
             try files.directory.write(
                 "<model><entity name=\"Item\"><attribute name=\"n\" optional=\"YES\" attributeType=\"Integer 64\"/><attribute name=\"s\" optional=\"YES\" attributeType=\"String\"/></entity></model>",
                 to: "M.xcdatamodel/contents")
