@@ -41,7 +41,7 @@ final class ExternalSorter {
         try append(key, UnsafeRawBufferPointer(start: nil, count: 0), in: space)
     }
 
-    /// How many runs were written to disk so far.
+    /// How many runs are on disk.
     var spilledRunCount: Int { runs.count }
 
     private func spill() throws(StoreError) {
@@ -52,6 +52,20 @@ final class ExternalSorter {
         try run.finish()
         runs.append(run)
         arena.removeAll()
+        try mergeFullLevels()
+    }
+
+    /// Merges the last runs as soon as there are enough of one level: each run has a file open, of which a process may have few.
+    private func mergeFullLevels() throws(StoreError) {
+        while let level = runs.last?.level, runs.count >= Self.fanIn,
+            runs[runs.count - Self.fanIn].level == level
+        {
+            let merged = try SortedRun(directories, level: level + 1)
+            try merge(Array(runs.suffix(Self.fanIn))) { (entry) throws(StoreError) in try merged.append(entry) }
+            try merged.finish()
+            runs.removeLast(Self.fanIn)
+            runs.append(merged)
+        }
     }
 
     /// Calls `body` with all entries in order, in arenas of at most about 256 KiB.
@@ -123,6 +137,8 @@ final class ExternalSorter {
 /// One sorted run in a file of its own, written once and read once.
 final class SortedRun {
     private let file: SpillFile
+    /// How many merges went before it; of the runs of a sorter no level is above one before it.
+    let level: Int
     private var buffer: [UInt8] = []
     private var bufferByteCount = 256 << 10
     /// Where the current entry starts in the buffer, and the buffer in the file.
@@ -132,7 +148,10 @@ final class SortedRun {
     private var entryByteCount = 0
     private var prefix: (high: UInt64, low: UInt64) = (0, 0)
 
-    init(_ directories: [String]) throws(StoreError) { file = try SpillFile(inOneOf: directories) }
+    init(_ directories: [String], level: Int = 0) throws(StoreError) {
+        file = try SpillFile(inOneOf: directories)
+        self.level = level
+    }
 
     func append(_ entry: UnsafeRawBufferPointer) throws(StoreError) {
         buffer.append(contentsOf: entry)

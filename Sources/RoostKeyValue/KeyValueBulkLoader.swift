@@ -143,11 +143,16 @@ final class KeyValueBulkLoader: BulkLoader {
             for batch in try plan.stored([links]) {
                 hasLoaded = true
                 if startedEmpty {
+                    let relationship = plan.model.relationships[batch.relationship]
+                    let isOrderedTwice = relationship.isOrdered && relationship.inverseIsOrdered
                     for link in batch.links {
                         LinkKeys.fill(&key, link, batch.relationship)
                         try sorter.append(key, number: link.inverseOrder, in: .links)
                         LinkKeys.fill(&key, link.flipped, batch.relationship)
                         try sorter.append(key, number: link.order, in: .inverseLinks)
+                        if isOrderedTwice {
+                            try sorter.append(pairOf: link, batch.relationship, key: &key)
+                        }
                     }
                 } else {
                     // Links that are there already may change their places, so each is looked up.

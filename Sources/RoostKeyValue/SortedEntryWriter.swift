@@ -16,6 +16,9 @@ struct SortedEntryWriter: Sendable {
     /// The entry before, by space, key and value.
     private var previous: (space: KeySpace, key: StorageKey, value: [UInt8])?
 
+    /// The pair before of a relationship that is ordered at both ends, and its places.
+    private var previousPair: (key: StorageKey, value: [UInt8]) = (StorageKey(), [])
+
     init(plan: StorePlan, startedEmpty: Bool, tally: StoreTally) {
         self.plan = plan
         self.startedEmpty = startedEmpty
@@ -25,6 +28,7 @@ struct SortedEntryWriter: Sendable {
     mutating func write(_ arena: EntryArena, _ writer: any KeyValueWriter) throws(StoreError) {
         try arena.forEach { (entry) throws(StoreError) in
             let placed = EntryArena.key(of: entry)
+            if placed.first == SortedPairs.position { return try requireNewPair(placed, EntryArena.value(of: entry)) }
             guard let space = placed.first.flatMap({ KeySpace(position: Int($0)) }) else {
                 throw StoreError(.internalInconsistency, "A sorted entry is of no space.")
             }
@@ -58,6 +62,26 @@ struct SortedEntryWriter: Sendable {
             let link = try LinkStream.link(key, value, space)
             tally.relationships[relationship].add(RecordHash.link(relationship: relationship, link))
         }
+    }
+
+    /// Refuses a pair that was loaded before with other places.
+    ///
+    /// Where both ends have a place, the keys of the two links differ, and only this tells.
+    private mutating func requireNewPair(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) throws(StoreError) {
+        if key.count == previousPair.key.count, key.begins(with: previousPair.key.bytes),
+            !value.elementsEqual(previousPair.value)
+        {
+            let ends = UnsafeRawBufferPointer(rebasing: key.dropFirst())
+            let name = ends.keyNumber.flatMap { plan.model.relationships.indices.contains($0) ? $0 : nil }
+                .map { "\(plan.model.relationships[$0].name)" }
+            throw StoreError(
+                .invalidRequest,
+                "A link was loaded twice, with different places: \(name ?? "unknown"), p\(ends.objectKey(at: 2) ?? 0) and p\(ends.objectKey(at: 10) ?? 0)."
+            )
+        }
+        previousPair = (StorageKey(key), Array(value))
     }
 
     private func describe(_ key: UnsafeRawBufferPointer) -> String {
@@ -127,6 +151,24 @@ struct SortedEntryWriter: Sendable {
     func requireUnique() throws(StoreError) {
         guard !violations.isEmpty else { return }
         throw .constraintViolations(violations, furtherCount: furtherViolationCount)
+    }
+}
+
+/// Pairs of objects that links connect, sorted with a load's entries but not stored: a space of their own, before all others.
+enum SortedPairs {
+    /// The position of the space; that of the metadata, which nothing else sorts.
+    static let position = UInt8(truncatingIfNeeded: KeySpace.meta.position)
+}
+
+extension ExternalSorter {
+    /// Adds the pair that a link connects, with its places as the value.
+    func append(pairOf link: Link, _ relationship: Int, key: inout StorageKey) throws(StoreError) {
+        key.start(record: link.source, root: relationship)
+        key.append(key: link.target)
+        var places = StorageKey()
+        places.append(place: link.order)
+        places.append(place: link.inverseOrder)
+        try places.withBytes { (places) throws(StoreError) in try append(key, places, in: .meta) }
     }
 }
 

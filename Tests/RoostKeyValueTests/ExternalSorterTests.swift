@@ -46,7 +46,8 @@ struct ExternalSorterTests {
             expected.append(Entry(space: space.position, key: key, value: Int64(index)))
             try sorter.append(StorageKey(key), number: Int64(index), in: space)
         }
-        #expect((sorter.spilledRunCount > ExternalSorter.fanIn) == (count >= 40_000))
+        // Each run has a file open: however many there were, only a few of each level stay.
+        #expect(sorter.spilledRunCount < ExternalSorter.fanIn)
         // The files have no names from the start.
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
         #expect(try drain(sorter) == expected.sorted())
