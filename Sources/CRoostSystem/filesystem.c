@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 #elif defined(__APPLE__)
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/param.h>
 #endif
 
@@ -48,4 +49,21 @@ int croost_sync(int descriptor) {
     do result = fsync(descriptor); while (result != 0 && errno == EINTR);
 #endif
     return result == 0 ? 0 : errno;
+}
+
+int croost_allocate(int descriptor, int64_t size) {
+    int code;
+#if defined(__APPLE__)
+    struct stat status;
+    if (fstat(descriptor, &status) != 0) return errno;
+    if (status.st_size >= size) return 0;
+    fstore_t request = { F_ALLOCATEALL, F_PEOFPOSMODE, 0, size - status.st_size, 0 };
+    if (fcntl(descriptor, F_PREALLOCATE, &request) != 0 && errno != ENOTSUP && errno != EINVAL) return errno;
+    int result;
+    do result = ftruncate(descriptor, size); while (result != 0 && errno == EINTR);
+    code = result == 0 ? 0 : errno;
+#else
+    do code = posix_fallocate(descriptor, 0, size); while (code == EINTR);
+#endif
+    return code == EOPNOTSUPP || code == EINVAL || code == ENOSYS ? 0 : code;
 }

@@ -27,24 +27,22 @@ extension StoreFile {
         }
     }
 
-    /// Makes sure that the first `byteCount` bytes of a file have their place on the disk; creates the file where it is missing.
+    /// Makes sure that a file, which is created for its owner alone if it is missing, has its first `byteCount` bytes on the disk.
     ///
-    /// For files that a library maps and writes through the map: without a place, such a write is a signal instead of an error
-    /// when the disk is full. What the file holds is not changed. Does nothing where the system or the file system cannot reserve.
-    /// - Throws: `noSpace`, `permissionDenied`, `readOnly`, `notAStore` for a link.
-    public static func reserve(_ byteCount: Int, at path: String) throws(StoreError) {
-        #if os(Linux)
-            do throws(SystemError) {
-                let file = try OpenFile(path, O_RDWR | O_CREAT)
-                guard try file.status.isRegular else { throw SystemError(code: EINVAL) }
-                var code: Int32
-                repeat { code = posix_fallocate(file.descriptor, 0, off_t(byteCount)) } while code == EINTR
-                guard code == 0 || code == EOPNOTSUPP || code == EINVAL else { throw SystemError(code: code) }
-                try file.close()
-            } catch {
-                throw self.error(errno: error.code, "cannot get its place on the disk", path: path)
-            }
-        #endif
+    /// What is in it stays. For files that a library maps and writes: without the space, that kills the process. Follows no link.
+    /// Closing the file drops the POSIX locks that this process has on it.
+    ///
+    /// - Throws: `noSpace`, `permissionDenied`, `readOnly`, `notAStore`, `missingDirectory`.
+    public static func allocate(_ byteCount: Int, at path: String) throws(StoreError) {
+        do throws(SystemError) {
+            let file = try OpenFile(path, O_RDWR | O_CREAT)
+            guard try file.status.isRegular else { throw SystemError(code: ENXIO) }
+            let code = croost_allocate(file.descriptor, Int64(byteCount))
+            guard code == 0 else { throw SystemError(code: code) }
+            try file.close()
+        } catch {
+            throw self.error(errno: error.code, "cannot be given its space", path: path)
+        }
     }
 
     /// Flushes a file to the medium.

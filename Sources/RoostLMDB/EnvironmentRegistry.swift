@@ -23,9 +23,14 @@ enum EnvironmentRegistry {
     /// Its lock is held while the file is opened or closed, so that others wait for that.
     final class Slot: Sendable {
         let identity: FileIdentity
+        /// The name it was opened under.
+        let path: String
         fileprivate let environment = Mutex<LMDBEnvironment?>(nil)
 
-        fileprivate init(_ identity: FileIdentity) { self.identity = identity }
+        fileprivate init(_ identity: FileIdentity, path: String) {
+            self.identity = identity
+            self.path = path
+        }
     }
 
     private struct Entry {
@@ -40,8 +45,15 @@ enum EnvironmentRegistry {
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
     {
         let identity = try FileIdentity(at: path)
-        let slot = entries.withLock { entries in
-            let slot = entries[identity]?.slot ?? Slot(identity)
+        let slot = try entries.withLock { (entries) throws(StoreError) in
+            // LMDB's lock file goes by the name: two files of one name would clear each other's readers from it.
+            guard entries[identity] != nil || !entries.values.contains(where: { $0.slot.path == path }) else {
+                throw StoreError(
+                    .busy,
+                    "The file that stood under '\(path)' before is still open in this process; close its stores and snapshots first"
+                )
+            }
+            let slot = entries[identity]?.slot ?? Slot(identity, path: path)
             entries[identity, default: Entry(slot: slot, userCount: 0)].userCount += 1
             return slot
         }

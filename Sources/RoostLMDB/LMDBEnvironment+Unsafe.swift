@@ -25,13 +25,13 @@ final class LMDBEnvironment: Sendable {
         var mapByteCount = 0
         /// Transactions that are open, readers and the writer.
         var activeCount = 0
+        /// Write transactions that were begun.
+        var writeCount: UInt64 = 0
         /// Read transactions that were reset and can be renewed.
         var pool: [OpaquePointer] = []
         /// Set when a commit failed in a way after which LMDB must not be used any more.
         var needsReopening = false
         var isWritable = false
-        /// Write transactions begun so far.
-        var writeCount = 0
     }
 
     let path: String
@@ -75,8 +75,11 @@ final class LMDBEnvironment: Sendable {
         var opened: Gate
         do throws(StoreError) {
             opened = try Self.openHandle(path, settings, isNew: isNew, usesLocks: usesLocks)
-        } catch  where !settings.isWritable && usesLocks && Self.meansWithoutLocks(error) {
-            // LMDB's own lock file cannot be made although ours is there.
+        } catch
+            where !settings.isWritable && usesLocks
+            && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
+        {
+            // LMDB's own lock file cannot be made although ours is there. On a full disk a writer could not make it either.
             usesLocks = false
             opened = try Self.openHandle(path, settings, isNew: false, usesLocks: false)
         }
@@ -198,8 +201,10 @@ final class LMDBEnvironment: Sendable {
             if !settings.isWritable { flags |= MDB_RDONLY }
             if !usesLocks { flags |= MDB_NOLOCK }
             if settings.isUnpublished, settings.isWritable { flags |= MDB_NOSYNC }
-            // LMDB maps its lock file and writes to the map: that must not meet a full disk.
-            if usesLocks { try StoreFile.reserve(lockFileByteCount(settings), at: path + "-lock") }
+            // LMDB maps its lock file without allocating it: on a full disk that kills the process.
+            if usesLocks {
+                try StoreFile.allocate(lockFileByteCount(readerCount: settings.readerCount), at: path + "-lock")
+            }
             try check(mdb_env_open(handle, path, UInt32(flags), 0o600), path)
             if usesLocks {
                 var deadReaders: Int32 = 0
@@ -212,6 +217,9 @@ final class LMDBEnvironment: Sendable {
             throw error
         }
     }
+
+    /// The size LMDB gives its lock file: two cache lines, then one for each reader.
+    private static func lockFileByteCount(readerCount: UInt32) -> Int { 64 * (Int(readerCount) + 2) }
 
     private static func openDatabases(_ handle: OpaquePointer, _ path: String, isNew: Bool) throws(StoreError)
         -> [MDB_dbi]
@@ -231,14 +239,6 @@ final class LMDBEnvironment: Sendable {
         // Handles stay valid only if the transaction that opened them commits.
         try check(mdb_txn_commit(transaction), path)
         return databases
-    }
-
-    /// What LMDB's lock file takes: a head of less than a page, and a cache line for each reader.
-    private static func lockFileByteCount(_ settings: LMDBSettings) -> Int { 4096 + 64 * Int(settings.readerCount) }
-
-    /// Whether a lock file could not be made for a reason that does not keep a reader from reading without one.
-    private static func meansWithoutLocks(_ error: StoreError) -> Bool {
-        [.permissionDenied, .readOnly, .noSpace].contains(error.code)
     }
 
     static func check(_ code: Int32, _ path: String) throws(StoreError) {

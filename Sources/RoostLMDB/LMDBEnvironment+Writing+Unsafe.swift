@@ -77,23 +77,20 @@ extension LMDBEnvironment {
     ///
     /// The caller ends its stay with ``leave()`` after the transaction.
     func beginWrite() throws(StoreError) -> LMDBTransaction? {
-        let entered = gate.withLock { gate -> (OpaquePointer, [MDB_dbi], isDue: Bool)? in
+        let entered = gate.withLock { gate -> (OpaquePointer, [MDB_dbi])? in
             guard let handle = gate.handle, !gate.needsReopening else { return nil }
             gate.activeCount += 1
             gate.writeCount &+= 1
-            return (handle, gate.databases, gate.writeCount % 16 == 0)
+            return (handle, gate.databases)
         }
-        guard let (handle, databases, isDue) = entered else {
+        guard let (handle, databases) = entered else {
             throw StoreError.lmdb(MDB_PANIC, "cannot be written", path: path)
         }
-        if isDue {
-            // A process that died with a snapshot open would keep its pages from being used again, and the file growing.
-            var deadReaders: Int32 = 0
-            let code = mdb_reader_check(handle, &deadReaders)
-            guard code == MDB_SUCCESS else {
-                leave()
-                throw StoreError.lmdb(code, "cannot be written", path: path)
-            }
+        do throws(StoreError) {
+            try forgetDeadReaders(handle)
+        } catch {
+            leave()
+            throw error
         }
         // Not under the gate's lock: this waits for whoever else writes, which our own lock has excluded for other Roost processes.
         var pointer: OpaquePointer?
@@ -105,6 +102,15 @@ extension LMDBEnvironment {
             throw StoreError.lmdb(code, "cannot be written", path: path)
         }
         return LMDBTransaction(pointer, databases, path: path)
+    }
+
+    /// Takes away the places of processes that died with snapshots open, now and then: until that is done no page that they saw
+    /// is used again, and the file grows with every commit.
+    private func forgetDeadReaders(_ handle: OpaquePointer) throws(StoreError) {
+        guard gate.withLock({ $0.writeCount % 32 == 1 }) else { return }
+        var deadReaders: Int32 = 0
+        let code = mdb_reader_check(handle, &deadReaders)
+        guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, "cannot be written", path: path) }
     }
 
     /// Commits, on the writer's thread.
@@ -129,20 +135,20 @@ extension LMDBEnvironment {
 
     /// The error of a commit that failed while it wrote.
     ///
-    /// A handle that LMDB gave up is replaced before the next transaction.
+    /// Unless the disk was just full, the handle is replaced before the next transaction.
     private func failedCommit(_ code: Int32) -> StoreError {
+        let error = StoreError.lmdb(code, "cannot be committed", path: path)
         let isUnknown = gate.withLock { gate in
+            guard let handle = gate.handle else { return true }
             // LMDB refuses everything after a meta page failed; before that, nothing that counts was written.
-            var result = MDB_PANIC
-            if let handle = gate.handle {
-                var probe: OpaquePointer?
-                result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
-                if result == MDB_SUCCESS { mdb_txn_abort(probe) }
-            }
-            if result == MDB_PANIC { gate.needsReopening = true }
+            var probe: OpaquePointer?
+            let result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
+            if result == MDB_SUCCESS { mdb_txn_abort(probe) }
+            // Pages that found no space belong to nothing, and LMDB goes on. After any other failure it is opened anew, which has
+            // to wait for the snapshots of this process.
+            if result == MDB_PANIC || error.code != .noSpace { gate.needsReopening = true }
             return result == MDB_PANIC
         }
-        let error = StoreError.lmdb(code, "cannot be committed", path: path)
         guard isUnknown else { return error }
         return StoreError(
             .ioFailure,

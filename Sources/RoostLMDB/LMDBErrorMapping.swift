@@ -30,7 +30,7 @@ extension StoreError {
     /// - Returns: The error to throw.
     static func lmdb(_ code: Int32, _ what: String, path: String) -> StoreError {
         guard code < 0 else {
-            // LMDB calls a write that was cut short EIO; on a disk without room that is what happened.
+            // LMDB says so when only a part of what it wrote found space.
             let isFull = code == EIO && ((try? StoreFile.freeBytes(inDirectoryOf: path)) ?? .max) < 1 << 20
             return StoreFile.error(errno: isFull ? ENOSPC : code, what, path: path)
         }

@@ -30,6 +30,7 @@ struct ProcessTests {
 
     @Test("a process follows when another makes the map larger than its own")
     func mapGrowth() throws {
+        guard FileBackends.all.contains("lmdb") else { return }
         let bench = try Bench()
         let url = try create(bench, "lmdb")
         let store = try open(url, timeout: 5, mapSize: 1 << 20)
@@ -54,10 +55,9 @@ struct ProcessTests {
         try store.close()
     }
 
-    @Test(
-        "a process that dies with a snapshot open does not make the file grow for ever",
-        .enabled(if: FileBackends.all.contains("lmdb")))
+    @Test("a process that dies with a snapshot open does not make the file grow for ever")
     func deadReader() throws {
+        guard FileBackends.all.contains("lmdb") else { return }
         let bench = try Bench()
         let url = try create(bench, "lmdb")
         let store = try open(url)

@@ -29,16 +29,14 @@
             rmdir(path)
         }
 
-        /// Takes all space that is left.
-        func fill() throws {
+        /// Takes so many bytes, or all that are left.
+        func fill(byteCount: Int = .max) throws {
             let file = open(ballast, O_WRONLY | O_CREAT | O_APPEND, 0o600)
             defer { close(file) }
-            for size in [4096, 1] { while write(file, [UInt8](repeating: 1, count: size), size) > 0 {} }
-        }
-
-        /// Takes some of the space, which ``makeRoom()`` gives back.
-        func take(_ byteCount: Int) throws {
-            try Data(count: byteCount).write(to: URL(fileURLWithPath: ballast))
+            var left = byteCount
+            for size in [4096, 1] {
+                while left >= size, write(file, [UInt8](repeating: 1, count: size), size) > 0 { left -= size }
+            }
         }
 
         func makeRoom() { unlink(ballast) }
@@ -65,10 +63,10 @@
 
         @Test("a commit that finds no space says so, loses nothing, and the store goes on when there is room")
         func commits() throws {
-            let disk = try SmallDisk(byteCount: 4 << 20)
+            let disk = try SmallDisk(byteCount: 2 << 20)
             let storage = try LMDBStorage.create(path: disk.store, options: StoreOptions(timeoutSeconds: 0))
-            try disk.take(1 << 20)
             try put(storage, 0)
+            try disk.fill(byteCount: 512 << 10)
             let old = try storage.read()
             var number = 0
             var code: StoreError.Code?
@@ -98,7 +96,7 @@
 
         @Test("a store can be opened on a disk without a free byte, or the error is typed")
         func opening() throws {
-            let disk = try SmallDisk(byteCount: 4 << 20)
+            let disk = try SmallDisk(byteCount: 2 << 20)
             let storage = try LMDBStorage.create(path: disk.store, options: StoreOptions(timeoutSeconds: 0))
             try put(storage, 0)
             try storage.close()

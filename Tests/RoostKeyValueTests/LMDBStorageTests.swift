@@ -393,6 +393,22 @@
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
         }
 
+        @Test("while the old file of a name is open in this process, the new one is busy: they would share LMDB's lock file")
+        func replacedWhileOpen() throws {
+            let directory = try directory.get()
+            let storage = try directory.create()
+            try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
+            let reader = try storage.read()
+            try FileManager.default.copyItem(atPath: directory.store, toPath: directory.file("copy"))
+            #expect(rename(directory.file("copy"), directory.store) == 0)
+            #expect(errorCode { _ = try storage.read() } == .storeReplaced)
+            #expect(errorCode { _ = try directory.open() } == .busy)
+            #expect(try reader.entries() == ["a=1"])
+            reader.close()
+            try storage.close()
+            #expect(try directory.open().read().entries() == ["a=1"])
+        }
+
         @Test("an unpublished storage is flushed by sync")
         func unpublished() throws {
             let directory = try directory.get()

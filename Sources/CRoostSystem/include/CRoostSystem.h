@@ -27,4 +27,8 @@ int croost_file_system_type(const char *path, uint64_t *type);
 /// Flushes a file to the medium, through the drive's cache where the system needs to be asked for that. Returns 0, or the errno value.
 int croost_sync(int descriptor);
 
+/// Puts the first `size` bytes of an open file on the disk, making it longer if it is shorter; what is in it stays.
+/// Returns 0, also where the file system cannot reserve space, or the errno value.
+int croost_allocate(int descriptor, int64_t size);
+
 #endif
