@@ -393,7 +393,9 @@
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
         }
 
-        @Test("while the old file of a name is open in this process, the new one is busy: they would share LMDB's lock file")
+        @Test(
+            "while the old file of a name is open in this process, the new one is busy: they would share LMDB's lock file"
+        )
         func replacedWhileOpen() throws {
             let directory = try directory.get()
             let storage = try directory.create()
