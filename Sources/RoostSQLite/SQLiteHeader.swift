@@ -49,7 +49,7 @@ struct SQLiteHeader {
 
     private func word(_ offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
 
-    /// Checks that the file at `path`, is a store of a version that can be read.
+    /// Checks that the file at `path` is a store of a version that can be read.
     ///
     /// - Throws: `notAStore` or `unsupportedVersion`.
     static func require(at path: String) throws(StoreError) {
