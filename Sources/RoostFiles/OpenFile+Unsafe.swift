@@ -16,6 +16,7 @@ struct FileStatus {
     let kind: Kind
     let device: UInt64
     let inode: UInt64
+    let linkCount: Int
     let byteCount: Int
     let modificationNanoseconds: Int
     let permissions: mode_t
@@ -34,6 +35,7 @@ struct FileStatus {
         }
         device = UInt64(truncatingIfNeeded: status.st_dev)
         inode = UInt64(truncatingIfNeeded: status.st_ino)
+        linkCount = Int(clamping: status.st_nlink)
         byteCount = Int(clamping: status.st_size)
         #if canImport(Darwin)
             let time = status.st_mtimespec

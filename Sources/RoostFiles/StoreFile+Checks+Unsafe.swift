@@ -54,6 +54,15 @@ extension StoreFile {
         }
     }
 
+    /// Checks that the file at `path` has no other name: who writes to it writes to no other file.
+    ///
+    /// - Throws: `notAStore` for a file with several hard links; `notFound`, `missingDirectory`, `permissionDenied`.
+    public static func requireOnlyName(at path: String) throws(StoreError) {
+        guard try status(of: path).linkCount <= 1 else {
+            throw StoreError(.notAStore, "'\(path)' has other names (hard links), so it was left alone; remove it")
+        }
+    }
+
     /// The first `count` bytes of a regular file, or fewer if it is shorter; nil for whatever is not one that can be read.
     ///
     /// For recognising files by their content. Never blocks. POSIX locks that this process has on the file stay, if the file

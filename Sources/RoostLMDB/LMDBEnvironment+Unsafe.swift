@@ -132,7 +132,7 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    /// LMDB follows a link that is planted where its lock file belongs, and overwrites what it leads to.
+    /// LMDB follows a link, of either kind, that is planted where its lock file belongs, and overwrites what it leads to.
     private static func requireLockFileIsPlain(_ path: String) throws(StoreError) {
         do throws(StoreError) {
             try StoreFile.requireAbsent(at: path + "-lock")
@@ -142,6 +142,7 @@ final class LMDBEnvironment: Sendable {
                     .notAStore, "A symbolic link stands where LMDB's lock file '\(path)-lock' belongs; remove it")
             }
             try StoreFile.requireRegularFile(at: path + "-lock", forWriting: false)
+            try StoreFile.requireOnlyName(at: path + "-lock")
         } catch  where error.code == .permissionDenied || error.code == .readOnly {
             // Nothing is there, and nothing can be made: a read-only open does without.
             return

@@ -411,6 +411,21 @@
             #expect(try directory.open().read().entries() == ["a=1"])
         }
 
+        @Test("a hard link that is planted where LMDB's lock file belongs is refused, and what it leads to stays")
+        func plantedHardLink() throws {
+            let directory = try directory.get()
+            try directory.create().close()
+            let victim = Data("precious".utf8)
+            try directory.write(victim, "victim")
+            #expect(link(directory.file("victim"), directory.file("store-lock")) == 0)
+            for isReadOnly in [true, false] {
+                #expect(errorCode { _ = try directory.open(isReadOnly: isReadOnly) } == .notAStore)
+            }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("victim"))) == victim)
+            #expect(unlink(directory.file("store-lock")) == 0)
+            _ = try directory.open()
+        }
+
         @Test("an unpublished storage is flushed by sync")
         func unpublished() throws {
             let directory = try directory.get()
