@@ -28,7 +28,7 @@ public struct RecordTextReader {
         /// The record that the value belongs to; it is there only for the current one.
         var stamp = 0
         var bits: UInt64 = 0
-        /// Of a reference: the entity. Of a decimal: its position.
+        /// The entity of a reference; the position of a decimal.
         var number = 0
         /// Bytes in `bytes`.
         var bytes = 0..<0
@@ -56,7 +56,7 @@ public struct RecordTextReader {
         func member(_ field: RecordLayout.Field) -> Member {
             .field(field, elements: composites.firstIndex { $0.index == field.index }.map { $0 + 1 })
         }
-        // An element may stand at the top by its path, so that it can have a value where the composite is null.
+        // An element stands at the top, by its path, where it has a value although its composite is null.
         let root = Node(
             names: JSONNameTable(RecordText.reservedKeys + layout.fields.map(RecordText.key)),
             members: [.id, .version, .entity] + layout.fields.map(member))

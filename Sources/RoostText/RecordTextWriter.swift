@@ -8,7 +8,7 @@ public import RoostCore
 /// numbers cannot say. A decimal is a string of all its digits, a date its seconds since 2001-01-01, binary data and the stored
 /// form of a transformable value base64, a composite an object of its elements. A to-one relationship is the key of its
 /// destination, or `"Entity/key"` where the destination has subentities, as is every object ID; the place in an ordered inverse
-/// is `relationship#order`. A property called `id`, `version` or `entity` is written as `id#value` and so on.
+/// is `relationship#order`. A property called `id` or `version` is written as `id#value` or `version#value`.
 ///
 /// Names are resolved once, when the writer is made; nothing is allocated per record but what the text itself needs.
 public struct RecordTextWriter: Sendable {
@@ -17,17 +17,23 @@ public struct RecordTextWriter: Sendable {
         /// `"Track/`, to begin an object ID.
         var idPrefix: [UInt8]
         var members: [Member]
+        /// All elements of composites, with their dotted paths.
+        var elements: [Element]
     }
 
     /// A property, or an element of a composite, with its text up to the value.
     struct Member: Sendable {
         var field: RecordLayout.Field
-        /// `, "name": `, as a member of the record or of the composite.
+        /// `, "name": `
         var prefix: [UInt8]
-        /// The same with the dotted path, for an element whose composite is null; empty for anything else.
-        var pathPrefix: [UInt8]
         /// The elements of a composite.
         var elements: [Member]
+    }
+
+    /// An element of a composite as a member of the record itself, which it is while its composite is null.
+    struct Element: Sendable {
+        var composite: RecordLayout.Field
+        var member: Member
     }
 
     let plans: [Plan]
@@ -38,7 +44,8 @@ public struct RecordTextWriter: Sendable {
             var idPrefix: [UInt8] = []
             JSONText.append(entity.name.text, to: &idPrefix)
             idPrefix[idPrefix.count - 1] = UInt8(ascii: "/")
-            return Plan(idPrefix: idPrefix, members: Self.members(of: entity.layout, below: nil))
+            let members = Self.members(of: entity.layout, below: nil)
+            return Plan(idPrefix: idPrefix, members: members, elements: members.flatMap(Self.elements))
         }
     }
 
@@ -49,11 +56,19 @@ public struct RecordTextWriter: Sendable {
             field.name.hasPrefix(prefix) && !field.name.dropFirst(prefix.count).contains(".")
         }
         return fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.map { field in
-            let isElement = composite != nil
-            let key = isElement ? String(field.name.dropFirst(prefix.count)) : RecordText.key(of: field)
+            let key = composite == nil ? RecordText.key(of: field) : String(field.name.dropFirst(prefix.count))
             return Member(
-                field: field, prefix: memberPrefix(key), pathPrefix: isElement ? memberPrefix(field.name) : [],
+                field: field, prefix: memberPrefix(key),
                 elements: field.kind == .composite ? members(of: layout, below: field) : [])
+        }
+    }
+
+    /// The elements of a composite and of the composites in it.
+    private static func elements(of member: Member) -> [Element] {
+        member.elements.flatMap { element in
+            var own = element
+            own.prefix = memberPrefix(element.field.name)
+            return [Element(composite: member.field, member: own)] + elements(of: element)
         }
     }
 
@@ -87,6 +102,10 @@ public struct RecordTextWriter: Sendable {
         JSONText.append(Int64(record.version), to: &text)
         do throws(StoreError) {
             for member in plan.members { try append(member, of: record, to: &text) }
+            // No composite of a record made of values is null while an element is not, but its bytes could say so.
+            for element in plan.elements where record.isNull(element.composite) {
+                try append(element.member, of: record, to: &text)
+            }
         } catch {
             text.removeLast(text.count - start)
             throw error
@@ -94,18 +113,10 @@ public struct RecordTextWriter: Sendable {
         text.append(UInt8(ascii: "}"))
     }
 
-    private func append(
-        _ member: Member, of record: RecordReader, isPath: Bool = false, to text: inout [UInt8]
-    ) throws(StoreError) {
-        let field = member.field
-        if field.kind == .composite, record.isNull(field) {
-            // Elements may have values all the same; they go by their paths then.
-            for element in member.elements { try append(element, of: record, isPath: true, to: &text) }
-            return
-        }
-        guard !record.isNull(field) else { return }
-        text.append(contentsOf: isPath ? member.pathPrefix : member.prefix)
-        guard field.kind == .composite else { return try appendValue(of: field, record, to: &text) }
+    private func append(_ member: Member, of record: RecordReader, to text: inout [UInt8]) throws(StoreError) {
+        guard !record.isNull(member.field) else { return }
+        text.append(contentsOf: member.prefix)
+        guard member.field.kind == .composite else { return try appendValue(of: member.field, record, to: &text) }
         text.append(UInt8(ascii: "{"))
         let start = text.count
         for element in member.elements { try append(element, of: record, to: &text) }
