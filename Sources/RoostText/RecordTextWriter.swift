@@ -12,28 +12,55 @@ public import RoostCore
 ///
 /// Names are resolved once, when the writer is made; nothing is allocated per record but what the text itself needs.
 public struct RecordTextWriter: Sendable {
+    // Classes, so that a loop over them counts one reference each and copies no names.
+
     /// What an entity's records consist of.
-    struct Plan: Sendable {
+    final class Plan: Sendable {
         /// `"Track/`, to begin an object ID.
-        var idPrefix: [UInt8]
-        var members: [Member]
+        let idPrefix: [UInt8]
+        let members: [Member]
         /// All elements of composites, with their dotted paths.
-        var elements: [Element]
+        let elements: [Element]
+
+        init(idPrefix: [UInt8], members: [Member]) {
+            self.idPrefix = idPrefix
+            self.members = members
+            elements = members.flatMap(Element.elements)
+        }
     }
 
-    /// A property, or an element of a composite, with its text up to the value.
-    struct Member: Sendable {
-        var field: RecordLayout.Field
-        /// `, "name": `
-        var prefix: [UInt8]
+    /// A property, or an element of a composite.
+    final class Member: Sendable {
+        let field: RecordLayout.Field
+        /// The text before the value: `, "name": `.
+        let prefix: [UInt8]
         /// The elements of a composite.
-        var elements: [Member]
+        let elements: [Member]
+
+        init(_ field: RecordLayout.Field, key: String, elements: [Member]) {
+            self.field = field
+            self.elements = elements
+            var prefix = Array(", ".utf8)
+            JSONText.append(key, to: &prefix)
+            prefix.append(contentsOf: ": ".utf8)
+            self.prefix = prefix
+        }
     }
 
     /// An element of a composite as a member of the record itself, which it is while its composite is null.
-    struct Element: Sendable {
-        var composite: RecordLayout.Field
-        var member: Member
+    final class Element: Sendable {
+        let composite: RecordLayout.Field
+        let member: Member
+
+        init(_ member: Member, of composite: RecordLayout.Field) {
+            self.composite = composite
+            self.member = Member(member.field, key: member.field.name, elements: member.elements)
+        }
+
+        /// The elements of a composite and of the composites in it.
+        static func elements(of member: Member) -> [Element] {
+            member.elements.flatMap { [Element($0, of: member.field)] + elements(of: $0) }
+        }
     }
 
     let plans: [Plan]
@@ -44,8 +71,7 @@ public struct RecordTextWriter: Sendable {
             var idPrefix: [UInt8] = []
             JSONText.append(entity.name.text, to: &idPrefix)
             idPrefix[idPrefix.count - 1] = UInt8(ascii: "/")
-            let members = Self.members(of: entity.layout, below: nil)
-            return Plan(idPrefix: idPrefix, members: members, elements: members.flatMap(Self.elements))
+            return Plan(idPrefix: idPrefix, members: Self.members(of: entity.layout, below: nil))
         }
     }
 
@@ -56,27 +82,10 @@ public struct RecordTextWriter: Sendable {
             field.name.hasPrefix(prefix) && !field.name.dropFirst(prefix.count).contains(".")
         }
         return fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.map { field in
-            let key = composite == nil ? RecordText.key(of: field) : String(field.name.dropFirst(prefix.count))
-            return Member(
-                field: field, prefix: memberPrefix(key),
+            Member(
+                field, key: composite == nil ? RecordText.key(of: field) : String(field.name.dropFirst(prefix.count)),
                 elements: field.kind == .composite ? members(of: layout, below: field) : [])
         }
-    }
-
-    /// The elements of a composite and of the composites in it.
-    private static func elements(of member: Member) -> [Element] {
-        member.elements.flatMap { element in
-            var own = element
-            own.prefix = memberPrefix(element.field.name)
-            return [Element(composite: member.field, member: own)] + elements(of: element)
-        }
-    }
-
-    private static func memberPrefix(_ key: String) -> [UInt8] {
-        var text = Array(", ".utf8)
-        JSONText.append(key, to: &text)
-        text.append(contentsOf: ": ".utf8)
-        return text
     }
 
     /// Appends one record as an object, without a line break.
