@@ -118,7 +118,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "RoostMigrationTests", dependencies: ["RoostMigration", "Roost", "RoostCore", "RoostFiles"],
+            name: "RoostMigrationTests",
+            dependencies: ["RoostMigration", "Roost", "RoostCore", "RoostFiles", "RoostConformance"],
             swiftSettings: strict),
         .testTarget(
             name: "RoostCommandTests", dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration"],

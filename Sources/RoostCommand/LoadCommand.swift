@@ -29,7 +29,7 @@ extension Subcommand {
             .json, .quiet, .verbose,
         ],
         examples: [
-            "roost dump music.sqlite | roost load lmdb:music.lmdb", "roost load sqlite:music.sqlite < music.jsonl",
+            "roost load sqlite:music.sqlite < music.jsonl", "roost dump music.sqlite | roost load lmdb:music.lmdb",
             "roost load sqlite:some.sqlite --allow-dangling --json < some.jsonl",
         ],
         run: runLoad)
