@@ -64,13 +64,12 @@ struct DumpFailureTests {
         }
     }
 
-    @Test("with any byte changed it is refused, or loads the same content")
+    @Test("with any byte changed it is refused")
     func flippedAnywhere() throws {
         for index in dump.bytes.indices {
             var flipped = dump
             flipped.bytes[index] ^= 0x04
-            guard try failure(flipped, "memory") == nil else { continue }
-            Issue.record("byte \(index) was changed and nobody noticed")
+            #expect(try failure(flipped, "memory") != nil, "byte \(index) was changed and nobody noticed")
         }
     }
 

@@ -19,8 +19,7 @@ struct DumpText {
     init(_ store: any PersistentStore, entities: [EntityName]? = nil) throws {
         let parts = Mutex<[UInt8]>([])
         try MigrationManager(registry: .builtIn).dump(store, entities: entities) { (bytes) throws(StoreError) in
-            let copy = copy bytes
-            parts.withLock { $0 += copy }
+            parts.withLock { $0 += bytes }
         }
         bytes = parts.withLock { $0 }
     }
@@ -118,9 +117,8 @@ struct DumpTests {
         let before = try DumpText(store)
         let parts = Mutex<(bytes: [UInt8], isChanged: Bool)>(([], false))
         try MigrationManager(registry: .builtIn).dump(store) { (bytes) throws(StoreError) in
-            let copy = copy bytes
             let isFirst = parts.withLock { parts in
-                parts.bytes += copy
+                parts.bytes += bytes
                 defer { parts.isChanged = true }
                 return !parts.isChanged
             }

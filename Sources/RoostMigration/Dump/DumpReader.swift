@@ -3,9 +3,9 @@ internal import RoostText
 
 /// Reads a dump line by line.
 final class DumpReader {
-    private(set) var tokens: JSONTokenReader
+    private var tokens: JSONTokenReader
     /// What the dump holds, by entity and relationship, and what of it goes on to the destination.
-    private(set) var found: StoreTally
+    private var found: StoreTally
     private(set) var sent: StoreTally
     private(set) var dangling: DanglingReferences
     private(set) var warnings: [String] = []
@@ -133,10 +133,7 @@ final class DumpReader {
                 guard !dangling.leadsOut(link, relationship) else { continue }
             }
             links.links.append(link)
-            guard !links.isFull else {
-                guard try sendLinks(into: channel) else { return false }
-                continue
-            }
+            if links.isFull, try !sendLinks(into: channel) { return false }
         }
         try tokens.expect(.endObject, "the end of the line")
         return true

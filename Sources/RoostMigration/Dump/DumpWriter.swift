@@ -8,7 +8,7 @@ struct DumpWriter: ~Copyable {
 
     private let snapshot: any StoreSnapshot
     private let cancellation: ConversionCancellation?
-    private let sink: (borrowing [UInt8]) throws(StoreError) -> Void
+    private let sink: ([UInt8]) throws(StoreError) -> Void
     private let records: RecordTextWriter
     private var scope: DumpScope
     private var tally: StoreTally
@@ -17,7 +17,7 @@ struct DumpWriter: ~Copyable {
 
     init(
         _ snapshot: any StoreSnapshot, _ scope: DumpScope, _ cancellation: ConversionCancellation?,
-        to sink: @escaping (borrowing [UInt8]) throws(StoreError) -> Void
+        to sink: @escaping ([UInt8]) throws(StoreError) -> Void
     ) {
         self.snapshot = snapshot
         self.scope = scope

@@ -18,7 +18,7 @@ extension MigrationManager {
     @discardableResult
     public func dump(
         _ store: any PersistentStore, entities: [EntityName]? = nil, cancellation: ConversionCancellation? = nil,
-        to sink: @escaping (borrowing [UInt8]) throws(StoreError) -> Void
+        to sink: @escaping ([UInt8]) throws(StoreError) -> Void
     ) throws(StoreError) -> StoreDigest {
         var chosen: [ManagedObjectModel.Entity]?
         if let entities {
