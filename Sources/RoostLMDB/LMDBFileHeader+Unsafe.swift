@@ -115,7 +115,8 @@ struct LMDBMeta {
     /// - Throws: why not; with code `unsupportedVersion` for LMDB files of another version or kind of machine.
     static func requireMagic(_ prefix: FileBytes) throws(LMDBDamage) {
         guard prefix.bytes.count >= byteCount else {
-            throw LMDBDamage("it is too short for a store (\(prefix.bytes.count) bytes); check the path", code: .notAStore)
+            throw LMDBDamage(
+                "it is too short for a store (\(prefix.bytes.count) bytes); check the path", code: .notAStore)
         }
         let swapped = Int(UInt32(truncatingIfNeeded: magic).byteSwapped)
         switch try (prefix.u32(16), prefix.u32(12)) {
