@@ -57,7 +57,9 @@ struct SQLiteHeader {
             throw StoreError(.notAStore, "'\(path)' is not an SQLite database; check the path.")
         }
         guard header.isStore else {
-            throw StoreError(.notAStore, "'\(path)' is an SQLite database of some other program, not a Roost store; check the path.")
+            throw StoreError(
+                .notAStore,
+                "'\(path)' is an SQLite database of some other program, not a Roost store; check the path.")
         }
         guard header.formatVersion <= SQLSchema.formatVersion else {
             throw StoreError(
