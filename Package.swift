@@ -44,6 +44,7 @@ let package = Package(
         .target(
             name: "RoostCore", dependencies: ["CXXHash"],
             exclude: ["Model/MODEL-FORMAT.md", "Values/RECORD-FORMAT.md"], swiftSettings: strict),
+        .target(name: "RoostText", dependencies: ["RoostCore", "CXXHash"], swiftSettings: strict),
         .target(name: "RoostFiles", dependencies: ["RoostCore", "CRoostSystem"], swiftSettings: strict),
         .target(
             name: "RoostKeyValue", dependencies: ["RoostCore"], exclude: ["FORMAT.md"], swiftSettings: strict),
@@ -72,7 +73,9 @@ let package = Package(
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),
-        .target(name: "RoostMigration", dependencies: ["RoostCore", "RoostFiles"], swiftSettings: strict),
+        .target(
+            name: "RoostMigration", dependencies: ["RoostCore", "RoostFiles", "RoostText"],
+            exclude: ["Dump/DUMP-FORMAT.md"], swiftSettings: strict),
         .target(
             name: "Roost",
             dependencies: [
@@ -91,6 +94,7 @@ let package = Package(
         // MARK: Tests
 
         .testTarget(name: "RoostCoreTests", dependencies: ["RoostCore"], swiftSettings: strict),
+        .testTarget(name: "RoostTextTests", dependencies: ["RoostText", "RoostCore"], swiftSettings: strict),
         .testTarget(name: "RoostFilesTests", dependencies: ["RoostFiles", "RoostCore"], swiftSettings: strict),
         .testTarget(
             name: "RoostKeyValueTests",
