@@ -5,7 +5,7 @@ internal import Roost
 enum RoostTool {
     /// All subcommands, in the order of the help.
     static let commands: [Subcommand] = [
-        .convert, .info, .check, .diff, .model, .conformance, .demo,
+        .convert, .info, .check, .diff, .model, .config, .conformance, .demo,
     ]
 
     static func main() {
@@ -51,7 +51,11 @@ enum RoostTool {
         } catch let error as StoreError {
             let underlying = isVerbose ? error.underlying.map { " (\($0))" } ?? "" : ""
             console.printError(Self.line(error.message) + underlying)
-            return error.code == .cancelled ? .interrupted : .failure
+            switch error.code {
+            case .cancelled: return .interrupted
+            case .invalidConfiguration: return .usage
+            default: return .failure
+            }
         } catch {
             console.printError("\(error)")
             return .failure

@@ -21,6 +21,8 @@ struct CommandOption: Sendable {
     }
 
     static let help = CommandOption("help", "h", help: "Show this help.")
+    static let config = CommandOption(
+        "config", value: "FILE", help: "The configuration; ROOST_CONFIG or the next roost.json upwards unless given.")
     static let json = CommandOption("json", help: "Print the result as JSON.")
     static let quiet = CommandOption("quiet", "q", help: "Print no progress and no report, only errors.")
     static let verbose = CommandOption("verbose", "v", help: "Print more: library versions, errors of the backend.")

@@ -18,11 +18,13 @@ enum Help {
               -h, --help     Show this help, or that of a command: roost COMMAND --help
                   --version  Print the version.
 
-            A store is written type:path (sqlite:music.sqlite, lmdb:music.lmdb, coredata:Old.sqlite, memory:), or as a bare
-            path whose type is recognised by the file's content.
+            A store is written type:path (sqlite:music.sqlite, lmdb:music.lmdb, coredata:Old.sqlite, memory:), as its name in
+            the configuration (see 'roost config --help'), or as a bare path whose type is recognised by the file's content.
+            They are tried in this order; ./NAME is always a path. A STORE that is left out is the configuration's default.
 
             Results go to standard output, errors and progress to standard error. Exit codes: 0 fine, 1 a finding (check,
-            diff, model, conformance), 2 wrong usage, 3 an error of a store, a model or the system, 130 interrupted.
+            diff, model, conformance), 2 wrong usage or configuration, 3 an error of a store, a model or the system,
+            130 interrupted.
 
             Examples:
               roost convert sqlite:music.sqlite lmdb:music.lmdb
@@ -69,7 +71,7 @@ enum Help {
             | --- | --- |
             | 0 | Fine. |
             | 1 | A finding: `check` found damage, `diff` or `model compare` a difference, `model validate` a problem, `conformance` a failure. |
-            | 2 | Wrong usage: an unknown command or option, a missing argument. |
+            | 2 | Wrong usage: an unknown command or option, a missing argument; a configuration with errors. |
             | 3 | An error of a store, a model or the system. Nothing was changed, unless all that failed was printing the result. |
             | 130 | Interrupted by Ctrl-C or SIGTERM; nothing was changed. |
 
