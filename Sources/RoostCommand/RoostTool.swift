@@ -5,7 +5,7 @@ internal import Roost
 enum RoostTool {
     /// All subcommands, in the order of the help.
     static let commands: [Subcommand] = [
-        .convert, .info, .check, .diff, .model, .config, .conformance, .demo,
+        .convert, .info, .check, .diff, .model, .config, .conformance, .demo, .completions, .man,
     ]
 
     static func main() {
@@ -34,6 +34,9 @@ enum RoostTool {
                     return .success
                 }
                 try console.print(Help.text(try command(named: arguments[1])))
+                return .success
+            case Completer.commandName:
+                try console.print(Completer(commands).answer(Array(arguments.dropFirst())))
                 return .success
             default: break
             }
