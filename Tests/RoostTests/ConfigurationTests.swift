@@ -183,6 +183,18 @@ struct ConfigurationTests {
         #expect(try folder.names() == ["roost.json"])
     }
 
+    @Test("may have very many stores, each with its line")
+    func manyStores() throws {
+        let folder = try Folder()
+        let lines = (1...20_000).map { "s\($0): {type: 'memory'}," }
+        let configuration = try folder.configuration("{stores: {\n" + lines.joined(separator: "\n") + "\n}}")
+        let origins = Dictionary(uniqueKeysWithValues: configuration.settings.map { ($0.key, $0.origin) })
+        let file = folder.file("roost.json")
+        for number in [1, 2, 9999, 20_000] {
+            #expect(origins["stores.s\(number)"] == .file(path: file, line: number + 1))
+        }
+    }
+
     @Test("refuses a text that is not UTF-8")
     func invalidText() throws {
         let folder = try Folder()

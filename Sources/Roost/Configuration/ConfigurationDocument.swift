@@ -37,8 +37,10 @@ struct ConfigurationDocument {
                 .invalidConfiguration, "The configuration '\(file.value)' is not valid JSON: \(error)")
         }
         let problems = JSONProblems(of: bytes)
-        let document = ConfigurationReader(path: file.value, bytes: bytes, registry: registry, problems: problems)
-            .document(node)
+        let document = ConfigurationReader(
+            path: file.value, lineEnds: bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }, registry: registry,
+            problems: problems
+        ).document(node)
         guard problems.messages.isEmpty else {
             throw StoreError(
                 .invalidConfiguration,
@@ -55,7 +57,8 @@ private struct ConfigurationReader {
     typealias Store = RoostConfiguration.Store
 
     let path: String
-    let bytes: [UInt8]
+    /// Where the lines of the text end, in ascending order.
+    let lineEnds: [Int]
     let registry: StoreRegistry
     let problems: JSONProblems
 
@@ -91,7 +94,13 @@ private struct ConfigurationReader {
     }
 
     private func origin(_ byteOffset: Int) -> RoostConfiguration.Origin {
-        .file(path: path, line: JSONPosition(of: byteOffset, in: bytes).line)
+        // The number of lines that end before, found by halving: there may be as many stores as lines.
+        var (low, high) = (0, lineEnds.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if lineEnds[middle] < byteOffset { low = middle + 1 } else { high = middle }
+        }
+        return .file(path: path, line: low + 1)
     }
 
     /// A path in the file, relative to its directory, as an absolute one.

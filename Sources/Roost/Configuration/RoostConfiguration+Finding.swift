@@ -40,7 +40,8 @@ extension RoostConfiguration {
 
     /// A path made absolute by the directory it is relative to.
     static func absolute(_ path: String, in directory: String) -> String {
-        guard !path.hasPrefix("/") else { return path }
+        // A working directory that was removed has no path; the system resolves what is relative to it.
+        guard !path.hasPrefix("/"), !directory.isEmpty else { return path }
         let relative = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
         return directory.hasSuffix("/") ? directory + relative : "\(directory)/\(relative)"
     }

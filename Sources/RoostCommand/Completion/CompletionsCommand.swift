@@ -8,7 +8,7 @@ extension Subcommand {
             Completes commands, options and their values, types and paths of stores, the names of stores in the configuration,
             and entities. The script asks the program that is being typed, so it need not be made anew for a new version.
 
-            bash  Add to ~/.bashrc:  source <(roost completions bash)
+            bash  Add to ~/.bashrc:  eval "$(roost completions bash)"
             zsh   Add to ~/.zshrc, below compinit:  source <(roost completions zsh)
             fish  Run once:  roost completions fish > ~/.config/fish/completions/roost.fish
             """,
@@ -38,7 +38,7 @@ enum CompletionShell: String, CaseIterable {
         switch self {
         case .bash:
             """
-            # Completion of roost for Bash; source it in ~/.bashrc.
+            # Completion of roost for Bash; ~/.bashrc evaluates it.
             _roost() {
                 local candidate
                 COMPREPLY=()
