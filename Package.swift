@@ -120,6 +120,7 @@ let package = Package(
         .testTarget(
             name: "RoostMigrationTests", dependencies: ["RoostMigration", "Roost", "RoostCore", "RoostFiles"],
             swiftSettings: strict),
+        .testTarget(name: "RoostTests", dependencies: ["Roost", "RoostCore", "RoostFiles"], swiftSettings: strict),
         .testTarget(
             name: "RoostCommandTests", dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration"],
             swiftSettings: strict),

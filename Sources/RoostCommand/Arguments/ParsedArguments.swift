@@ -46,6 +46,11 @@ struct ParsedArguments: Sendable {
             guard let needed = option.needs, values[needed] == nil else { continue }
             throw UsageError("option '--\(option.name)' needs '--\(needed)' too")
         }
+        if positions.count + 1 == command.argumentCount.lowerBound, command.usage.hasPrefix("STORE"),
+            let store = try StoreArguments.defaultStore(self)
+        {
+            positions.insert(store, at: 0)
+        }
         if positions.count < command.argumentCount.lowerBound {
             throw UsageError("'roost \(command.name)' needs \(command.usage); see 'roost \(command.name) --help'")
         }
