@@ -6,8 +6,8 @@ struct JSONSettings: Sendable {
 
     /// The largest document that is read or written.
     var maximumDocumentBytes = 4 << 30
-    /// The journal is folded into a new document when it would outgrow this, and the document.
-    var journalBytes = 1 << 20
+    /// What the journal may have before it is folded into a new document; nil for what the document has, at least 1 MiB.
+    var journalBytes: Int?
     /// How long to wait for others.
     var timeoutSeconds: Double
     /// Whether changes are refused.
@@ -32,6 +32,9 @@ struct JSONSettings: Sendable {
             }
         }
     }
+
+    /// What the journal of a document of `byteCount` bytes may have.
+    func journalLimit(_ byteCount: Int) -> Int { journalBytes ?? max(1 << 20, byteCount) }
 
     private static func number(_ name: String, _ text: String, _ range: ClosedRange<Int>) throws(StoreError) -> Int {
         guard let number = Int(text), range.contains(number) else {

@@ -52,7 +52,7 @@ final class JSONLongWrite: KeyValueLongWrite {
 extension JSONStorage {
     /// The most bytes the journal may have before it is folded.
     var journalLimit: Int {
-        files.withLock { max(settings.journalBytes, $0?.document.file.byteCount ?? 0) }
+        files.withLock { settings.journalLimit($0?.document.file.byteCount ?? 0) }
     }
 
     /// Makes a transaction durable, then visible.
@@ -76,7 +76,7 @@ extension JSONStorage {
         if let failure = files.failure { throw failure }
         try requireCurrent(files)
         if files.isJournalFolded { try removeJournal(&files) }
-        let limit = max(settings.journalBytes, files.document.file.byteCount)
+        let limit = settings.journalLimit(files.document.file.byteCount)
         let end = files.journal?.endOffset ?? JournalHeader.byteCount
         let payload = operations.payload
         let fits = !operations.isOverLimit && end + JournalFrame.headByteCount + payload.count <= limit
@@ -136,6 +136,13 @@ extension JSONStorage {
         let reader = try base.read()
         defer { reader.close() }
         let draft = try DocumentDraft.write(from: reader, for: path, settings, folding: nil)
+        do throws(StoreError) {
+            // Whoever loads a store reads it again to verify it, which reads the memory: so the document is read here.
+            try draft.verify()
+        } catch {
+            draft.discard()
+            throw error
+        }
         try publish(draft, &files)
         files.isDirty = false
     }
@@ -156,10 +163,10 @@ extension JSONStorage {
                 underlying: error)
             throw error
         }
-        // Renaming changes neither size nor time; permissions may have changed the file's status before.
+        // Renaming changes neither size nor time.
         files.document = DocumentState(
-            version: draft.version, generation: draft.generation, foldedJournal: draft.foldedJournal,
-            file: try FileIdentity(at: path))
+            version: draft.version, generation: draft.tally.generation, foldedJournal: draft.foldedJournal,
+            file: draft.file)
         if files.journal != nil {
             // From here on the journal is in the document; a name that stays is recognised by the next opener.
             files.isJournalFolded = true

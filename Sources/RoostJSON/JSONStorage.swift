@@ -156,13 +156,14 @@ final class JSONStorage: OrderedKeyValueStorage {
             taken.journal = nil
             taken.writerLock?.close()
             taken.lock?.release()
+            // Nothing is left to be told about memory; the first error is that of the files.
+            try? base.close()
         }
         if taken.isDirty {
             try writeUnpublishedDocument(&taken)
         } else if taken.journal != nil {
             try settle(&taken)
         }
-        try base.close()
     }
 
     deinit {

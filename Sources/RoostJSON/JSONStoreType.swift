@@ -9,8 +9,8 @@ internal import RoostKeyValue
 /// folded into a new document when the store is closed. One program may have it open for writing; others read it as it was
 /// when they opened it.
 ///
-/// Options: `maximumDocumentBytes` (default 4294967296) and `journalBytes`, what the journal may have before it is folded although
-/// it would not outgrow the document (default 1048576). FORMAT.md describes document, journal and every guarantee.
+/// Options: `maximumDocumentBytes` (default 4294967296) and `journalBytes`, what the journal may have before it is folded by the
+/// commit that would make it larger (default: what the document has, at least 1048576). FORMAT.md describes document, journal and every guarantee.
 public struct JSONStoreType: PersistentStoreType {
     /// Makes the type.
     public init() {}

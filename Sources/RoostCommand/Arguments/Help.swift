@@ -18,8 +18,8 @@ enum Help {
               -h, --help     Show this help, or that of a command: roost COMMAND --help
                   --version  Print the version.
 
-            A store is written type:path (sqlite:music.sqlite, lmdb:music.lmdb, coredata:Old.sqlite, memory:), or as a bare
-            path whose type is recognised by the file's content.
+            A store is written type:path (sqlite:music.sqlite, lmdb:music.lmdb, json:music.json, coredata:Old.sqlite, memory:),
+            or as a bare path whose type is recognised by the file's content.
 
             Results go to standard output, errors and progress to standard error. Exit codes: 0 fine, 1 a finding (check,
             diff, model, conformance), 2 wrong usage, 3 an error of a store, a model or the system, 130 interrupted.

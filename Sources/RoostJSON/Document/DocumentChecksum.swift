@@ -6,11 +6,16 @@ enum DocumentChecksum {
     private static let remedy =
         "if you edited it by hand, remove the line that begins with , \"checksum\"; else restore it from a copy"
 
+    /// What a document ends with: the last line and the end of the object.
+    static func tail(_ checksum: (high: UInt64, low: UInt64)) -> String {
+        "\"\(DocumentFormat.Member.checksum.key)\": \"\(TextChecksum.text(checksum))\"\n}\n"
+    }
+
     /// Reads the value of the member `checksum`, whose key is the current token, and compares it.
     ///
     /// - Returns: The bytes it is about: all before its key.
-    /// - Throws: `corrupted` when it does not match them.
-    static func read(_ text: inout JSONTokenReader) throws(StoreError) -> DocumentVersion {
+    /// - Throws: `corrupted` when it does not match them, or what comes behind it is not as it was written.
+    static func read(_ text: inout JSONTokenReader, _ file: DocumentFile) throws(StoreError) -> DocumentVersion {
         guard let value = text.checksumBeforeToken() else {
             throw StoreError(.internalInconsistency, "The checksum of '\(text.name)' was not computed.")
         }
@@ -18,6 +23,10 @@ enum DocumentChecksum {
         try text.expect(.string, "the checksum as a string")
         guard text.text == TextChecksum.text(value) else {
             throw text.error("the document does not match its checksum: it was changed or damaged; \(remedy)")
+        }
+        let tail = Array(tail(value).utf8)
+        guard file.byteCount - byteCount == tail.count, try file.read(at: byteCount, count: tail.count) == tail else {
+            throw text.error("the end of the document, which no checksum covers, is not as it was written; \(remedy)")
         }
         return DocumentVersion(high: value.high, low: value.low, byteCount: byteCount)
     }

@@ -8,7 +8,8 @@ struct DocumentDraft: Sendable {
     let path: String
     let file: FileIdentity
     let version: DocumentVersion
-    let generation: UInt64
+    /// What was written.
+    let tally: StoreTally
     let foldedJournal: UInt64?
     /// What is locked is not swept away.
     private let lock: StoreLock
@@ -32,13 +33,33 @@ struct DocumentDraft: Sendable {
             var writer = try DocumentWriter(reader, path: path, output)
             let version = try writer.write(foldedJournal: journal)
             return DocumentDraft(
-                path: temporary, file: try output.finish(), version: version, generation: writer.generation,
+                path: temporary, file: try output.finish(), version: version, tally: writer.tally,
                 foldedJournal: journal, lock: lock)
         } catch {
             // The first error is the one to tell; what stays is swept away by the next opener.
             try? StoreFile.remove(temporary)
             try? lock.releaseRemovingFile()
             throw error
+        }
+    }
+
+    /// Reads the document again and compares what it holds with what was to be written.
+    ///
+    /// - Throws: `verificationFailed`.
+    func verify() throws(StoreError) {
+        let found: StoreTally
+        do throws(StoreError) {
+            found = try DocumentReader.count(try DocumentFile(at: path), url: StoreURL(type: "json", path: path))
+        } catch {
+            throw StoreError(
+                .verificationFailed, "The finished document '\(path)' cannot be read back: \(error.message)",
+                underlying: error)
+        }
+        guard found == tally else {
+            throw StoreError(
+                .verificationFailed,
+                "The finished document '\(path)' does not hold what was written. It was discarded; check the disk and try again, or report it."
+            )
         }
     }
 

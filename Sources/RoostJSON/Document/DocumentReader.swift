@@ -22,18 +22,32 @@ struct DocumentReader: ~Copyable {
     private var head: DocumentHead
     private var loading: Loading?
 
-    /// A store that is being filled.
+    private let isCounting: Bool
+
+    /// A store that is being filled; nil where records are only counted.
     private struct Loading {
-        let storage: MemoryStorage
-        let store: KeyValueStore
+        let store: (storage: MemoryStorage, store: KeyValueStore)?
         let loader: any BulkLoader
         let model: ManagedObjectModel
     }
 
-    private init(_ file: DocumentFile, url: StoreURL) {
+    private init(_ file: DocumentFile, url: StoreURL, isCounting: Bool) {
         self.file = file
         self.url = url
+        self.isCounting = isCounting
         head = DocumentHead()
+    }
+
+    /// Reads a document that was just written and counts what is in it, in constant memory.
+    ///
+    /// - Throws: `corrupted` when it cannot be read, or lacks its checksum.
+    static func count(_ file: DocumentFile, url: StoreURL) throws(StoreError) -> StoreTally {
+        var reader = DocumentReader(file, url: url, isCounting: true)
+        let pass = try reader.readText()
+        guard pass.isChecked else { throw StoreError(.corrupted, "'\(file.path)' has no checksum.") }
+        var tally = try pass.loading.loader.finish()
+        tally.generation = reader.head.generation
+        return tally
     }
 
     /// Reads the document.
@@ -53,7 +67,7 @@ struct DocumentReader: ~Copyable {
                 "'\(file.path)' has \(file.byteCount) bytes, more than the \(settings.maximumDocumentBytes) that may be read; raise the option 'maximumDocumentBytes'."
             )
         }
-        var reader = DocumentReader(file, url: url)
+        var reader = DocumentReader(file, url: url, isCounting: false)
         do throws(StoreError) {
             return try reader.load()
         } catch {
@@ -64,6 +78,25 @@ struct DocumentReader: ~Copyable {
     }
 
     private mutating func load() throws(StoreError) -> LoadedDocument {
+        let (loading, version, isChecked) = try readText()
+        guard let (storage, store) = loading.store else {
+            throw StoreError(.internalInconsistency, "'\(file.path)' was not read into a store.")
+        }
+        try finish(loading)
+        try store.setGeneration(head.generation)
+        // A program writes only references that its store holds; a person may have mistyped one.
+        if !isChecked, let dangling = try store.firstDanglingReference() {
+            throw try DocumentPlaces(file, loading.model).error(dangling)
+        }
+        return LoadedDocument(
+            storage: storage, metadata: try store.metadata(), version: version, generation: head.generation,
+            foldedJournal: head.foldedJournal)
+    }
+
+    /// Reads the text from its beginning to its end.
+    private mutating func readText() throws(StoreError) -> (
+        loading: Loading, version: DocumentVersion, isChecked: Bool
+    ) {
         var text = file.reader(computesChecksum: true)
         try text.expect(.beginObject, "a document, an object,")
         var last: DocumentFormat.Member?
@@ -72,45 +105,41 @@ struct DocumentReader: ~Copyable {
             let member = try DocumentHead.member(text, after: last)
             last = member
             switch member {
-            case .records, .links:
-                try beginLoading(text)
-                if member == .records { try readRecords(&text) } else { try readLinks(&text) }
-            case .checksum: version = try DocumentChecksum.read(&text)
+            case .records: try readRecords(&text, try beginLoading(text))
+            case .links: try readLinks(&text, try beginLoading(text))
+            case .checksum: version = try DocumentChecksum.read(&text, file)
             default: try head.read(member, &text)
             }
         }
         guard try text.next() == .end else { throw text.mismatch("the end of the document") }
-        try beginLoading(text)
-        let isChecked = version != nil
-        if version == nil {
-            guard let value = text.checksumBeforeToken() else {
-                throw StoreError(.internalInconsistency, "The checksum of '\(file.path)' was not computed.")
-            }
-            version = DocumentVersion(high: value.high, low: value.low, byteCount: text.tokenByteOffset)
+        let loading = try beginLoading(text)
+        if let version { return (loading, version, true) }
+        guard let value = text.checksumBeforeToken() else {
+            throw StoreError(.internalInconsistency, "The checksum of '\(file.path)' was not computed.")
         }
-        guard let loading, let version else {
-            throw StoreError(.internalInconsistency, "'\(file.path)' was not read as a whole.")
-        }
-        try finish(loading)
-        // A program writes only references that its store holds; a person may have mistyped one.
-        if !isChecked, let dangling = try loading.store.firstDanglingReference() {
-            throw try DocumentPlaces(file, loading.model).error(dangling)
-        }
-        return LoadedDocument(
-            storage: loading.storage, metadata: try loading.store.metadata(), version: version,
-            generation: head.generation, foldedJournal: head.foldedJournal)
+        return (
+            loading, DocumentVersion(high: value.high, low: value.low, byteCount: text.tokenByteOffset), false
+        )
     }
 
     /// Makes the store that the records go into, when everything it is made of was read.
-    private mutating func beginLoading(_ text: borrowing JSONTokenReader) throws(StoreError) {
-        guard loading == nil else { return }
+    private mutating func beginLoading(_ text: borrowing JSONTokenReader) throws(StoreError) -> Loading {
+        if let loading { return loading }
         let (uuid, model) = try head.require(text)
-        let storage = MemoryStorage()
-        let store = try KeyValueStore(
-            creating: storage, type: JSONStoreType(), url: url, model: model,
-            options: StoreOptions(storeUUID: uuid, userMetadata: head.userMetadata))
-        let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: try head.lastKeys(model, name: file.path)))
-        loading = Loading(storage: storage, store: store, loader: loader, model: model)
+        let lastKeys = try head.lastKeys(model, name: file.path)
+        let begun: Loading
+        if isCounting {
+            begun = Loading(store: nil, loader: CountingLoader(model), model: model)
+        } else {
+            let storage = MemoryStorage()
+            let store = try KeyValueStore(
+                creating: storage, type: JSONStoreType(), url: url, model: model,
+                options: StoreOptions(storeUUID: uuid, userMetadata: head.userMetadata))
+            begun = Loading(
+                store: (storage, store), loader: try store.bulkLoader(BulkLoadOptions(lastKeys: lastKeys)), model: model)
+        }
+        loading = begun
+        return begun
     }
 
     private func finish(_ loading: Loading) throws(StoreError) {
@@ -122,13 +151,11 @@ struct DocumentReader: ~Copyable {
             }
             throw try DocumentPlaces(file, loading.model).error(violation, error)
         }
-        try loading.store.setGeneration(head.generation)
     }
 
     // MARK: Records and links
 
-    private func readRecords(_ text: inout JSONTokenReader) throws(StoreError) {
-        guard let loading else { return }
+    private func readRecords(_ text: inout JSONTokenReader, _ loading: Loading) throws(StoreError) {
         let model = loading.model
         var records = RecordTextReader(model: model)
         var batch = RecordBatch(model: model)
@@ -160,8 +187,7 @@ struct DocumentReader: ~Copyable {
         batch.removeAll()
     }
 
-    private func readLinks(_ text: inout JSONTokenReader) throws(StoreError) {
-        guard let loading else { return }
+    private func readLinks(_ text: inout JSONTokenReader, _ loading: Loading) throws(StoreError) {
         let model = loading.model
         let names = model.linkRelationships.map(\.name.description)
         try text.expect(.beginObject, "the lists of links, an object,")
@@ -183,6 +209,21 @@ struct DocumentReader: ~Copyable {
             try loading.loader.append(batch)
         }
     }
+}
+
+/// Counts what would be loaded.
+private final class CountingLoader: BulkLoader {
+    private var tally: StoreTally
+
+    init(_ model: ManagedObjectModel) { tally = StoreTally(model: model) }
+
+    func append(_ records: RecordBatch) throws(StoreError) {
+        records.forEachRecord { tally.entities[$0.entityNumber].add($0.computedContentHash) }
+    }
+
+    func append(_ links: LinkBatch) throws(StoreError) { tally.add(links) }
+    func finish() throws(StoreError) -> StoreTally { tally }
+    func abandon() {}
 }
 
 extension JSONTokenReader {

@@ -6,12 +6,11 @@ internal import RoostText
 struct DocumentWriter {
     private let snapshot: any StoreSnapshot
     private let metadata: StoreMetadata
-    private let tally: StoreTally
+    /// What is written: counts, digests, and the store's generation.
+    let tally: StoreTally
     private let output: DocumentOutput
     private let records: RecordTextWriter
 
-    /// The store's generation.
-    var generation: UInt64 { tally.generation }
     private var model: ManagedObjectModel { metadata.model }
 
     /// A writer of what `reader` shows.
@@ -40,8 +39,7 @@ struct DocumentWriter {
         // On a line of its own that begins with the comma: without the line the document is as valid as before.
         append("\n, ")
         let version = try output.version()
-        append(
-            "\"\(DocumentFormat.Member.checksum.key)\": \"\(TextChecksum.text((version.high, version.low)))\"\n}\n")
+        append(DocumentChecksum.tail((version.high, version.low)))
         return version
     }
 

@@ -17,7 +17,7 @@ final class JournalFile {
     /// Why nothing may be appended any more; nil while everything is well.
     ///
     /// What a system says after a failed flush proves nothing, so the file is left as it is until a new document replaces it.
-    private(set) var failure: StoreError?
+    var failure: StoreError?
 
     /// Makes the journal with its first frame.
     ///
@@ -87,7 +87,8 @@ final class JournalFile {
                 .storeReplaced, "The journal '\(file.path)' was removed while the store was open. Close the store.",
                 underlying: error)
         }
-        guard now == identity, now.byteCount == endOffset else {
+        // What a failed write or flush left at the end is passed over by every reader.
+        guard now == identity, failure != nil ? now.byteCount >= endOffset : now.byteCount == endOffset else {
             throw StoreError(
                 .storeReplaced,
                 "Another program changed the journal '\(file.path)' while the store was open. Close the store.")
