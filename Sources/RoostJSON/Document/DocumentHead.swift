@@ -45,8 +45,10 @@ struct DocumentHead: Sendable {
             guard let uuid = StoreUUID(text.text) else { throw text.error("'storeUUID' is not a UUID") }
             storeUUID = uuid
         case .generation:
-            try text.expect(.number, "a number of commits")
-            guard let number = UInt64(text.text) else { throw text.mismatch("a whole number of 64 bits") }
+            try text.expect(.number, "'generation', a number of commits,")
+            guard let number = UInt64(text.text) else {
+                throw text.error("'generation' is not a whole number of 64 bits from 0")
+            }
             generation = number
         case .foldedJournal:
             try text.expect(.string, "the check of a journal as a string")
