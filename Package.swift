@@ -51,6 +51,10 @@ let package = Package(
         .target(name: "RoostSQL", dependencies: ["RoostCore"], swiftSettings: strict),
         .target(name: "RoostMemory", dependencies: ["RoostCore", "RoostKeyValue"], swiftSettings: strict),
         .target(
+            name: "RoostJSON",
+            dependencies: ["RoostCore", "RoostFiles", "RoostKeyValue", "RoostMemory", "RoostText"],
+            exclude: ["FORMAT.md"], swiftSettings: strict),
+        .target(
             name: "RoostLMDB",
             dependencies: [
                 "RoostCore", "RoostFiles", "RoostKeyValue",
@@ -79,8 +83,8 @@ let package = Package(
         .target(
             name: "Roost",
             dependencies: [
-                "RoostCore", "RoostFiles", "RoostKeyValue", "RoostSQL", "RoostMemory", "RoostCoreData",
-                "RoostMigration",
+                "RoostCore", "RoostFiles", "RoostKeyValue", "RoostSQL", "RoostMemory", "RoostJSON",
+                "RoostCoreData", "RoostMigration",
                 .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
                 .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
             ],
@@ -102,6 +106,10 @@ let package = Package(
                 "RoostKeyValue", "RoostMemory", "RoostCore", "RoostFiles",
                 .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RoostJSONTests",
+            dependencies: ["RoostJSON", "RoostCore", "RoostFiles", "RoostKeyValue", "RoostMemory", "RoostText"],
             swiftSettings: strict),
         .testTarget(
             name: "RoostSQLTests",
