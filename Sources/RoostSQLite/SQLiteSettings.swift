@@ -17,6 +17,8 @@ struct SQLiteSettings: Sendable {
     var synchronous = Synchronous.full
     /// The largest value, and the largest row.
     var maximumValueBytes = 256 << 20
+    /// How long a statement may look for its next row before it fails with code `timedOut`; nil for as long as it takes.
+    var rowTimeout: Duration? = .seconds(300)
     /// The page size of a new store; nil for 4096, or 8192 for one that is loaded before it is published.
     var pageSizeBytes: Int?
     var timeoutSeconds: Double
@@ -33,6 +35,9 @@ struct SQLiteSettings: Sendable {
         StoreOptionDescription(
             "pageSizeBytes", .powerOfTwo(512...65536), standard: "4096; 8192 for the result of a conversion",
             "The page size of a new store, in bytes."),
+        StoreOptionDescription(
+            "rowTimeoutSeconds", .number(0...1e6), standard: "300",
+            "How long a statement may look for its next row, in seconds; 0 for as long as it takes."),
     ]
 
     /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not possible.
@@ -47,5 +52,8 @@ struct SQLiteSettings: Sendable {
         synchronous = given["synchronous"].flatMap(Synchronous.init(rawValue:)) ?? synchronous
         maximumValueBytes = given["maximumValueBytes"].flatMap { Int($0) } ?? maximumValueBytes
         pageSizeBytes = given["pageSizeBytes"].flatMap { Int($0) }
+        if let seconds = given["rowTimeoutSeconds"].flatMap({ Double($0) }) {
+            rowTimeout = seconds == 0 ? nil : .seconds(seconds)
+        }
     }
 }
