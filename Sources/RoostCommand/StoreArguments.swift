@@ -11,7 +11,6 @@ enum StoreArguments {
         CommandOption(
             "model-version", value: "NAME", needs: "model",
             help: "The version in a bundle of models; the current one unless given."),
-        .config,
     ]
 
     /// The configuration that `--config` names, or the one that is found.

@@ -36,8 +36,8 @@ struct SQLiteSettings: Sendable {
             "pageSizeBytes", .powerOfTwo(512...65536), standard: "4096; 8192 for the result of a conversion",
             "The page size of a new store, in bytes."),
         StoreOptionDescription(
-            "rowTimeoutSeconds", .integer(0...1_000_000), standard: "300",
-            "How long a statement may look for its next row; 0 for as long as it takes."),
+            "rowTimeoutSeconds", .number(0...1e6), standard: "300",
+            "How long a statement may look for its next row, in seconds; 0 for as long as it takes."),
     ]
 
     /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not possible.
@@ -52,7 +52,7 @@ struct SQLiteSettings: Sendable {
         synchronous = given["synchronous"].flatMap(Synchronous.init(rawValue:)) ?? synchronous
         maximumValueBytes = given["maximumValueBytes"].flatMap { Int($0) } ?? maximumValueBytes
         pageSizeBytes = given["pageSizeBytes"].flatMap { Int($0) }
-        if let seconds = given["rowTimeoutSeconds"].flatMap({ Int($0) }) {
+        if let seconds = given["rowTimeoutSeconds"].flatMap({ Double($0) }) {
             rowTimeout = seconds == 0 ? nil : .seconds(seconds)
         }
     }

@@ -18,7 +18,7 @@ public struct SQLiteStoreType: PersistentStoreType {
             .writing, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes, .file)
     }
 
-    /// `synchronous`, `maximumValueBytes`, and `pageSizeBytes` for new stores.
+    /// `synchronous`, `maximumValueBytes`, `rowTimeoutSeconds`, and `pageSizeBytes` for new stores.
     public var optionDescriptions: [StoreOptionDescription] { SQLiteSettings.optionDescriptions }
 
     /// Whether the file is an SQLite database with Roost's application ID.

@@ -9,7 +9,7 @@ struct CompletionTests {
         name: "pick", summary: "Pick.", usage: "STORE ENTITY", argumentCount: 2...2, discussion: "",
         options: [
             CommandOption("format", "f", value: "FORMAT", help: "table, json, jsonl or csv; table unless given."),
-            CommandOption("mode", value: "fast|slow", help: "How."), .json, .config,
+            CommandOption("mode", value: "fast|slow", help: "How."), .json,
         ], examples: [], run: { _, _ in .success })
 
     private func texts(_ words: [String], _ commands: [Subcommand] = RoostTool.commands) -> [String] {
@@ -31,7 +31,7 @@ struct CompletionTests {
         for command in RoostTool.commands {
             #expect(texts([String(command.name.prefix(3))]).contains(command.name))
             let options = texts([command.name, "-"])
-            #expect(options == (command.options + [.help]).map { "--\($0.name)\($0.valueName == nil ? "" : "=")" })
+            #expect(options == command.allOptions.map { "--\($0.name)\($0.valueName == nil ? "" : "=")" })
         }
         #expect(texts(["nothing", ""]) == [])
         #expect(texts(["info", "--", "--"]) == [])

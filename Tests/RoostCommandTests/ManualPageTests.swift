@@ -36,7 +36,7 @@ struct ManualPageTests {
             let section = plain(section)
             #expect(section.hasPrefix(command.name + "\n"))
             #expect(section.contains("\n\(Help.usage(command))\n"))
-            for option in command.options + [.help] {
+            for option in command.allOptions {
                 let letter = option.letter.map { "-\($0), " } ?? ""
                 let value = option.valueName.map { "=\($0)" } ?? ""
                 #expect(section.contains("\n.TP\n\(letter)--\(option.name)\(value)\n\(option.help)\n"))

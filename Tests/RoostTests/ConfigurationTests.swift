@@ -116,6 +116,7 @@ struct ConfigurationTests {
                     stores.main.options.synchronous = normal < /roost.json:5
                     stores.main.options.maximumValueBytes = 2097152 < /roost.json:6
                     stores.main.options.pageSizeBytes = 4096; 8192 for the result of a conversion < default
+                    stores.main.options.rowTimeoutSeconds = 300 < default
                     stores.cache = lmdb:/b < /roost.json:7
                     stores.cache.options.mapSize = 17592186044416 < default
                     stores.cache.options.maxReaders = 1022 < default
@@ -141,7 +142,7 @@ struct ConfigurationTests {
                       model (line 1, column 20): there is no file '/nothing'.
                       stores.a.type (line 3, column 16): one of sqlite, lmdb, memory, coredata is expected; did you mean 'sqlite'?
                       stores.b.options.mapsize (line 4, column 46): Stores of type 'lmdb' have no option 'mapsize'; did you mean 'mapSize'?
-                      stores.b.options.maxReaders (line 4, column 70): The option 'maxReaders' of a store of type 'lmdb' must be a number from 2 to 1000000.
+                      stores.b.options.maxReaders (line 4, column 70): The option 'maxReaders' of a store of type 'lmdb' must be a whole number from 2 to 1000000.
                       default (line 5, column 12): one of a, b is expected; did you mean 'a'?
                     """)
             #expect(try folder.names() == ["roost.json"])

@@ -123,6 +123,8 @@ struct ConfiguredStoreTests {
                 case .words(let words): (words, ["", "x" + (words.first ?? "")])
                 case .integer(let range), .powerOfTwo(let range):
                     (["\(range.lowerBound)"], ["\(range.lowerBound - 1)", "\(range.upperBound + 1)", "x", ""])
+                case .number(let range):
+                    (["\(range.lowerBound)"], ["\(range.lowerBound - 1)", "\(range.upperBound + 1)", "nan", "x", ""])
                 case .path: (["x"], [""])
                 case .text: (["x"], [])
                 }

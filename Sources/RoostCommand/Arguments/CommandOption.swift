@@ -54,8 +54,15 @@ struct Subcommand: Sendable {
     let argumentCount: ClosedRange<Int>
     /// What it does, in paragraphs, with the results and exit codes that need words.
     let discussion: String
-    /// Its options, without `--help`.
+    /// Its options, without those that many commands have.
     let options: [CommandOption]
+    /// All its options: the configuration's too where its arguments are stores, and `--help`.
+    var allOptions: [CommandOption] {
+        let words = usage.split { $0 == " " || $0 == "," || $0 == "[" || $0 == "]" }
+        let takesStores = words.contains { ["STORE", "SOURCE", "DEST", "A", "B"].contains($0) }
+        let names = options.map(\.name)
+        return options + (takesStores && !names.contains("config") ? [.config] : []) + [.help]
+    }
     /// Commands one can copy.
     let examples: [String]
     /// Does it.

@@ -89,7 +89,7 @@ enum Help {
         \(command.discussion)
 
         Options:
-        \(list((command.options + [.help]).map { (writing($0), $0.help) }))
+        \(list(command.allOptions.map { (writing($0), $0.help) }))
 
         Examples:
         \(command.examples.map { "  \($0)" }.joined(separator: "\n"))

@@ -43,7 +43,7 @@ struct ManualPage {
         literal([Help.usage(command)])
         lines.append(".PP")
         blocks(command.discussion)
-        add(command.options + [.help])
+        add(command.allOptions)
         lines += [".PP", "Examples:"]
         literal(command.examples)
     }

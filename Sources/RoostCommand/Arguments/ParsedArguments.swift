@@ -27,7 +27,7 @@ struct ParsedArguments: Sendable {
 
     /// Sorts arguments: `--name`, `--name=value`, `--name value`, `-n`, `-nm`, `-n value`; all after `--` are positions.
     init(_ arguments: [String], for command: Subcommand) throws {
-        let options = command.options + [.help]
+        let options = command.allOptions
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             if argument == "--" {

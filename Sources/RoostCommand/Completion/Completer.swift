@@ -84,6 +84,7 @@ struct Completer {
     private func values(of option: CommandOption, _ current: String, _ line: CompletionLine) -> [Candidate] {
         let choices = option.choices
         guard choices.isEmpty else { return matching(current, choices.map { Candidate(text: $0) }) }
+        if option.name == "entity" { return places("ENTITY", current, line) }
         switch option.valueName {
         case "FILE", "PATH", "OUT", "OUTPUT": return FileCandidates.files(current)
         case "D", "DIR", "DIRECTORY": return FileCandidates.files(current, onlyDirectories: true)

@@ -14,7 +14,7 @@ struct CompletionLine {
     private(set) var isAfterOptions = false
 
     init(_ words: some Sequence<String>, _ command: Subcommand) {
-        options = command.options + [.help]
+        options = command.allOptions
         for word in words {
             if let option = pendingOption {
                 values[option.name] = word

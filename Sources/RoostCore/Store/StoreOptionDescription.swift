@@ -8,6 +8,8 @@ public struct StoreOptionDescription: Sendable, Hashable {
         case words([String])
         /// A whole number in a range.
         case integer(ClosedRange<Int>)
+        /// A number in a range, with or without a fraction.
+        case number(ClosedRange<Double>)
         /// A whole number in a range that is a power of two.
         case powerOfTwo(ClosedRange<Int>)
         /// The path of a file or directory; in a configuration it may be relative to the configuration's file.
@@ -15,12 +17,14 @@ public struct StoreOptionDescription: Sendable, Hashable {
         /// Any text.
         case text
 
-        /// The possible values, for people: `full, extra or normal`, `a number from 2 to 1000000`.
+        /// The possible values, for people: `full, extra or normal`, `a whole number from 2 to 1000000`.
         public var description: String {
             switch self {
             case .words(let words) where words.count < 2: return words.joined()
             case .words(let words): return words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
-            case .integer(let range): return "a number from \(range.lowerBound) to \(range.upperBound)"
+            case .integer(let range): return "a whole number from \(range.lowerBound) to \(range.upperBound)"
+            case .number(let range):
+                return "a number from \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))"
             case .powerOfTwo(let range): return "a power of two from \(range.lowerBound) to \(range.upperBound)"
             case .path: return "a path"
             case .text: return "text"
@@ -32,11 +36,15 @@ public struct StoreOptionDescription: Sendable, Hashable {
             switch self {
             case .words(let words): words.contains(text)
             case .integer(let range): Int(text).map(range.contains) ?? false
+            case .number(let range): Double(text).map(range.contains) ?? false
             case .powerOfTwo(let range): Int(text).map { range.contains($0) && $0 & ($0 - 1) == 0 } ?? false
             case .path: !text.isEmpty
             case .text: true
             }
         }
+
+        /// A number without a fraction that says nothing.
+        private static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
     }
 
     /// The option's name.
