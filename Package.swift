@@ -77,7 +77,9 @@ let package = Package(
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),
-        .target(name: "RoostMigration", dependencies: ["RoostCore", "RoostFiles"], swiftSettings: strict),
+        .target(
+            name: "RoostMigration", dependencies: ["RoostCore", "RoostFiles", "RoostText"],
+            exclude: ["Dump/DUMP-FORMAT.md"], swiftSettings: strict),
         .target(
             name: "Roost",
             dependencies: [
