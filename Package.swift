@@ -44,11 +44,16 @@ let package = Package(
         .target(
             name: "RoostCore", dependencies: ["CXXHash"],
             exclude: ["Model/MODEL-FORMAT.md", "Values/RECORD-FORMAT.md"], swiftSettings: strict),
+        .target(name: "RoostText", dependencies: ["RoostCore", "CXXHash"], swiftSettings: strict),
         .target(name: "RoostFiles", dependencies: ["RoostCore", "CRoostSystem"], swiftSettings: strict),
         .target(
             name: "RoostKeyValue", dependencies: ["RoostCore"], exclude: ["FORMAT.md"], swiftSettings: strict),
         .target(name: "RoostSQL", dependencies: ["RoostCore"], swiftSettings: strict),
         .target(name: "RoostMemory", dependencies: ["RoostCore", "RoostKeyValue"], swiftSettings: strict),
+        .target(
+            name: "RoostJSON",
+            dependencies: ["RoostCore", "RoostFiles", "RoostKeyValue", "RoostMemory", "RoostText"],
+            exclude: ["FORMAT.md"], swiftSettings: strict),
         .target(
             name: "RoostLMDB",
             dependencies: [
@@ -72,12 +77,14 @@ let package = Package(
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),
-        .target(name: "RoostMigration", dependencies: ["RoostCore", "RoostFiles"], swiftSettings: strict),
+        .target(
+            name: "RoostMigration", dependencies: ["RoostCore", "RoostFiles", "RoostText"],
+            exclude: ["Dump/DUMP-FORMAT.md"], swiftSettings: strict),
         .target(
             name: "Roost",
             dependencies: [
-                "RoostCore", "RoostFiles", "RoostKeyValue", "RoostSQL", "RoostMemory", "RoostCoreData",
-                "RoostMigration",
+                "RoostCore", "RoostFiles", "RoostKeyValue", "RoostSQL", "RoostMemory", "RoostJSON",
+                "RoostCoreData", "RoostMigration",
                 .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
                 .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
             ],
@@ -91,6 +98,7 @@ let package = Package(
         // MARK: Tests
 
         .testTarget(name: "RoostCoreTests", dependencies: ["RoostCore"], swiftSettings: strict),
+        .testTarget(name: "RoostTextTests", dependencies: ["RoostText", "RoostCore"], swiftSettings: strict),
         .testTarget(name: "RoostFilesTests", dependencies: ["RoostFiles", "RoostCore"], swiftSettings: strict),
         .testTarget(
             name: "RoostKeyValueTests",
@@ -98,6 +106,10 @@ let package = Package(
                 "RoostKeyValue", "RoostMemory", "RoostCore", "RoostFiles",
                 .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RoostJSONTests",
+            dependencies: ["RoostJSON", "RoostCore", "RoostFiles", "RoostKeyValue", "RoostMemory", "RoostText"],
             swiftSettings: strict),
         .testTarget(
             name: "RoostSQLTests",

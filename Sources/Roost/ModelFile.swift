@@ -19,7 +19,11 @@ public enum ModelFile {
         _ path: String, version: String? = nil, registry: StoreRegistry = .builtIn
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [String]) {
         let name = path.split(separator: "/").last.map { $0.lowercased() } ?? ""
-        if name.hasSuffix(".json") {
+        // A store may be called like a model document; what it begins with tells them apart.
+        let isStore = registry.all.contains { type in
+            type.recognises(fileAt: path) || StoreURL(path)?.type == type.name
+        }
+        if name.hasSuffix(".json"), !isStore {
             return (
                 try ManagedObjectModel(
                     document: try SmallFile.bytes(

@@ -5,17 +5,20 @@ struct ParsedArguments: Sendable {
     /// What is no option, in order.
     private(set) var positions: [String] = []
     private var flags: Set<String> = []
-    private var values: [String: String] = [:]
+    private var values: [String: [String]] = [:]
 
     /// Whether an option without value was given.
     func has(_ option: String) -> Bool { flags.contains(option) }
 
     /// The value of an option; the last one when it was given more than once.
-    func value(_ option: String) -> String? { values[option] }
+    func value(_ option: String) -> String? { values[option]?.last }
+
+    /// All values of an option that may be given more than once, in order.
+    func allValues(_ option: String) -> [String] { values[option] ?? [] }
 
     /// The value of an option as a whole number of at least `minimum`.
     func integer(_ option: String, minimum: Int) throws -> Int? {
-        guard let text = values[option] else { return nil }
+        guard let text = value(option) else { return nil }
         guard let number = Int(text), number >= minimum else {
             throw UsageError("option '--\(option)' needs a whole number of at least \(minimum)")
         }
@@ -43,8 +46,9 @@ struct ParsedArguments: Sendable {
             guard let needed = option.needs, values[needed] == nil else { continue }
             throw UsageError("option '--\(option.name)' needs '--\(needed)' too")
         }
+        // What may be replaced must be named.
         if positions.count + 1 == command.argumentCount.lowerBound, command.usage.hasPrefix("STORE"),
-            let store = try StoreArguments.defaultStore(self)
+            !options.contains(where: { $0.name == "overwrite" }), let store = try StoreArguments.defaultStore(self)
         {
             positions.insert(store, at: 0)
         }
@@ -74,7 +78,7 @@ struct ParsedArguments: Sendable {
             flags.insert(name)
             return
         }
-        values[name] = try parts.count > 1 ? String(parts[1]) : Self.value(of: option, &rest)
+        values[name, default: []].append(try parts.count > 1 ? String(parts[1]) : Self.value(of: option, &rest))
     }
 
     private mutating func parseShort(
@@ -89,7 +93,8 @@ struct ParsedArguments: Sendable {
                 flags.insert(option.name)
                 continue
             }
-            values[option.name] = try letters.isEmpty ? Self.value(of: option, &rest) : String(letters)
+            values[option.name, default: []].append(
+                try letters.isEmpty ? Self.value(of: option, &rest) : String(letters))
             return
         }
     }

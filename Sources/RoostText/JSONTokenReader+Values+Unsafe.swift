@@ -1,0 +1,193 @@
+public import RoostCore
+
+extension JSONTokenReader {
+    /// The number as a whole number of 64 bits; nil when it has a fraction or an exponent, is out of range, or is no number.
+    public var integer: Int64? {
+        guard token == .number, isWhole else { return nil }
+        return withText { Self.integer($0) }
+    }
+
+    static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
+        let isNegative = text.first == UInt8(ascii: "-")
+        var value: Int64 = 0
+        for byte in text.dropFirst(isNegative ? 1 : 0) {
+            // Negative all the way: the lowest number has no positive counterpart.
+            guard byte &- UInt8(ascii: "0") < 10 else { return nil }
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            let (difference, more) = product.subtractingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+            guard !overflow, !more else { return nil }
+            value = difference
+        }
+        if isNegative { return value }
+        return value == .min ? nil : -value
+    }
+
+    /// The number, or the string that stands for one, as the nearest double; nil when it is neither or out of range.
+    ///
+    /// Reads what ``JSONText/append(_:to:)-(Double,_)`` writes, every bit kept, and any other JSON number.
+    public var double: Double? {
+        if token == .number { return withText { Self.double($0) } }
+        guard token == .string else { return nil }
+        return withText { text in
+            if let special = Self.special(text) { return special }
+            guard let bits = Self.nanBits(text, digits: 16) else { return nil }
+            let value = Double(bitPattern: bits)
+            return value.isNaN ? value : nil
+        }
+    }
+
+    /// The number, or the string that stands for one, as the nearest float; nil when it is neither or out of range.
+    ///
+    /// Reads what ``JSONText/append(_:to:)-(Float,_)`` writes, every bit kept, and any other JSON number.
+    public var float: Float? {
+        if token == .number {
+            return withText { text in
+                guard let value = Float(String(decoding: text, as: UTF8.self)), value.isFinite else { return nil }
+                return value
+            }
+        }
+        guard token == .string else { return nil }
+        return withText { text in
+            if let special = Self.special(text) { return Float(special) }
+            guard let bits = Self.nanBits(text, digits: 8) else { return nil }
+            let value = Float(bitPattern: UInt32(truncatingIfNeeded: bits))
+            return value.isNaN ? value : nil
+        }
+    }
+
+    private static func double(_ text: UnsafeRawBufferPointer) -> Double? {
+        if let value = shortDouble(text) { return value }
+        guard let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else { return nil }
+        return value
+    }
+
+    /// The value of a number of few digits, which one exact multiplication or division gives; nil for any other.
+    ///
+    /// A whole number up to 2^53 and a power of ten up to 10^22 are doubles, so the result is rounded once, as it should be.
+    private static func shortDouble(_ text: UnsafeRawBufferPointer) -> Double? {
+        guard text.count <= 24 else { return nil }
+        var (mantissa, exponent, isFraction) = (0, 0, false)
+        let isNegative = text.first == UInt8(ascii: "-")
+        for byte in text.dropFirst(isNegative ? 1 : 0) {
+            if byte == UInt8(ascii: ".") {
+                isFraction = true
+                continue
+            }
+            guard byte &- UInt8(ascii: "0") < 10, mantissa < (1 << 53) / 10 else { return nil }
+            mantissa = mantissa * 10 + Int(byte - UInt8(ascii: "0"))
+            if isFraction { exponent += 1 }
+        }
+        guard exponent < powersOfTen.count else { return nil }
+        let value = Double(mantissa) / powersOfTen[exponent]
+        return isNegative ? -value : value
+    }
+
+    private static let powersOfTen: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+        1e20, 1e21, 1e22,
+    ]
+
+    private static func special(_ text: UnsafeRawBufferPointer) -> Double? {
+        if text.elementsEqual("NaN".utf8) { return .nan }
+        if text.elementsEqual("Infinity".utf8) { return .infinity }
+        if text.elementsEqual("-Infinity".utf8) { return -.infinity }
+        return nil
+    }
+
+    /// The bits in `NaN:<digits>`.
+    private static func nanBits(_ text: UnsafeRawBufferPointer, digits: Int) -> UInt64? {
+        guard text.count == 4 + digits, text.starts(with: "NaN:".utf8), text[4] != UInt8(ascii: "+") else { return nil }
+        return UInt64(String(decoding: text.dropFirst(4), as: UTF8.self), radix: 16)
+    }
+
+    // MARK: Strings
+
+    /// The string as a decimal number, or the number in its own digits; nil when it is neither or out of range.
+    public var decimal: DecimalNumber? {
+        guard token == .string || token == .number else { return nil }
+        return withText { DecimalNumber(utf8: $0) }
+    }
+
+    /// Appends the bytes that the string is the base64 of; false, with nothing appended, when it is not base64.
+    ///
+    /// Strict: padded, without space, and no bits in the last digit that would be lost.
+    public func appendBase64(to bytes: inout [UInt8]) -> Bool {
+        guard token == .string else { return false }
+        return withText { Base64.append(decoding: $0, to: &bytes) }
+    }
+
+    /// Appends the 16 bytes of the UUID that the string is; false, with nothing appended, when it is none.
+    public func appendUUID(to bytes: inout [UInt8]) -> Bool {
+        guard token == .string else { return false }
+        return withText { text in
+            guard text.count == 36 else { return false }
+            let start = bytes.count
+            var index = 0
+            while index < 36 {
+                if index == 8 || index == 13 || index == 18 || index == 23 {
+                    guard text[index] == UInt8(ascii: "-") else { break }
+                    index += 1
+                }
+                guard let high = Base64.hexadecimal(text[index]), let low = Base64.hexadecimal(text[index + 1]) else {
+                    break
+                }
+                bytes.append(high << 4 | low)
+                index += 2
+            }
+            guard index == 36 else {
+                bytes.removeLast(bytes.count - start)
+                return false
+            }
+            return true
+        }
+    }
+}
+
+/// Bytes out of digits.
+enum Base64 {
+    /// The value of each digit; 255 for everything else.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 255, count: 256)
+        for (value, digit) in JSONText.base64Digits.enumerated() { values[Int(digit)] = UInt8(value) }
+        return values
+    }()
+
+    static func append(decoding text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) -> Bool {
+        guard text.count % 4 == 0 else { return false }
+        guard !text.isEmpty else { return true }
+        let padding = text[text.count - 1] != UInt8(ascii: "=") ? 0 : text[text.count - 2] != UInt8(ascii: "=") ? 1 : 2
+        let start = bytes.count
+        bytes.reserveCapacity(start + text.count / 4 * 3)
+        let isValid = values.withUnsafeBufferPointer { values in
+            let whole = text.count - (padding > 0 ? 4 : 0)
+            var index = 0
+            while index < whole {
+                let (a, b) = (values[Int(text[index])], values[Int(text[index + 1])])
+                let (c, d) = (values[Int(text[index + 2])], values[Int(text[index + 3])])
+                guard (a | b | c | d) < 64 else { return false }
+                bytes.append(a << 2 | b >> 4)
+                bytes.append(b << 4 | c >> 2)
+                bytes.append(c << 6 | d)
+                index += 4
+            }
+            guard padding > 0 else { return true }
+            let (a, b) = (values[Int(text[index])], values[Int(text[index + 1])])
+            let c = padding == 1 ? values[Int(text[index + 2])] : 0
+            guard (a | b | c) < 64, padding == 1 ? c & 3 == 0 : b & 15 == 0 else { return false }
+            bytes.append(a << 2 | b >> 4)
+            if padding == 1 { bytes.append(b << 4 | c >> 2) }
+            return true
+        }
+        if !isValid { bytes.removeLast(bytes.count - start) }
+        return isValid
+    }
+
+    static func hexadecimal(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,33 @@
+internal import RoostCore
+
+/// The names that record texts use beside those of properties.
+enum RecordText {
+    /// The keys of what is not a property.
+    static let reservedKeys = ["id", "version", "entity"]
+
+    /// The key of a field: its name, or `name#value` where that would be taken for one of the reserved keys.
+    ///
+    /// No property's name contains `#`.
+    static func key(of field: RecordLayout.Field) -> String {
+        reservedKeys.contains(field.name) ? field.name + "#value" : field.name
+    }
+
+    /// What a property of this kind looks like in a text, for messages.
+    static func expectation(_ kind: RecordLayout.Field.Kind) -> String {
+        switch kind {
+        case .integer16: "a whole number from -32768 to 32767"
+        case .integer32: "a whole number of 32 bits"
+        case .integer64, .order: "a whole number of 64 bits"
+        case .reference: "the key of an object, a whole number above 0,"
+        case .polymorphicReference, .objectID: "an object as \"Entity/key\""
+        case .double, .float: "a number, or \"NaN\", \"Infinity\" or \"-Infinity\","
+        case .date: "a number of seconds since 2001-01-01"
+        case .boolean: "true or false"
+        case .decimal: "a decimal number as a string"
+        case .uuid: "a UUID as a string"
+        case .string, .uri: "a string"
+        case .data, .transformable: "a string in base64"
+        case .composite: "an object"
+        }
+    }
+}

@@ -1,0 +1,136 @@
+public import RoostCore
+
+/// Writes records as JSON text: one object on one line for each.
+///
+/// The text holds every value exactly; ``RecordTextReader`` makes the same bytes of it. `{"id": 7, "version": 2, "title": "Blue"}`:
+/// key and version come first, then every property that is not null, in the order of the model's names. Numbers and booleans
+/// are JSON's own, a double is its shortest exact text; `"NaN"`, `"Infinity"`, `"-Infinity"` and `"NaN:<bits>"` are what JSON's
+/// numbers cannot say. A decimal is a string of all its digits, a date its seconds since 2001-01-01, binary data and the stored
+/// form of a transformable value base64, a composite an object of its elements. A to-one relationship is the key of its
+/// destination, or `"Entity/key"` where the destination has subentities, as is every object ID; the place in an ordered inverse
+/// is `relationship#order`. A property called `id` or `version` is written as `id#value` or `version#value`.
+///
+/// Names are resolved once, when the writer is made; nothing is allocated per record but what the text itself needs.
+public struct RecordTextWriter: Sendable {
+    // Classes, so that a loop over them counts one reference each and copies no names.
+
+    /// What an entity's records consist of.
+    final class Plan: Sendable {
+        /// `"Track/`, to begin an object ID.
+        let idPrefix: [UInt8]
+        let members: [Member]
+        /// All elements of composites, with their dotted paths.
+        let elements: [Element]
+
+        init(idPrefix: [UInt8], members: [Member]) {
+            self.idPrefix = idPrefix
+            self.members = members
+            elements = members.flatMap(Element.elements)
+        }
+    }
+
+    /// A property, or an element of a composite.
+    final class Member: Sendable {
+        let field: RecordLayout.Field
+        /// The text before the value: `, "name": `.
+        let prefix: [UInt8]
+        /// The elements of a composite.
+        let elements: [Member]
+
+        init(_ field: RecordLayout.Field, key: String, elements: [Member]) {
+            self.field = field
+            self.elements = elements
+            var prefix = Array(", ".utf8)
+            JSONText.append(key, to: &prefix)
+            prefix.append(contentsOf: ": ".utf8)
+            self.prefix = prefix
+        }
+    }
+
+    /// An element of a composite as a member of the record itself, which it is while its composite is null.
+    final class Element: Sendable {
+        let composite: RecordLayout.Field
+        let member: Member
+
+        init(_ member: Member, of composite: RecordLayout.Field) {
+            self.composite = composite
+            self.member = Member(member.field, key: member.field.name, elements: member.elements)
+        }
+
+        /// The elements of a composite and of the composites in it.
+        static func elements(of member: Member) -> [Element] {
+            member.elements.flatMap { [Element($0, of: member.field)] + elements(of: $0) }
+        }
+    }
+
+    let plans: [Plan]
+
+    /// Makes a writer of the records of a model.
+    public init(model: ManagedObjectModel) {
+        plans = model.entities.map { entity in
+            var idPrefix: [UInt8] = []
+            JSONText.append(entity.name.text, to: &idPrefix)
+            idPrefix[idPrefix.count - 1] = UInt8(ascii: "/")
+            return Plan(idPrefix: idPrefix, members: Self.members(of: entity.layout, below: nil))
+        }
+    }
+
+    /// The fields directly below a composite, or of the record itself, by name.
+    private static func members(of layout: RecordLayout, below composite: RecordLayout.Field?) -> [Member] {
+        let prefix = composite.map { $0.name + "." } ?? ""
+        let fields = layout.fields.filter { field in
+            field.name.hasPrefix(prefix) && !field.name.dropFirst(prefix.count).contains(".")
+        }
+        return fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.map { field in
+            Member(
+                field, key: composite == nil ? RecordText.key(of: field) : String(field.name.dropFirst(prefix.count)),
+                elements: field.kind == .composite ? members(of: layout, below: field) : [])
+        }
+    }
+
+    /// Appends one record as an object, without a line break.
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - entityKey: Whether the object begins with `"entity": "<name>"`.
+    ///   - text: What is appended to.
+    /// - Throws: Code `corrupted`, naming the object, for a value that no text can hold: invalid UTF-8, a decimal that is not
+    ///   canonical, a reference to an entity that does not exist. The text is as it was then.
+    public func append(_ record: RecordReader, entityKey: Bool = false, to text: inout [UInt8]) throws(StoreError) {
+        let start = text.count
+        let plan = plans[record.entityNumber]
+        if entityKey {
+            text.append(contentsOf: "{\"entity\": ".utf8)
+            text.append(contentsOf: plan.idPrefix.dropLast())
+            text.append(contentsOf: "\", \"id\": ".utf8)
+        } else {
+            text.append(contentsOf: "{\"id\": ".utf8)
+        }
+        JSONText.append(record.key, to: &text)
+        text.append(contentsOf: ", \"version\": ".utf8)
+        JSONText.append(Int64(record.version), to: &text)
+        do throws(StoreError) {
+            for member in plan.members { try append(member, of: record, to: &text) }
+            // No composite of a record made of values is null while an element is not, but its bytes could say so.
+            for element in plan.elements where record.isNull(element.composite) {
+                try append(element.member, of: record, to: &text)
+            }
+        } catch {
+            text.removeLast(text.count - start)
+            throw error
+        }
+        text.append(UInt8(ascii: "}"))
+    }
+
+    private func append(_ member: Member, of record: RecordReader, to text: inout [UInt8]) throws(StoreError) {
+        guard !record.isNull(member.field) else { return }
+        text.append(contentsOf: member.prefix)
+        guard member.field.kind == .composite else { return try appendValue(of: member.field, record, to: &text) }
+        text.append(UInt8(ascii: "{"))
+        let start = text.count
+        for element in member.elements { try append(element, of: record, to: &text) }
+        // The first element has no comma before it.
+        if text.count > start { text.removeSubrange(start..<start + 2) }
+        text.append(UInt8(ascii: "}"))
+    }
+}
