@@ -133,6 +133,7 @@ struct ConfigurationTests {
                     b: { type: "lmdb", path: "b", options: { mapsize: 1, maxReaders: 1 } } },
                   default: "c" }
                 """
+            let types = StoreRegistry.builtIn.all.map(\.name).joined(separator: ", ")
             let error = try #require(error { _ = try folder.configuration(document) })
             #expect(error.code == .invalidConfiguration)
             #expect(
@@ -140,7 +141,7 @@ struct ConfigurationTests {
                     The configuration '/roost.json' is not valid:
                       modle (line 1, column 3): the key is unknown; did you mean 'model'?
                       model (line 1, column 20): there is no file '/nothing'.
-                      stores.a.type (line 3, column 16): one of sqlite, lmdb, memory, coredata is expected; did you mean 'sqlite'?
+                      stores.a.type (line 3, column 16): one of \(types) is expected; did you mean 'sqlite'?
                       stores.b.options.mapsize (line 4, column 46): Stores of type 'lmdb' have no option 'mapsize'; did you mean 'mapSize'?
                       stores.b.options.maxReaders (line 4, column 70): The option 'maxReaders' of a store of type 'lmdb' must be a whole number from 2 to 1000000.
                       default (line 5, column 12): one of a, b is expected; did you mean 'a'?

@@ -46,8 +46,9 @@ struct ParsedArguments: Sendable {
             guard let needed = option.needs, values[needed] == nil else { continue }
             throw UsageError("option '--\(option.name)' needs '--\(needed)' too")
         }
+        // What may be replaced must be named.
         if positions.count + 1 == command.argumentCount.lowerBound, command.usage.hasPrefix("STORE"),
-            let store = try StoreArguments.defaultStore(self)
+            !options.contains(where: { $0.name == "overwrite" }), let store = try StoreArguments.defaultStore(self)
         {
             positions.insert(store, at: 0)
         }
