@@ -14,17 +14,19 @@ public func nearestName(to name: String, among candidates: [String]) -> String? 
     return best?.name
 }
 
-/// The number of insertions, deletions and replacements that turn `left` into `right`.
+/// The number of insertions, deletions, replacements and exchanges of neighbours that turn `left` into `right`.
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
-    var row = Array(0...right.count)
+    var beforeLast: [Int] = []
+    var last = Array(0...right.count)
     for (i, a) in left.enumerated() {
-        var diagonal = row[0]
-        row[0] = i + 1
+        var row = [i + 1]
+        row.reserveCapacity(last.count)
         for (j, b) in right.enumerated() {
-            let replaced = diagonal + (a == b ? 0 : 1)
-            diagonal = row[j + 1]
-            row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+            var best = min(last[j + 1] + 1, row[j] + 1, last[j] + (a == b ? 0 : 1))
+            if i > 0, j > 0, a == right[j - 1], left[i - 1] == b { best = min(best, beforeLast[j - 1] + 1) }
+            row.append(best)
         }
+        (beforeLast, last) = (last, row)
     }
-    return row[right.count]
+    return last[right.count]
 }
