@@ -86,7 +86,9 @@ let package = Package(
         .target(name: "RoostConformance", dependencies: ["RoostCore"], path: "Conformance", swiftSettings: strict),
         .executableTarget(
             name: "RoostCommand",
-            dependencies: ["Roost", "RoostCore", "RoostFiles", "RoostConformance", "RoostMigration"],
+            dependencies: [
+                "Roost", "RoostCore", "RoostFiles", "RoostText", "RoostConformance", "RoostMigration", "CRoostSystem",
+            ],
             swiftSettings: strict),
 
         // MARK: Tests

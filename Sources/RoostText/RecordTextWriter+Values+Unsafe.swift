@@ -11,7 +11,9 @@ extension RecordTextWriter {
         case .float: JSONText.append(Float(bitPattern: record.floatBits(field)), to: &text)
         case .boolean: text.append(contentsOf: (record.boolean(field) ? "true" : "false").utf8)
         case .decimal:
-            guard let number = record.decimal(field) else { throw Self.unwritable(field, record, "a canonical decimal") }
+            guard let number = record.decimal(field) else {
+                throw Self.unwritable(field, record, "a canonical decimal")
+            }
             JSONText.append(number, to: &text)
         case .uuid: JSONText.append(uuid: record.bytes(field), to: &text)
         case .objectID, .polymorphicReference:

@@ -94,7 +94,8 @@ public struct RecordTextWriter: Sendable {
         text.append(UInt8(ascii: "}"))
     }
 
-    private func append(
+    /// Appends a member with the comma and the key before it, or nothing where it has no value.
+    func append(
         _ member: Member, of record: RecordReader, isPath: Bool = false, to text: inout [UInt8]
     ) throws(StoreError) {
         let field = member.field

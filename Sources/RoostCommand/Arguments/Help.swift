@@ -7,7 +7,7 @@ enum Help {
         let width = commands.map(\.name.count).max() ?? 0
         let list = commands.map { "  \(padded($0.name, width))  \($0.summary)" }.joined(separator: "\n")
         return """
-            roost \(roostVersion): converts, checks and compares object stores.
+            roost \(roostVersion): converts, checks, compares and reads object stores.
 
             Usage: roost COMMAND [OPTIONS] [ARGUMENTS]
 
@@ -68,7 +68,7 @@ enum Help {
             | Exit code | Meaning |
             | --- | --- |
             | 0 | Fine. |
-            | 1 | A finding: `check` found damage, `diff` or `model compare` a difference, `model validate` a problem, `conformance` a failure. |
+            | 1 | A finding: `check` found damage, `diff` or `model compare` a difference, `model validate` a problem, `conformance` a failure, `fetch --id` no such object. |
             | 2 | Wrong usage: an unknown command or option, a missing argument. |
             | 3 | An error of a store, a model or the system. Nothing was changed, unless all that failed was printing the result. |
             | 130 | Interrupted by Ctrl-C or SIGTERM; nothing was changed. |

@@ -5,17 +5,20 @@ struct ParsedArguments: Sendable {
     /// What is no option, in order.
     private(set) var positions: [String] = []
     private var flags: Set<String> = []
-    private var values: [String: String] = [:]
+    private var values: [String: [String]] = [:]
 
     /// Whether an option without value was given.
     func has(_ option: String) -> Bool { flags.contains(option) }
 
     /// The value of an option; the last one when it was given more than once.
-    func value(_ option: String) -> String? { values[option] }
+    func value(_ option: String) -> String? { values[option]?.last }
+
+    /// All values of an option that can be given more than once, in order.
+    func values(_ option: String) -> [String] { values[option] ?? [] }
 
     /// The value of an option as a whole number of at least `minimum`.
     func integer(_ option: String, minimum: Int) throws -> Int? {
-        guard let text = values[option] else { return nil }
+        guard let text = value(option) else { return nil }
         guard let number = Int(text), number >= minimum else {
             throw UsageError("option '--\(option)' needs a whole number of at least \(minimum)")
         }
@@ -69,7 +72,7 @@ struct ParsedArguments: Sendable {
             flags.insert(name)
             return
         }
-        values[name] = try parts.count > 1 ? String(parts[1]) : Self.value(of: option, &rest)
+        values[name, default: []].append(try parts.count > 1 ? String(parts[1]) : Self.value(of: option, &rest))
     }
 
     private mutating func parseShort(
@@ -84,7 +87,8 @@ struct ParsedArguments: Sendable {
                 flags.insert(option.name)
                 continue
             }
-            values[option.name] = try letters.isEmpty ? Self.value(of: option, &rest) : String(letters)
+            values[option.name, default: []].append(
+                try letters.isEmpty ? Self.value(of: option, &rest) : String(letters))
             return
         }
     }

@@ -1,3 +1,4 @@
+internal import CRoostSystem
 internal import Foundation
 
 #if canImport(Glibc)
@@ -18,8 +19,11 @@ struct Console: Sendable {
     /// Writes a result and a line feed to standard output.
     ///
     /// When nobody reads standard output any more, the process ends quietly, as it would by SIGPIPE.
-    func print(_ text: String) throws {
-        guard let code = Self.write(text + "\n", to: STDOUT_FILENO) else { return }
+    func print(_ text: String) throws { try write(Array((text + "\n").utf8)) }
+
+    /// Writes bytes to standard output, as ``print(_:)`` does.
+    func write(_ bytes: [UInt8]) throws {
+        guard let code = Self.write(bytes[...], to: STDOUT_FILENO) else { return }
         if code == EPIPE { Self.leave(.success) }
         throw OutputError(code: code)
     }
@@ -39,13 +43,21 @@ struct Console: Sendable {
         let line = String(
             String.UnicodeScalarView(
                 message.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
-        _ = Self.write("roost: \(line)\n", to: STDERR_FILENO)
+        _ = Self.write(Array("roost: \(line)\n".utf8)[...], to: STDERR_FILENO)
     }
 
     /// Replaces the progress line on standard error; an empty text removes it.
     func showProgress(_ text: String) {
         guard showsProgress else { return }
-        _ = Self.write("\r\u{1B}[K\(text)", to: STDERR_FILENO)
+        _ = Self.write(Array("\r\u{1B}[K\(text)".utf8)[...], to: STDERR_FILENO)
+    }
+
+    /// How tables look here.
+    var tableStyle: TableStyle {
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        return TableStyle(
+            environment: ProcessInfo.processInfo.environment,
+            terminalWidth: isTerminal ? Int(croost_terminal_width(STDOUT_FILENO)) : nil)
     }
 
     /// Gives the descriptors of standard input, output and error that are closed something harmless.
@@ -65,8 +77,8 @@ struct Console: Sendable {
     static func leave(_ code: ExitCode) -> Never { _exit(code.rawValue) }
 
     /// Writes everything; the errno value when it cannot.
-    private static func write(_ text: String, to descriptor: Int32) -> Int32? {
-        var rest = Array(text.utf8)[...]
+    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int32? {
+        var rest = bytes
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
             if written < 0 {
