@@ -12,6 +12,8 @@ enum RoostTool {
         // Before anything else opens a file.
         Console.fillStandardDescriptors()
         Interruption.shared.install()
+        // Whatever a damaged or hostile file asks for: eight times the largest value that stores hold by default.
+        limitLibraryMemory(toByteCount: 2 << 30)
         let code = run(Array(CommandLine.arguments.dropFirst()), Console())
         Console.leave(code)
     }

@@ -17,12 +17,14 @@ struct SQLiteSettings: Sendable {
     var synchronous = Synchronous.full
     /// The largest value, and the largest row.
     var maximumValueBytes = 256 << 20
+    /// How long a statement may look for its next row before it fails with code `timedOut`; nil for as long as it takes.
+    var rowTimeout: Duration? = .seconds(300)
     /// The page size of a new store; nil for 4096, or 8192 for one that is loaded before it is published.
     var pageSizeBytes: Int?
     var timeoutSeconds: Double
     var isReadOnly: Bool
 
-    static let names = ["synchronous", "maximumValueBytes", "pageSizeBytes"]
+    static let names = ["synchronous", "maximumValueBytes", "pageSizeBytes", "rowTimeoutSeconds"]
 
     /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not possible.
     init(_ options: StoreOptions) throws(StoreError) {
@@ -43,6 +45,11 @@ struct SQLiteSettings: Sendable {
                     throw Self.wrong(name, "a number from 1048576 to 1073741824")
                 }
                 maximumValueBytes = value
+            case "rowTimeoutSeconds":
+                guard let value = Double(text), (0...1e6).contains(value) else {
+                    throw Self.wrong(name, "a number of seconds from 0, which means no limit, to 1000000")
+                }
+                rowTimeout = value == 0 ? nil : .seconds(value)
             case "pageSizeBytes":
                 guard let value = Int(text), (512...65536).contains(value), value & (value - 1) == 0 else {
                     throw Self.wrong(name, "a power of two from 512 to 65536")
