@@ -74,10 +74,12 @@ struct JSONKeyStack {
 }
 
 /// Known names by their bytes: which of them a key is, without making a string of it.
-public struct JSONNameTable: Sendable {
+public final class JSONNameTable: Sendable {
     /// The names, in their order.
     public let names: [String]
-    private let bytes: [[UInt8]]
+    /// The bytes of all names, and where each ends.
+    private let bytes: [UInt8]
+    private let ends: [Int]
     private let slots: [Int32]
 
     /// Makes a table; the position of each name is its index.
@@ -85,16 +87,21 @@ public struct JSONNameTable: Sendable {
     /// Of equal names the first counts.
     public init(_ names: [String]) {
         self.names = names
-        let bytes = names.map { Array($0.utf8) }
+        var bytes: [UInt8] = []
+        var ends: [Int] = []
         var count = 8
         while count < names.count * 4 { count *= 2 }
         var slots = [Int32](repeating: -1, count: count)
-        for (index, name) in bytes.enumerated() {
+        for (index, name) in names.enumerated() {
+            let name = Array(name.utf8)
+            bytes.append(contentsOf: name)
+            ends.append(bytes.count)
             var slot = name.withUnsafeBytes { Self.slot(of: $0, mask: count - 1) }
             while slots[slot] >= 0 { slot = (slot + 1) & (count - 1) }
             slots[slot] = Int32(truncatingIfNeeded: index)
         }
         self.bytes = bytes
+        self.ends = ends
         self.slots = slots
     }
 
@@ -104,7 +111,12 @@ public struct JSONNameTable: Sendable {
         var slot = Self.slot(of: name, mask: mask)
         while slots[slot] >= 0 {
             let index = Int(slots[slot])
-            if bytes[index].withUnsafeBytes({ $0.hasSameBytes(as: name) }) { return index }
+            let (start, end) = (index == 0 ? 0 : ends[index - 1], ends[index])
+            if end - start == name.count,
+                bytes.withUnsafeBytes({ UnsafeRawBufferPointer(rebasing: $0[start..<end]).hasSameBytes(as: name) })
+            {
+                return index
+            }
             slot = (slot + 1) & mask
         }
         return nil

@@ -46,7 +46,9 @@ extension JSONTokenReader {
         var offset = 0
         self.init(name: name, layout: layout, errorCode: errorCode, computesChecksum: computesChecksum) { buffer in
             let count = min(buffer.count, bytes.count - offset)
-            bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count])) }
+            bytes.withUnsafeBytes {
+                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count]))
+            }
             offset += count
             return count
         }
@@ -164,6 +166,7 @@ extension JSONTokenReader {
     ///
     /// For values that something else reads: a model, metadata. The whole text is in memory then.
     /// - Parameter byteCountLimit: The bytes after which the value is refused.
+    /// - Returns: The bytes of the value, without space around it.
     /// - Throws: As ``next()``; code `limitExceeded`.
     public mutating func captureValue(byteCountLimit: Int) throws(StoreError) -> [UInt8] {
         _ = try next()

@@ -56,9 +56,36 @@ extension JSONTokenReader {
     }
 
     private static func double(_ text: UnsafeRawBufferPointer) -> Double? {
+        if let value = shortDouble(text) { return value }
         guard let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else { return nil }
         return value
     }
+
+    /// The value of a number of few digits, which one exact multiplication or division gives; nil for any other.
+    ///
+    /// A whole number up to 2^53 and a power of ten up to 10^22 are doubles, so the result is rounded once, as it should be.
+    private static func shortDouble(_ text: UnsafeRawBufferPointer) -> Double? {
+        guard text.count <= 24 else { return nil }
+        var (mantissa, exponent, isFraction) = (0, 0, false)
+        let isNegative = text.first == UInt8(ascii: "-")
+        for byte in text.dropFirst(isNegative ? 1 : 0) {
+            if byte == UInt8(ascii: ".") {
+                isFraction = true
+                continue
+            }
+            guard byte &- UInt8(ascii: "0") < 10, mantissa < (1 << 53) / 10 else { return nil }
+            mantissa = mantissa * 10 + Int(byte - UInt8(ascii: "0"))
+            if isFraction { exponent += 1 }
+        }
+        guard exponent < powersOfTen.count else { return nil }
+        let value = Double(mantissa) / powersOfTen[exponent]
+        return isNegative ? -value : value
+    }
+
+    private static let powersOfTen: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+        1e20, 1e21, 1e22,
+    ]
 
     private static func special(_ text: UnsafeRawBufferPointer) -> Double? {
         if text.elementsEqual("NaN".utf8) { return .nan }

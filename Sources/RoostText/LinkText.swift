@@ -53,7 +53,8 @@ public enum LinkText {
                 link.order = number
             default:
                 guard number == 0 || relationship.inverseIsOrdered else {
-                    throw reader.error("the inverse of '\(relationship.name)' is not ordered, so its links have no place")
+                    throw reader.error(
+                        "the inverse of '\(relationship.name)' is not ordered, so its links have no place")
                 }
                 link.inverseOrder = number
             }

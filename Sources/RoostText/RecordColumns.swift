@@ -33,6 +33,9 @@ public struct RecordColumns: Sendable {
         }
     }
 
+    /// The names of what is no property.
+    private static let ownNames = ["id", "version", "entity"]
+
     /// The columns, in the order in which they were asked for.
     public let columns: [Column]
 
@@ -66,7 +69,7 @@ public struct RecordColumns: Sendable {
                 entity.declaration.attributes.map(\.name) + entity.declaration.relationships.map(\.name)
             for name in declared {
                 guard let field = entity.layout.field(name) else { continue }
-                names.append(RecordText.key(of: field))
+                names.append(ownNames.contains(field.name) ? field.name + "#value" : field.name)
             }
         }
         return names
@@ -81,7 +84,7 @@ public struct RecordColumns: Sendable {
         case "entity": return .entity
         default: break
         }
-        let property = RecordText.reservedKeys.first { name == $0 + "#value" } ?? name
+        let property = ownNames.first { name == $0 + "#value" } ?? name
         guard entity.layout.field(property) != nil else {
             if let relationship = entity.relationship(property), relationship.isToMany {
                 throw StoreError(
@@ -89,7 +92,7 @@ public struct RecordColumns: Sendable {
                     "'\(entity.name).\(property)' leads to many objects, which no column shows; 'roost dump' has its links."
                 )
             }
-            let known = RecordText.reservedKeys + entity.layout.fields.map(\.name)
+            let known = ownNames + entity.layout.fields.map(\.name)
             let hint = nearestName(to: property, among: known).map { "; did you mean '\($0)'?" } ?? "."
             throw StoreError(
                 .unknownProperty, "Entity '\(entity.name)' has no stored property '\(property)'\(hint)")

@@ -8,19 +8,52 @@ public import RoostCore
 ///
 /// Not `Sendable`: use it from one thread at a time.
 public struct RecordTextReader {
-    /// What a key of a record means.
-    enum Member {
-        case id
-        case version
-        case entity
-        /// A field, and the node of its elements where it is a composite.
-        case field(RecordLayout.Field, elements: Int?)
+    /// The keys of a record, or of a composite in it, and what each means: a field's position, or one of the numbers below.
+    ///
+    /// A class, so that finding a key copies no tables.
+    final class Node {
+        static let id = -1
+        static let version = -2
+        static let entity = -3
+
+        let names: JSONNameTable
+        let members: [Int]
+
+        init(_ names: [String], _ members: [Int]) {
+            self.names = JSONNameTable(names)
+            self.members = members
+        }
     }
 
-    /// The keys of a record, or of a composite in it.
-    struct Node {
-        var names: JSONNameTable
-        var members: [Member]
+    /// What can be read into the records of an entity.
+    final class Plan {
+        let layout: RecordLayout
+        /// The record itself, then its composites.
+        let nodes: [Node]
+        /// For each field that is a composite, its node; 0 for any other.
+        let nodeOfField: [Int]
+
+        init(_ layout: RecordLayout) {
+            self.layout = layout
+            let fields = layout.fields
+            // An element stands at the top, by its path, where it has a value although its composite is null.
+            var nodes = [
+                Node(
+                    RecordText.reservedKeys + fields.map(RecordText.key),
+                    [Node.id, Node.version, Node.entity] + Array(fields.indices))
+            ]
+            var nodeOfField = Array(repeating: 0, count: fields.count)
+            for composite in fields where composite.kind == .composite {
+                let prefix = composite.name + "."
+                let elements = fields.filter {
+                    $0.name.hasPrefix(prefix) && !$0.name.dropFirst(prefix.count).contains(".")
+                }
+                nodeOfField[composite.index] = nodes.count
+                nodes.append(Node(elements.map { String($0.name.dropFirst(prefix.count)) }, elements.map(\.index)))
+            }
+            self.nodes = nodes
+            self.nodeOfField = nodeOfField
+        }
     }
 
     /// A value that was read and not yet put into the batch, which wants the fields in their order.
@@ -28,7 +61,7 @@ public struct RecordTextReader {
         /// The record that the value belongs to; it is there only for the current one.
         var stamp = 0
         var bits: UInt64 = 0
-        /// Of a reference: the entity. Of a decimal: its position.
+        /// The entity of a reference; the position of a decimal.
         var number = 0
         /// Bytes in `bytes`.
         var bytes = 0..<0
@@ -36,8 +69,7 @@ public struct RecordTextReader {
 
     let model: ManagedObjectModel
     let entityNames: JSONNameTable
-    /// For each entity its nodes; the first is the record itself.
-    let nodes: [[Node]]
+    let plans: [Plan]
     var slots: [Slot]
     var stamp = 0
     var bytes: [UInt8] = []
@@ -47,29 +79,8 @@ public struct RecordTextReader {
     public init(model: ManagedObjectModel) {
         self.model = model
         entityNames = JSONNameTable(model.entities.map(\.name.text))
-        nodes = model.entities.map { Self.nodes(of: $0.layout) }
+        plans = model.entities.map { Plan($0.layout) }
         slots = Array(repeating: Slot(), count: model.entities.map(\.layout.fields.count).max() ?? 0)
-    }
-
-    private static func nodes(of layout: RecordLayout) -> [Node] {
-        let composites = layout.fields.filter { $0.kind == .composite }
-        func member(_ field: RecordLayout.Field) -> Member {
-            .field(field, elements: composites.firstIndex { $0.index == field.index }.map { $0 + 1 })
-        }
-        // An element may stand at the top by its path, so that it can have a value where the composite is null.
-        let root = Node(
-            names: JSONNameTable(RecordText.reservedKeys + layout.fields.map(RecordText.key)),
-            members: [.id, .version, .entity] + layout.fields.map(member))
-        return [root]
-            + composites.map { composite in
-                let prefix = composite.name + "."
-                let elements = layout.fields.filter {
-                    $0.name.hasPrefix(prefix) && !$0.name.dropFirst(prefix.count).contains(".")
-                }
-                return Node(
-                    names: JSONNameTable(elements.map { String($0.name.dropFirst(prefix.count)) }),
-                    members: elements.map(member))
-            }
     }
 
     /// The number of the entity that the current token of a reader, a string or a key, names; nil where there is none.
@@ -104,15 +115,18 @@ public struct RecordTextReader {
         stamp += 1
         bytes.removeAll(keepingCapacity: true)
         decimals.removeAll(keepingCapacity: true)
-        let layout = model.entities[entity].layout
+        let plan = plans[entity]
+        let layout = plan.layout
         var header = Header(entity: layout.entity)
-        while try reader.nextKey() { try readMember(in: 0, of: entity, &header, from: &reader) }
+        while try reader.nextKey() { try readMember(in: plan.nodes[0], plan, &header, from: &reader) }
         guard let key = header.key else {
             throw reader.error("a record of '\(layout.entity)' has no \"id\"; give every record its key")
         }
         batch.beginRecord(layout, key: key, version: header.version)
         do throws(StoreError) {
-            for field in layout.fields where slots[field.index].stamp == stamp { try set(field, in: &batch) }
+            for index in layout.fields.indices where slots[index].stamp == stamp {
+                try set(layout.fields[index], in: &batch)
+            }
         } catch {
             batch.abandonRecord()
             throw reader.error(error.message, code: error.code)
@@ -132,37 +146,42 @@ public struct RecordTextReader {
 
     /// Reads the member whose key is the reader's current token.
     private mutating func readMember(
-        in node: Int, of entity: Int, _ header: inout Header, from reader: inout JSONTokenReader
+        in node: Node, _ plan: Plan, _ header: inout Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {
-        guard let index = reader.index(in: nodes[entity][node].names) else {
-            throw unknown(reader, nodes[entity][node].names.names, header)
+        guard let index = reader.index(in: node.names) else { throw unknown(reader, node.names.names, header) }
+        let member = node.members[index]
+        guard member >= 0 else { return try readHeader(member, &header, from: &reader) }
+        guard try reader.next() != .null else { return }
+        guard slots[member].stamp != stamp else {
+            throw reader.error("property '\(plan.layout.fields[member].name)' of \(header.description) is given twice")
         }
-        switch nodes[entity][node].members[index] {
-        case .id:
-            _ = try reader.next()
+        slots[member].stamp = stamp
+        let elements = plan.nodeOfField[member]
+        guard elements > 0 else { return try readValue(of: plan.layout.fields[member], header, from: &reader) }
+        guard reader.token == .beginObject else { throw wrongValue(reader, plan.layout.fields[member], header) }
+        let composite = plan.nodes[elements]
+        // As deep as the model's composites, whatever the text.
+        while try reader.nextKey() { try readMember(in: composite, plan, &header, from: &reader) }
+    }
+
+    /// Reads a member that is no property.
+    private func readHeader(
+        _ member: Int, _ header: inout Header, from reader: inout JSONTokenReader
+    ) throws(StoreError) {
+        guard member != Node.entity else {
+            throw reader.error("\"entity\" may only be the first key of a record, where the record says its own entity")
+        }
+        _ = try reader.next()
+        if member == Node.id {
             guard let key = reader.integer, key > 0 else {
                 throw reader.mismatch("\"id\" of \(header.description): a whole number above 0")
             }
             header.key = key
-        case .version:
-            _ = try reader.next()
+        } else {
             guard let version = reader.integer.flatMap(UInt32.init(exactly:)) else {
                 throw reader.mismatch("\"version\" of \(header.description): a whole number of 32 bits")
             }
             header.version = version
-        case .entity:
-            throw reader.error("\"entity\" may only be the first key of a record, where the record says its own entity")
-        case .field(let field, let elements):
-            guard try reader.next() != .null else { return }
-            guard slots[field.index].stamp != stamp else {
-                throw reader.error("property '\(field.name)' of \(header.description) is given twice")
-            }
-            slots[field.index].stamp = stamp
-            guard let elements else {
-                return try readValue(of: field, header, from: &reader)
-            }
-            guard reader.token == .beginObject else { throw wrongValue(reader, field, header) }
-            while try reader.nextKey() { try readMember(in: elements, of: entity, &header, from: &reader) }
         }
     }
 

@@ -8,26 +8,59 @@ public import RoostCore
 /// numbers cannot say. A decimal is a string of all its digits, a date its seconds since 2001-01-01, binary data and the stored
 /// form of a transformable value base64, a composite an object of its elements. A to-one relationship is the key of its
 /// destination, or `"Entity/key"` where the destination has subentities, as is every object ID; the place in an ordered inverse
-/// is `relationship#order`. A property called `id`, `version` or `entity` is written as `id#value` and so on.
+/// is `relationship#order`. A property called `id` or `version` is written as `id#value` or `version#value`.
 ///
 /// Names are resolved once, when the writer is made; nothing is allocated per record but what the text itself needs.
 public struct RecordTextWriter: Sendable {
+    // Classes, so that a loop over them counts one reference each and copies no names.
+
     /// What an entity's records consist of.
-    struct Plan: Sendable {
+    final class Plan: Sendable {
         /// `"Track/`, to begin an object ID.
-        var idPrefix: [UInt8]
-        var members: [Member]
+        let idPrefix: [UInt8]
+        let members: [Member]
+        /// All elements of composites, with their dotted paths.
+        let elements: [Element]
+
+        init(idPrefix: [UInt8], members: [Member]) {
+            self.idPrefix = idPrefix
+            self.members = members
+            elements = members.flatMap(Element.elements)
+        }
     }
 
-    /// A property, or an element of a composite, with its text up to the value.
-    struct Member: Sendable {
-        var field: RecordLayout.Field
-        /// `, "name": `, as a member of the record or of the composite.
-        var prefix: [UInt8]
-        /// The same with the dotted path, for an element whose composite is null; empty for anything else.
-        var pathPrefix: [UInt8]
+    /// A property, or an element of a composite.
+    final class Member: Sendable {
+        let field: RecordLayout.Field
+        /// The text before the value: `, "name": `.
+        let prefix: [UInt8]
         /// The elements of a composite.
-        var elements: [Member]
+        let elements: [Member]
+
+        init(_ field: RecordLayout.Field, key: String, elements: [Member]) {
+            self.field = field
+            self.elements = elements
+            var prefix = Array(", ".utf8)
+            JSONText.append(key, to: &prefix)
+            prefix.append(contentsOf: ": ".utf8)
+            self.prefix = prefix
+        }
+    }
+
+    /// An element of a composite as a member of the record itself, which it is while its composite is null.
+    final class Element: Sendable {
+        let composite: RecordLayout.Field
+        let member: Member
+
+        init(_ member: Member, of composite: RecordLayout.Field) {
+            self.composite = composite
+            self.member = Member(member.field, key: member.field.name, elements: member.elements)
+        }
+
+        /// The elements of a composite and of the composites in it.
+        static func elements(of member: Member) -> [Element] {
+            member.elements.flatMap { [Element($0, of: member.field)] + elements(of: $0) }
+        }
     }
 
     let plans: [Plan]
@@ -49,19 +82,10 @@ public struct RecordTextWriter: Sendable {
             field.name.hasPrefix(prefix) && !field.name.dropFirst(prefix.count).contains(".")
         }
         return fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.map { field in
-            let isElement = composite != nil
-            let key = isElement ? String(field.name.dropFirst(prefix.count)) : RecordText.key(of: field)
-            return Member(
-                field: field, prefix: memberPrefix(key), pathPrefix: isElement ? memberPrefix(field.name) : [],
+            Member(
+                field, key: composite == nil ? RecordText.key(of: field) : String(field.name.dropFirst(prefix.count)),
                 elements: field.kind == .composite ? members(of: layout, below: field) : [])
         }
-    }
-
-    private static func memberPrefix(_ key: String) -> [UInt8] {
-        var text = Array(", ".utf8)
-        JSONText.append(key, to: &text)
-        text.append(contentsOf: ": ".utf8)
-        return text
     }
 
     /// Appends one record as an object, without a line break.
@@ -87,6 +111,10 @@ public struct RecordTextWriter: Sendable {
         JSONText.append(Int64(record.version), to: &text)
         do throws(StoreError) {
             for member in plan.members { try append(member, of: record, to: &text) }
+            // No composite of a record made of values is null while an element is not, but its bytes could say so.
+            for element in plan.elements where record.isNull(element.composite) {
+                try append(element.member, of: record, to: &text)
+            }
         } catch {
             text.removeLast(text.count - start)
             throw error
@@ -95,18 +123,10 @@ public struct RecordTextWriter: Sendable {
     }
 
     /// Appends a member with the comma and the key before it, or nothing where it has no value.
-    func append(
-        _ member: Member, of record: RecordReader, isPath: Bool = false, to text: inout [UInt8]
-    ) throws(StoreError) {
-        let field = member.field
-        if field.kind == .composite, record.isNull(field) {
-            // Elements may have values all the same; they go by their paths then.
-            for element in member.elements { try append(element, of: record, isPath: true, to: &text) }
-            return
-        }
-        guard !record.isNull(field) else { return }
-        text.append(contentsOf: isPath ? member.pathPrefix : member.prefix)
-        guard field.kind == .composite else { return try appendValue(of: field, record, to: &text) }
+    func append(_ member: Member, of record: RecordReader, to text: inout [UInt8]) throws(StoreError) {
+        guard !record.isNull(member.field) else { return }
+        text.append(contentsOf: member.prefix)
+        guard member.field.kind == .composite else { return try appendValue(of: member.field, record, to: &text) }
         text.append(UInt8(ascii: "{"))
         let start = text.count
         for element in member.elements { try append(element, of: record, to: &text) }
