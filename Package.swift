@@ -128,10 +128,11 @@ let package = Package(
             swiftSettings: strict),
         // The process that CrashTests start and kill.
         .executableTarget(
-            name: "CrashChild", dependencies: ["Roost", "RoostCore", "RoostConformance"], path: "Tests/CrashChild",
-            swiftSettings: strict),
+            name: "CrashChild", dependencies: ["Roost", "RoostCore", "RoostConformance", "RoostMigration"],
+            path: "Tests/CrashChild", swiftSettings: strict),
         .testTarget(
-            name: "CrashTests", dependencies: ["Roost", "RoostCore", "RoostFiles", "RoostConformance", "CrashChild"],
+            name: "CrashTests",
+            dependencies: ["Roost", "RoostCore", "RoostFiles", "RoostConformance", "RoostMigration", "CrashChild"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

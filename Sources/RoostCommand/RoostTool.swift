@@ -5,7 +5,7 @@ internal import Roost
 enum RoostTool {
     /// All subcommands, in the order of the help.
     static let commands: [Subcommand] = [
-        .convert, .info, .check, .diff, .fetch, .model, .conformance, .demo,
+        .convert, .info, .check, .diff, .fetch, .backup, .compact, .model, .conformance, .demo,
     ]
 
     static func main() {

@@ -2,13 +2,15 @@ import Foundation
 import Roost
 import RoostConformance
 import RoostCore
+import RoostMigration
 
 /// A process for CrashTests to start, watch and kill.
 ///
 /// `CrashChild commit <store URL>` goes on with the transactions of `CrashWorkload` until it is killed; it writes `acked <n>` after
 /// each. `CrashChild read <store URL>` looks at the store until its standard input ends and writes `saw <n>` for each new state.
 /// `hold` keeps a snapshot open, and `load` a bulk load, until standard input ends. `reserve` waits for that end, then reserves keys
-/// and writes `key <n>` for each.
+/// and writes `key <n>` for each. `compact` compacts the store again and again until it is killed, and writes `compacted <n>` after
+/// each time.
 @main
 struct CrashChild {
     static func main() {
@@ -16,8 +18,9 @@ struct CrashChild {
         let arguments = CommandLine.arguments
         do {
             guard arguments.count == 3, let url = StoreURL(arguments[2]) else {
-                throw StoreError(.invalidRequest, "usage: CrashChild commit|read|hold|load|reserve type:path")
+                throw StoreError(.invalidRequest, "usage: CrashChild commit|read|hold|load|reserve|compact type:path")
             }
+            if arguments[1] == "compact" { try compact(url) }
             let store = try StoreRegistry.shared.open(url)
             switch arguments[1] {
             case "commit": try commit(store)
@@ -44,6 +47,16 @@ struct CrashChild {
             number += 1
             _ = try store.commit(try CrashWorkload.transaction(number))
             try say("acked \(number)")
+        }
+    }
+
+    private static func compact(_ url: StoreURL) throws -> Never {
+        try say("ready 0")
+        var number = 0
+        while true {
+            let report = try StoreMaintenance().compact(url)
+            number += 1
+            try say(report.inPlace ? "in-place \(number)" : "compacted \(number)")
         }
     }
 
