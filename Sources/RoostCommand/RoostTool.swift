@@ -5,7 +5,8 @@ internal import Roost
 enum RoostTool {
     /// All subcommands, in the order of the help.
     static let commands: [Subcommand] = [
-        .convert, .info, .check, .diff, .dump, .load, .model, .config, .conformance, .demo, .completions, .man,
+        .convert, .info, .check, .diff, .fetch, .dump, .load, .backup, .compact, .model, .config, .conformance, .demo,
+        .completions, .man,
     ]
 
     static func main() {

@@ -83,7 +83,7 @@
                     .storeReplaced,
                     "The tables of '\(url.path)' were changed by another program; close the store and open it again.")
             }
-            return CoreDataSnapshot(schema, state, database, files)
+            return CoreDataSnapshot(schema, state, identity.userMetadata, database, files)
         }
 
         /// Throws code `unsupported`.

@@ -142,7 +142,12 @@ enum MetaSpace {
         if let knownModel { model = knownModel } else { model = try readModel(reader) }
         return StoreMetadata(
             type: type, formatVersion: version, storeUUID: identity, model: model,
-            userMetadata: try MetadataDocument.decode(try require(userMetadata, reader)))
+            userMetadata: try readUserMetadata(reader))
+    }
+
+    /// The user's metadata.
+    static func readUserMetadata(_ reader: any KeyValueReader) throws(StoreError) -> [String: MetadataValue] {
+        try MetadataDocument.decode(try require(userMetadata, reader))
     }
 
     private static func readModel(_ reader: any KeyValueReader) throws(StoreError) -> ManagedObjectModel {

@@ -124,6 +124,27 @@ public struct SQLiteStoreType: PersistentStoreType {
         try StoreFile.publish(origin, as: target, overwriting: overwriting)
     }
 
+    /// Rebuilds the file in one transaction (`VACUUM`) and moves that into it.
+    ///
+    /// Content is read before and afterwards and must be what its tallies say.
+    public func compactWhileOpen(
+        _ url: StoreURL, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(StoreError) -> Bool {
+        let path = StoreFile.resolvingLink(url.path)
+        let store = try SQLiteOpening(path, options).open(type: self, url: url)
+        let isSmall: Bool
+        do throws(StoreError) {
+            isSmall = try SQLiteCompaction(store: store, path: path, settings: try SQLiteSettings(options)).run(
+                isCancelled)
+        } catch {
+            // The first error is the one to tell.
+            try? store.close()
+            throw error
+        }
+        try store.close()
+        return isSmall
+    }
+
     private func exists(_ path: String) throws(StoreError) -> Bool {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: path, forWriting: false)

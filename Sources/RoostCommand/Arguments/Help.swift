@@ -3,7 +3,7 @@ internal import Roost
 /// The texts of `--help`, made from the same table that the parser uses.
 enum Help {
     /// What the program is, in a few words.
-    static let summary = "converts, checks and compares object stores"
+    static let summary = "converts, checks, compares and reads object stores"
 
     /// The options of the program itself.
     static let options = [
@@ -25,8 +25,8 @@ enum Help {
     static let exitCodes: [(code: ExitCode, short: String, text: String)] = [
         (.success, "fine", "Fine."),
         (
-            .finding, "a finding (check, diff, model, conformance)",
-            "A finding: `check` found damage, `diff` or `model compare` a difference, `model validate` a problem, `conformance` a failure."
+            .finding, "a finding (check, diff, fetch --id, model, conformance)",
+            "A finding: `check` found damage, `diff` or `model compare` a difference, `model validate` a problem, `conformance` a failure, `fetch --id` no such object."
         ),
         (
             .usage, "wrong usage or configuration",
