@@ -19,6 +19,7 @@ struct JSONOpening {
     /// Opens the storage.
     ///
     /// - Parameter held: An exclusive lock of the store that the caller has already; the caller keeps it.
+    /// - Returns: The storage, which holds the store's locks.
     /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `corrupted`, `modelMismatch`, `busy`, `permissionDenied`, `readOnly`,
     ///   `storeReplaced`, `limitExceeded`, `unsupported`.
     func open(under held: StoreLock? = nil) throws(StoreError) -> JSONStorage {

@@ -179,7 +179,8 @@ extension JSONStorage {
         if let journal = files.journal, let now = try? FileIdentity(at: journalPath) {
             guard now == journal.identity else {
                 throw StoreError(
-                    .storeReplaced, "Another program's file stands where the journal '\(journalPath)' belongs; move it away.")
+                    .storeReplaced,
+                    "Another program's file stands where the journal '\(journalPath)' belongs; move it away.")
             }
             try StoreFile.remove(journalPath)
         }

@@ -112,7 +112,8 @@ public struct JSONStoreType: PersistentStoreType {
             guard error.code == .alreadyExists else { throw error }
             throw StoreError(
                 .alreadyExists,
-                "The journal '\(journal)' of an earlier store stands where the new one's belongs; move it away or remove it.")
+                "The journal '\(journal)' of an earlier store stands where the new one's belongs; move it away or remove it."
+            )
         }
     }
 
@@ -164,7 +165,9 @@ public struct JSONStoreType: PersistentStoreType {
 
     /// Folds the journal of a store that was not closed, under the store's lock, which is held exclusively.
     private func settle(_ path: String, _ lock: StoreLock) throws(StoreError) {
-        do throws(StoreError) { try StoreFile.requireRegularFile(at: path + JournalFile.suffix, forWriting: true) } catch {
+        do throws(StoreError) {
+            try StoreFile.requireRegularFile(at: path + JournalFile.suffix, forWriting: true)
+        } catch {
             guard error.code == .notFound else { throw error }
             return
         }
@@ -186,7 +189,8 @@ public struct JSONStoreType: PersistentStoreType {
         try StoreFile.requireRegularFile(at: path, forWriting: false)
         guard recognises(fileAt: path) else {
             throw StoreError(
-                .notAStore, "'\(path)' is no JSON store of Roost, so it was left alone; remove it by hand if it is not needed.")
+                .notAStore,
+                "'\(path)' is no JSON store of Roost, so it was left alone; remove it by hand if it is not needed.")
         }
     }
 }

@@ -8,7 +8,8 @@ import Testing
 struct ConcurrencyTests {
     /// Eight threads and two more processes read while one thread writes.
     @Test(
-        "readers of this and other processes see whole transactions only, in their order", arguments: FileBackends.shared)
+        "readers of this and other processes see whole transactions only, in their order",
+        arguments: FileBackends.shared)
     func readingWhileWriting(type: String) throws {
         let bench = try Bench()
         let url = bench.url(type)
@@ -102,7 +103,9 @@ struct OneWriterTests {
         try store.close()
     }
 
-    @Test("a second writer, of another process or this one, is refused at once; when the first is killed the next goes on")
+    @Test(
+        "a second writer, of another process or this one, is refused at once; when the first is killed the next goes on"
+    )
     func secondWriter() throws {
         let bench = try Bench()
         let url = bench.url("json")

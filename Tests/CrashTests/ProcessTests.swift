@@ -78,7 +78,8 @@ struct ProcessTests {
     }
 
     @Test(
-        "a writer elsewhere is waited for, then busy; when it is killed the next goes on", arguments: FileBackends.shared)
+        "a writer elsewhere is waited for, then busy; when it is killed the next goes on",
+        arguments: FileBackends.shared)
     func deadWriter(type: String) throws {
         let bench = try Bench()
         let url = try create(bench, type)

@@ -42,7 +42,8 @@ struct BadInputTests {
         #expect(try place.bytes("empty").isEmpty)
     }
 
-    @Test("a directory, a pipe or a device instead of a file", arguments: ["", "sqlite:", "lmdb:", "json:", "coredata:"])
+    @Test(
+        "a directory, a pipe or a device instead of a file", arguments: ["", "sqlite:", "lmdb:", "json:", "coredata:"])
     func notFiles(prefix: String) throws {
         let place = try Workplace()
         try FileManager.default.createDirectory(atPath: place.file("folder"), withIntermediateDirectories: false)

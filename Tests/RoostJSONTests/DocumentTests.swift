@@ -50,8 +50,11 @@ struct DocumentTests {
         for count in document.indices {
             let cut = Array(document.prefix(count))
             try bench.write(cut)
-            let error = #expect(throws: StoreError.self, "cut to \(count) bytes") { try bench.open(readOnly: true).close() }
-            #expect([.notAStore, .corrupted].contains(error?.code), "cut to \(count) bytes: \(String(describing: error))")
+            let error = #expect(throws: StoreError.self, "cut to \(count) bytes") {
+                try bench.open(readOnly: true).close()
+            }
+            #expect(
+                [.notAStore, .corrupted].contains(error?.code), "cut to \(count) bytes: \(String(describing: error))")
             #expect(try bench.bytes() == cut)
         }
         for count in [0, 1, document.count / 2, document.count - 1] {
@@ -166,9 +169,11 @@ struct DocumentTests {
         #expect(refused?.code == .limitExceeded)
     }
 
-    @Test("options are checked", arguments: [
-        ("journalByte", "1"), ("journalBytes", "x"), ("journalBytes", "1"), ("maximumDocumentBytes", "-5"),
-    ])
+    @Test(
+        "options are checked",
+        arguments: [
+            ("journalByte", "1"), ("journalBytes", "x"), ("journalBytes", "1"), ("maximumDocumentBytes", "-5"),
+        ])
     func options(name: String, value: String) throws {
         let bench = try Bench()
         try bench.create().close()

@@ -32,16 +32,21 @@ struct Slip: Sendable, CustomTestStringConvertible {
         Slip("a property that does not exist", "\"pages\": 200", "\"page\": 200", "Book/p2", "did you mean 'pages'"),
         Slip("a key twice in a record", "\"pages\": 200", "\"pages\": 200, \"pages\": 7", "line ", "column "),
         Slip("an entity that does not exist", "\"Book\": [", "\"Bok\": [", "did you mean 'Book'"),
-        Slip("an ID twice", "{\"id\": 3, \"version\": 1, \"author\"", "{\"id\": 2, \"version\": 1, \"author\"", "Book/p2", "line "),
+        Slip(
+            "an ID twice", "{\"id\": 3, \"version\": 1, \"author\"", "{\"id\": 2, \"version\": 1, \"author\"",
+            "Book/p2", "line "),
         Slip(
             "an ID that another entity of the hierarchy has", "{\"id\": 3, \"version\": 1, \"code\"",
             "{\"id\": 1, \"version\": 1, \"code\"", "p1", "line "),
         Slip("no ID", "{\"id\": 3, \"version\": 1, \"author\"", "{\"version\": 1, \"author\"", "Book", "id"),
-        Slip("an ID of 0", "{\"id\": 3, \"version\": 1, \"author\"", "{\"id\": 0, \"version\": 1, \"author\"", "Book", "id"),
+        Slip(
+            "an ID of 0", "{\"id\": 3, \"version\": 1, \"author\"", "{\"id\": 0, \"version\": 1, \"author\"", "Book",
+            "id"),
         Slip(
             "a reference to nothing", "\"author\": \"Author/1\", \"author#order\": 2",
             "\"author\": \"Author/77\", \"author#order\": 2", "Book/p2", "author", "p77", "column "),
-        Slip("a reference of the wrong entity", "\"author\": \"Author/1\"", "\"author\": \"Tag/1\"", "Book/p1", "author"),
+        Slip(
+            "a reference of the wrong entity", "\"author\": \"Author/1\"", "\"author\": \"Tag/1\"", "Book/p1", "author"),
         Slip("a link from nothing", "[1, 1", "[99, 1", "Book.tags", "p99", "line "),
         Slip("a link to nothing", "[1, 1", "[1, 99", "Book.tags", "p99", "line "),
         Slip("a link with three keys too many", "[2, 1", "[2, 1, 5, 6, 7", "Book.tags", "line "),
@@ -187,7 +192,9 @@ struct HandEditTests {
         try bench.edit("store", "\"name\": \"red\"", "\"name\": \"@@\"")
         let plain = try bench.bytes()
         let place = try #require(plain.indices.first { plain[$0...].starts(with: "@@".utf8) })
-        let wrong: [[UInt8]] = [[0xFF, 0xFE], [0xC0, 0xAF], [0xED, 0xA0], [0xF5, 0x80], [0x00, 0x41], [0x80, 0x41]]
+        let wrong: [[UInt8]] = [
+            [0xFF, 0xFE], [0xC0, 0xAF], [0xED, 0xA0], [0xF5, 0x80], [0x00, 0x41], [0x80, 0x41],
+        ]
         for bytes in wrong {
             var changed = plain
             changed.replaceSubrange(place..<place + 2, with: bytes)

@@ -214,6 +214,13 @@ struct JournalTests {
         #expect(try bench.refused().code == .storeReplaced)
     }
 
+    @Test("a file of another program in the journal's place is refused and left alone", arguments: [3, 71, 72, 500])
+    func foreignFile(byteCount: Int) throws {
+        let abandoned = try Abandoned()
+        try abandoned.bench.write([UInt8](repeating: 65, count: byteCount), to: "store-journal")
+        #expect(try abandoned.bench.refused().code == .corrupted)
+    }
+
     @Test("a journal of a newer format is refused")
     func newerVersion() throws {
         let abandoned = try Abandoned()

@@ -52,7 +52,10 @@ struct LifeCycleTests {
     @Test("a large load into a store that is open goes into a new document as a whole")
     func largeLoad() throws {
         let bench = try Bench()
-        let store = try bench.open(options: { try bench.create().close(); return ["journalBytes": "4096"] }())
+        let store = try bench.open(
+            options: {
+                try bench.create().close(); return ["journalBytes": "4096"]
+            }())
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: store.model)
         for key in Int64(1)...300 { try batch.append(ObjectID("Tag", key), values: ["name": .string("tag \(key)")]) }
@@ -86,7 +89,9 @@ struct LifeCycleTests {
         try reader.close()
     }
 
-    @Test("a document that another program edits while it is open is not written over, and the commits stay in the journal")
+    @Test(
+        "a document that another program edits while it is open is not written over, and the commits stay in the journal"
+    )
     func editedWhileOpen() throws {
         let bench = try Bench()
         let store = try bench.create()
@@ -185,7 +190,8 @@ struct LifeCycleTests {
         #expect(try bench.names == ["link", "store", "store.lock"])
         // A link where the journal belongs is not followed.
         try bench.write([1, 2, 3], to: "victim")
-        try FileManager.default.createSymbolicLink(atPath: bench.path("store-journal"), withDestinationPath: bench.path("victim"))
+        try FileManager.default.createSymbolicLink(
+            atPath: bench.path("store-journal"), withDestinationPath: bench.path("victim"))
         #expect(throws: StoreError.self) { _ = try bench.open() }
         #expect(throws: StoreError.self) { _ = try bench.open(readOnly: true) }
         #expect(try bench.bytes("victim") == [1, 2, 3])
@@ -205,7 +211,8 @@ struct LifeCycleTests {
         #expect(error?.code == .modelMismatch)
         #expect(try bench.bytes() == document)
         #expect(try bench.bytes("store-journal") == journal)
-        #expect(try bench.type.metadata(at: bench.url(), options: StoreOptions()).userMetadata["place"] == .string("shelf"))
+        #expect(
+            try bench.type.metadata(at: bench.url(), options: StoreOptions()).userMetadata["place"] == .string("shelf"))
         #expect(try bench.bytes("store-journal") == journal)
     }
 
@@ -218,7 +225,9 @@ struct LifeCycleTests {
             for number in 0..<25 {
                 do {
                     let key = try store.reserveKeys(1, for: "Tag").lowerBound
-                    try store.change { try $0.insert(ObjectID("Tag", key), values: ["name": .string("\(thread)/\(number)")]) }
+                    try store.change {
+                        try $0.insert(ObjectID("Tag", key), values: ["name": .string("\(thread)/\(number)")])
+                    }
                 } catch { failures.withLock { $0.append("\(error)") } }
             }
         }

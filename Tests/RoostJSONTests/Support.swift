@@ -33,10 +33,13 @@ final class Bench {
     func text(_ name: String = "store") throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
 
     /// Replaces text in the document and takes the checksum out, as a person would.
-    func edit(_ name: String = "store", _ old: String, _ new: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    func edit(_ name: String = "store", _ old: String, _ new: String, sourceLocation: SourceLocation = #_sourceLocation)
+        throws
+    {
         let text = try text(name)
         try #require(text.contains(old), "the document has no '\(old)'", sourceLocation: sourceLocation)
-        let lines = text.replacingOccurrences(of: old, with: new).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = text.replacingOccurrences(of: old, with: new).split(
+            separator: "\n", omittingEmptySubsequences: false)
         try write(lines.filter { !$0.hasPrefix(", \"checksum\"") }.joined(separator: "\n").utf8, to: name)
     }
 
@@ -63,7 +66,9 @@ final class Bench {
             let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation) {
                 try open(name, readOnly: readOnly).close()
             }
-            #expect(try files.map { try bytes($0) } == before, "a refused store was changed", sourceLocation: sourceLocation)
+            #expect(
+                try files.map { try bytes($0) } == before, "a refused store was changed", sourceLocation: sourceLocation
+            )
             result = error
         }
         return try #require(result, sourceLocation: sourceLocation)
@@ -114,7 +119,8 @@ extension PersistentStore {
                 try changes.insert(
                     ObjectID("Book", key),
                     values: [
-                        "title": .string("Book \(key)"), "pages": .int(100 * key), "author": .objectID(ObjectID("Author", 1)),
+                        "title": .string("Book \(key)"), "pages": .int(100 * key),
+                        "author": .objectID(ObjectID("Author", 1)),
                         "author#order": .int(key), "weight": .double(-0.0),
                         "cover": .data(Data(repeating: 0, count: 900)),
                     ])
@@ -122,7 +128,8 @@ extension PersistentStore {
             try changes.insert(ObjectID("Tag", 1), values: ["name": "red"])
             try changes.insert(ObjectID("Tag", 2), values: ["name": "old"])
             for (book, tag) in [(1, 1), (2, 1), (3, 2)] {
-                try changes.add(Link(Int64(book), Int64(tag), inverseOrder: Int64(book)), to: RelationshipName("Book", "tags"))
+                try changes.add(
+                    Link(Int64(book), Int64(tag), inverseOrder: Int64(book)), to: RelationshipName("Book", "tags"))
             }
             changes.userMetadata["place"] = .some(.string("shelf"))
         }
@@ -130,7 +137,9 @@ extension PersistentStore {
 
     /// Sets a book's page count, which tells the commits apart.
     func setPages(_ pages: Int64, of key: Int64 = 1, version: UInt32) throws {
-        try change { try $0.update(ObjectID("Book", key), version: version, values: ["title": "x", "pages": .int(pages)]) }
+        try change {
+            try $0.update(ObjectID("Book", key), version: version, values: ["title": "x", "pages": .int(pages)])
+        }
     }
 
     /// Digest and generation of what is there, computed from every record and link.

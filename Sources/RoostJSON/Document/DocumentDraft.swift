@@ -21,6 +21,7 @@ struct DocumentDraft: Sendable {
     ///   - path: The document's own path.
     ///   - settings: The most bytes a document may have.
     ///   - journal: The check of the journal that the new document contains; nil if there is none.
+    /// - Returns: The document, whose owner publishes or discards it.
     /// - Throws: `noSpace`, `ioFailure`, `limitExceeded`; then nothing of it is left.
     static func write(
         from reader: any KeyValueReader, for path: String, _ settings: JSONSettings, folding journal: UInt64?

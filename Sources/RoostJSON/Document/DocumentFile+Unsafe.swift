@@ -26,6 +26,7 @@ final class DocumentFile {
     /// - Parameters:
     ///   - byteCount: Where the text ends; nil for the whole file.
     ///   - computesChecksum: Whether the checksum is going to be asked for.
+    /// - Returns: A reader that keeps the file open.
     func reader(byteCount: Int? = nil, computesChecksum: Bool = false) -> JSONTokenReader {
         let end = byteCount ?? self.byteCount
         var offset = 0

@@ -91,7 +91,8 @@ struct DocumentHead: Sendable {
             return try ManagedObjectModel(document: bytes)
         } catch {
             throw StoreError(
-                .corrupted, "\(text.name), \(place): the embedded model has errors (places are those of this file): \(error.message)",
+                .corrupted,
+                "\(text.name), \(place): the embedded model has errors (places are those of this file): \(error.message)",
                 underlying: error.underlying)
         }
     }
@@ -102,7 +103,8 @@ struct DocumentHead: Sendable {
             return try MetadataDocument.decode(bytes)
         } catch {
             throw StoreError(
-                .corrupted, "\(text.name), \(place): 'metadata' has errors (places are those of this file): \(error.message)",
+                .corrupted,
+                "\(text.name), \(place): 'metadata' has errors (places are those of this file): \(error.message)",
                 underlying: error.underlying)
         }
     }
@@ -138,7 +140,8 @@ struct DocumentHead: Sendable {
                 let hint = nearestName(to: name, among: model.entities.map(\.name.text))
                     .map { "; did you mean '\($0)'?" }
                 throw StoreError(
-                    .corrupted, "\(file), \(place): 'lastKeys' names an entity '\(name)' that the model lacks\(hint ?? ".")")
+                    .corrupted,
+                    "\(file), \(place): 'lastKeys' names an entity '\(name)' that the model lacks\(hint ?? ".")")
             }
             keys[entity.name] = max(key, keys[entity.name] ?? 0)
         }

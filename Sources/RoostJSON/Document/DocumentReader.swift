@@ -59,7 +59,8 @@ struct DocumentReader: ~Copyable {
         guard DocumentFormat.isRecognised(try file.read(at: 0, count: DocumentFormat.prefixByteCount)) else {
             throw StoreError(
                 .notAStore,
-                "'\(file.path)' is not a JSON store of Roost: it does not begin with {\"format\": \"\(DocumentFormat.name)\".")
+                "'\(file.path)' is not a JSON store of Roost: it does not begin with {\"format\": \"\(DocumentFormat.name)\"."
+            )
         }
         guard file.byteCount <= settings.maximumDocumentBytes else {
             throw StoreError(
@@ -136,7 +137,8 @@ struct DocumentReader: ~Copyable {
                 creating: storage, type: JSONStoreType(), url: url, model: model,
                 options: StoreOptions(storeUUID: uuid, userMetadata: head.userMetadata))
             begun = Loading(
-                store: (storage, store), loader: try store.bulkLoader(BulkLoadOptions(lastKeys: lastKeys)), model: model)
+                store: (storage, store), loader: try store.bulkLoader(BulkLoadOptions(lastKeys: lastKeys)), model: model
+            )
         }
         loading = begun
         return begun

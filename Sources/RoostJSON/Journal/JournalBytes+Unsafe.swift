@@ -1,10 +1,26 @@
+internal import Foundation
 internal import RoostCore
 
 /// Bytes that are written to a journal, numbers little-endian.
 extension [UInt8] {
-    mutating func append(word value: UInt64) { Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) } }
-    mutating func append(half value: UInt32) { Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) } }
-    mutating func append(quarter value: UInt16) { Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) } }
+    mutating func append(word value: UInt64) {
+        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+    }
+    mutating func append(half value: UInt32) {
+        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+    }
+    mutating func append(quarter value: UInt16) {
+        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+    }
+
+    mutating func append(_ uuid: StoreUUID) {
+        Swift.withUnsafeBytes(of: uuid.uuid.uuid) { append(contentsOf: $0) }
+    }
+
+    /// The UUID of sixteen bytes at `offset`, which must be there.
+    func storeUUID(at offset: Int) -> StoreUUID {
+        StoreUUID(UUID(uuid: withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: uuid_t.self) }))
+    }
 
     /// The XXH3-64 of a part of the bytes.
     func checksum(_ range: Range<Int>) -> UInt64 {

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import RoostCore
 
 /// Which document a journal continues: the checksum and length of its bytes, up to its checksum line if it has one.
@@ -13,7 +12,7 @@ struct JournalHeader: Hashable, Sendable {
     static let byteCount = 72
     /// The version that is written, and the newest that is read.
     static let formatVersion: UInt32 = 1
-    /// `RoostJnl`
+    /// The text `RoostJnl`.
     static let magic: UInt64 = 0x6C6E_4A74_736F_6F52
 
     /// The store's identity.
@@ -29,13 +28,27 @@ struct JournalHeader: Hashable, Sendable {
         bytes.append(word: Self.magic)
         bytes.append(half: Self.formatVersion)
         bytes.append(half: UInt32(Self.byteCount))
-        bytes.append(contentsOf: withUnsafeBytes(of: storeUUID.uuid.uuid) { Array($0) })
+        bytes.append(storeUUID)
         bytes.append(word: document.high)
         bytes.append(word: document.low)
         bytes.append(word: UInt64(document.byteCount))
         bytes.append(word: generation)
         bytes.append(word: bytes.checksum(0..<bytes.count))
         return bytes
+    }
+
+    /// Whether bytes can be the beginning of a header that a crash cut off, or left as zeros.
+    static func canBegin(_ bytes: [UInt8]) -> Bool {
+        var magic: [UInt8] = []
+        magic.append(word: Self.magic)
+        return bytes.isZero(0..<bytes.count) || magic.prefix(bytes.count).elementsEqual(bytes.prefix(magic.count))
+    }
+
+    static func foreign(_ path: String) -> StoreError {
+        StoreError(
+            .corrupted,
+            "'\(path)' does not begin like a journal; if it belongs to another program, move it away and open the store again."
+        )
     }
 
     /// The checksum of a header's bytes, as it is written in them.
@@ -45,12 +58,7 @@ struct JournalHeader: Hashable, Sendable {
     ///
     /// - Throws: `notAStore` for something else; `unsupportedVersion`; `corrupted` when the checksum does not match.
     init(_ bytes: [UInt8], path: String) throws(StoreError) {
-        guard bytes.count >= Self.byteCount, bytes.word(at: 0) == Self.magic else {
-            throw StoreError(
-                .corrupted,
-                "'\(path)' does not begin like a journal; if it belongs to another program, move it away and open the store again."
-            )
-        }
+        guard bytes.count >= Self.byteCount, bytes.word(at: 0) == Self.magic else { throw Self.foreign(path) }
         guard bytes.checksum(0..<Self.byteCount - 8) == Self.check(bytes) else {
             throw StoreError(
                 .corrupted,
@@ -64,8 +72,7 @@ struct JournalHeader: Hashable, Sendable {
                 "The journal '\(path)' is written in format version \(version); this program reads up to \(Self.formatVersion). Use a newer program."
             )
         }
-        let uuid = bytes[16..<32].withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }
-        storeUUID = StoreUUID(UUID(uuid: uuid))
+        storeUUID = bytes.storeUUID(at: 16)
         document = DocumentVersion(
             high: bytes.word(at: 32), low: bytes.word(at: 40), byteCount: Int(clamping: bytes.word(at: 48)))
         generation = bytes.word(at: 56)
