@@ -35,14 +35,14 @@ extension Subcommand {
         run: runLoad)
 
     @Sendable private static func runLoad(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let store = try StoreArguments.newStore(arguments.positions[0], arguments)
+        let destination = try StoreArguments.newStore(arguments.positions[0], arguments)
         guard !StandardInput.isTerminal else {
             throw UsageError("a dump is expected on standard input: roost load \(arguments.positions[0]) < FILE")
         }
         let progress = ProgressLine(console)
         let cancellation = ConversionCancellation()
         var options = ConversionOptions(
-            overwrites: arguments.has("overwrite"), destinationTypeOptions: store.options.typeOptions,
+            overwrites: arguments.has("overwrite"), destinationTypeOptions: destination.options.typeOptions,
             cancellation: cancellation)
         if let seconds = try arguments.integer("timeout", minimum: 0) { options.timeoutSeconds = Double(seconds) }
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
@@ -51,7 +51,7 @@ extension Subcommand {
             defer { progress.clear() }
             report = try Interruption.shared.cancelling(cancellation) {
                 try MigrationManager(registry: .builtIn).load(
-                    into: .url(store.url), from: StandardInput.name, allowsDangling: arguments.has("allow-dangling"),
+                    into: .url(destination.url), from: StandardInput.name, allowsDangling: arguments.has("allow-dangling"),
                     options: options
                 ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation) }
             }

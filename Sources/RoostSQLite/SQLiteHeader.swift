@@ -58,7 +58,8 @@ struct SQLiteHeader {
         }
         guard header.isStore else {
             throw StoreError(
-                .notAStore, "'\(path)' is an SQLite database of some other program, not a Roost store; check the path.")
+                .notAStore,
+                "'\(path)' is an SQLite database of some other program, not a Roost store; check the path.")
         }
         guard header.formatVersion <= SQLSchema.formatVersion else {
             throw StoreError(
