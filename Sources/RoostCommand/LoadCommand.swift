@@ -51,7 +51,8 @@ extension Subcommand {
             defer { progress.clear() }
             report = try Interruption.shared.cancelling(cancellation) {
                 try MigrationManager(registry: .builtIn).load(
-                    into: .url(destination.url), from: StandardInput.name, allowsDangling: arguments.has("allow-dangling"),
+                    into: .url(destination.url), from: StandardInput.name,
+                    allowsDangling: arguments.has("allow-dangling"),
                     options: options
                 ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation) }
             }
