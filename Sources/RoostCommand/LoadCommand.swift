@@ -26,7 +26,7 @@ extension Subcommand {
                 "allow-dangling", help: "Leave out what leads to objects that a dump of some entities does not hold."),
             CommandOption(
                 "timeout", value: "SECONDS", help: "How long to wait for a store that is in use; 10 unless given."),
-            .json, .quiet, .verbose, .config,
+            .json, .quiet, .verbose,
         ],
         examples: [
             "roost load sqlite:music.sqlite < music.jsonl", "roost dump music.sqlite | roost load lmdb:music.lmdb",
@@ -51,7 +51,8 @@ extension Subcommand {
             defer { progress.clear() }
             report = try Interruption.shared.cancelling(cancellation) {
                 try MigrationManager(registry: .builtIn).load(
-                    into: .url(destination.url), from: StandardInput.name, allowsDangling: arguments.has("allow-dangling"),
+                    into: .url(destination.url), from: StandardInput.name,
+                    allowsDangling: arguments.has("allow-dangling"),
                     options: options
                 ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation) }
             }
