@@ -15,7 +15,10 @@ final class JSONStorage: OrderedKeyValueStorage {
     /// What is committed.
     let base: MemoryStorage
     /// The files; nil once they are closed.
+    ///
+    /// Held by a commit until it is on the disk; who only reads does not ask for it.
     let files: Mutex<StoreFiles?>
+    private let isClosed = Mutex(false)
 
     init(
         path: String, settings: JSONSettings, storeUUID: StoreUUID, base: MemoryStorage, files: sending StoreFiles
@@ -147,6 +150,7 @@ final class JSONStorage: OrderedKeyValueStorage {
     ///
     /// - Throws: What keeps the journal from being folded: then everything acknowledged is in document and journal.
     func close() throws(StoreError) {
+        isClosed.withLock { $0 = true }
         let taken = files.withLock { files in
             defer { files = nil }
             return files
@@ -175,7 +179,7 @@ final class JSONStorage: OrderedKeyValueStorage {
     }
 
     func requireOpen() throws(StoreError) {
-        guard files.withLock({ $0 != nil }) else { throw closed }
+        if isClosed.withLock({ $0 }) { throw closed }
     }
 
     /// Runs `body` with the files; nobody else writes, closes or asks meanwhile.

@@ -121,8 +121,41 @@ import Testing
     }
 #endif
 
-@Suite("Failing files")
+@Suite("Slow and failing files")
 struct JSONFailingFilesTests {
+    @Test("a snapshot does not wait for a commit that waits for the disk")
+    func slowDisk() throws {
+        let bench = try Bench()
+        try bench.create().close()
+        let options = StoreOptions()
+        let storage = try JSONOpening(bench.url(), options).open()
+        let store = try KeyValueStore(opening: storage, type: bench.type, url: bench.url(), options: options)
+        try store.fill()
+        let (isWaiting, mayGoOn, isOver) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        Thread.detachNewThread {
+            try? storage.withFiles { (_) throws(StoreError) in
+                isWaiting.signal()
+                mayGoOn.wait()
+            }
+            isOver.signal()
+        }
+        isWaiting.wait()
+        let count = Mutex<Int?>(nil)
+        let hasRead = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let read = try? store.state().digest.objectCount
+            count.withLock { $0 = read }
+            hasRead.signal()
+        }
+        #expect(hasRead.wait(timeout: .now() + 60) == .success)
+        mayGoOn.signal()
+        isOver.wait()
+        #expect(count.withLock { $0 } == 8)
+        try store.close()
+    }
+
     @Test("after a failed flush of the journal nothing is appended to it; the next commit writes a new document")
     func failedFlush() throws {
         let bench = try Bench()
