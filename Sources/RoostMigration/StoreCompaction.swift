@@ -1,3 +1,4 @@
+internal import Foundation
 internal import RoostCore
 internal import RoostFiles
 
@@ -67,7 +68,8 @@ struct StoreCompaction: Sendable {
     }
 
     private func requireSpace(_ path: String) throws(StoreError) {
-        let needed = Self.byteCount(path)
+        let bytes = Self.byteCount(path)
+        let needed = bytes.addingReportingOverflow(bytes / 5).partialValue
         let available = try StoreFile.freeBytes(inDirectoryOf: path)
         let (total, overflow) = needed.addingReportingOverflow(options.reservedBytes)
         guard !overflow, total <= available else {
@@ -107,7 +109,7 @@ struct StoreCompaction: Sendable {
             try StoreFile.publish(new.path, as: path, overwriting: true)
         } catch {
             for url in [old, new] { remove(url) }
-            throw error
+            throw error.naming(path, insteadOf: [old.path, new.path])
         }
         remove(old)
     }
@@ -137,12 +139,30 @@ struct StoreCompaction: Sendable {
 
     private func compactInPlace(_ report: inout CompactionReport) throws(StoreError) {
         let cancellation = options.cancellation
-        let isSmall = try type.compactWhileOpen(
-            url, options: openingOptions, isCancelled: { cancellation?.isCancelled ?? false })
+        let isSmall: Bool
+        do throws(StoreError) {
+            isSmall = try type.compactWhileOpen(
+                url, options: openingOptions, isCancelled: { cancellation?.isCancelled ?? false })
+        } catch  where error.code == .busy {
+            let users = FileUsers.names(ofFileAt: StoreFile.resolvingLink(url.path))
+            guard !users.isEmpty else { throw error }
+            throw StoreError(
+                .busy, "\(error.message) It is open in \(users.joined(separator: ", ")).", underlying: error.underlying)
+        }
         report.inPlace = true
         guard !isSmall else { return }
         report.warnings.append(
             "Others still read the state before; the file becomes small when they have ended and the store is written or closed."
         )
+    }
+}
+
+extension StoreError {
+    /// The same error with a name that its reader knows in the place of temporary ones.
+    fileprivate func naming(_ path: String, insteadOf temporary: [String]) -> StoreError {
+        let message = temporary.reduce(message) { $0.replacingOccurrences(of: $1, with: path) }
+        return StoreError(
+            code, message, conflicts: conflicts, violations: violations, damagedObject: damagedObject,
+            underlying: underlying)
     }
 }

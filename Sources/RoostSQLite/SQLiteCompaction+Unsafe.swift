@@ -14,6 +14,8 @@ struct SQLiteCompaction {
         init(_ isAsked: @escaping @Sendable () -> Bool) { self.isAsked = isAsked }
     }
 
+    /// SQLite's steps between two questions whether to stop, less than a millisecond's work.
+    private static let stepCount: Int32 = 2_000
     /// How long readers of the old state are waited for.
     private static let patience = Duration.seconds(2)
 
@@ -53,7 +55,7 @@ struct SQLiteCompaction {
         defer { _ = connection.limitAttached(limit) }
         // SAFETY: SQLite calls back only while the statement runs, on this thread, and `stop` lives until then.
         sqlite3_progress_handler(
-            connection.handle, RowClock.stepCount,
+            connection.handle, Self.stepCount,
             { context in
                 guard let context else { return 0 }
                 return Unmanaged<Stop>.fromOpaque(context).takeUnretainedValue().isAsked() ? 1 : 0

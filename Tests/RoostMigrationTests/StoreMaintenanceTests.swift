@@ -42,7 +42,8 @@ struct StoreMaintenanceTests {
         defer { snapshot.close() }
         let metadata = try store.metadata()
         return [
-            metadata.storeUUID.description, MetadataValue.dictionary(metadata.userMetadata).description, try snapshot.computeTally().digest.description,
+            metadata.storeUUID.description,
+            MetadataValue.dictionary(metadata.userMetadata).description, try snapshot.computeTally().digest.description,
             "\(try snapshot.lastKey(of: "Person")) \(try snapshot.lastKey(of: "Shelf"))",
             "\(try checkStore(store).filter { $0.severity == .damage })",
         ]
@@ -149,6 +150,25 @@ struct StoreMaintenanceTests {
         #expect(try directory.names() == ["a"])
     }
 
+    @Test("an SQLite store that is open stays as it is when compacting it is cancelled")
+    func cancelledInPlace() throws {
+        guard Self.fileTypes.contains("sqlite") else { return }
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: "sqlite", path: directory.file("a"))
+        _ = try makeHollow(url)
+        let (before, size) = (try facts(url), try StoreFile.byteCount(at: url.path))
+        let store = try open(url)
+        do throws(StoreError) {
+            _ = try store.type.compactWhileOpen(url, options: StoreOptions(), isCancelled: { true })
+            Issue.record("it was compacted")
+        } catch {
+            #expect(error.code == .cancelled, "\(error)")
+        }
+        try store.close()
+        #expect(try StoreFile.byteCount(at: url.path) == size)
+        #expect(try facts(url) == before)
+    }
+
     @Test("an LMDB store that is open is refused and stays as it is")
     func busy() throws {
         guard Self.fileTypes.contains("lmdb") else { return }
@@ -162,6 +182,9 @@ struct StoreMaintenanceTests {
             Issue.record("it was compacted")
         } catch {
             #expect(error.code == .busy && error.message.contains("only while nobody has it open"))
+            #if os(Linux)
+                #expect(error.message.contains("(this one)"))
+            #endif
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
         try store.close()
@@ -174,21 +197,13 @@ struct StoreMaintenanceTests {
         let directory = try TemporaryDirectory()
         let url = StoreURL(type: "sqlite", path: directory.file("a"))
         try Sample.store("sqlite", url.path).close()
-        let tool = Process()
-        tool.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        tool.arguments = [
-            "python3", "-c",
-            """
-            import sqlite3, sys
-            connection = sqlite3.connect(sys.argv[1])
-            connection.execute("UPDATE Book SET title = 'changed' WHERE _id = 7")
-            connection.commit()
-            connection.close()
-            """, url.path,
-        ]
-        try tool.run()
-        tool.waitUntilExit()
-        try #require(tool.terminationStatus == 0)
+        // As another program would, in the rows and in the index alike.
+        let file = URL(fileURLWithPath: url.path)
+        var bytes = try Data(contentsOf: file)
+        let (old, new) = (Data("Book 7 é".utf8), Data("Bxok 7 é".utf8))
+        while let range = bytes.range(of: old) { bytes.replaceSubrange(range, with: new) }
+        #expect(try bytes != Data(contentsOf: file))
+        try bytes.write(to: file)
         let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
         let store = isOpen ? try open(url) : nil
         do throws(StoreError) {
