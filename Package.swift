@@ -92,7 +92,9 @@ let package = Package(
         .target(name: "RoostConformance", dependencies: ["RoostCore"], path: "Conformance", swiftSettings: strict),
         .executableTarget(
             name: "RoostCommand",
-            dependencies: ["Roost", "RoostCore", "RoostFiles", "RoostConformance", "RoostMigration"],
+            dependencies: [
+                "Roost", "RoostCore", "RoostFiles", "RoostText", "RoostConformance", "RoostMigration", "CRoostSystem",
+            ],
             swiftSettings: strict),
 
         // MARK: Tests
@@ -126,8 +128,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "RoostMigrationTests", dependencies: ["RoostMigration", "Roost", "RoostCore", "RoostFiles"],
+            name: "RoostMigrationTests",
+            dependencies: ["RoostMigration", "Roost", "RoostCore", "RoostFiles", "RoostConformance"],
             swiftSettings: strict),
+        .testTarget(name: "RoostTests", dependencies: ["Roost", "RoostCore", "RoostFiles"], swiftSettings: strict),
         .testTarget(
             name: "RoostCommandTests", dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration"],
             swiftSettings: strict),
@@ -136,10 +140,11 @@ let package = Package(
             swiftSettings: strict),
         // The process that CrashTests start and kill.
         .executableTarget(
-            name: "CrashChild", dependencies: ["Roost", "RoostCore", "RoostConformance"], path: "Tests/CrashChild",
-            swiftSettings: strict),
+            name: "CrashChild", dependencies: ["Roost", "RoostCore", "RoostConformance", "RoostMigration"],
+            path: "Tests/CrashChild", swiftSettings: strict),
         .testTarget(
-            name: "CrashTests", dependencies: ["Roost", "RoostCore", "RoostFiles", "RoostConformance", "CrashChild"],
+            name: "CrashTests",
+            dependencies: ["Roost", "RoostCore", "RoostFiles", "RoostConformance", "RoostMigration", "CrashChild"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

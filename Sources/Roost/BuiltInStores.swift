@@ -17,6 +17,18 @@ internal import RoostMemory
 /// There is no need to call it before using `StoreRegistry.builtIn`.
 public func registerBuiltInStores() { _ = StoreRegistry.builtIn }
 
+/// Limits the memory of the C libraries behind the built-in store types, for the whole process.
+///
+/// SQLite is the one that can be limited, together with every other use of it in the process; see `SQLiteStoreType.limitMemory`.
+/// A statement that needs more fails with code `outOfResources`. Call it once, at the start of a program; a library should not.
+///
+/// - Parameter byteCount: The limit in bytes; 0 for none, which is the default.
+public func limitLibraryMemory(toByteCount byteCount: Int64) {
+    #if SQLite
+        SQLiteStoreType.limitMemory(toByteCount: byteCount)
+    #endif
+}
+
 extension StoreRegistry {
     /// ``shared`` with the store types that Roost brings along: `sqlite`, `lmdb` and `coredata` as far as their traits are on,
     /// `json`, and `memory`.

@@ -106,7 +106,7 @@ private struct Demonstration {
         let store = try type.create(temporary, model: library.model, options: StoreOptions(isUnpublished: true))
         let tally: StoreTally
         do {
-            tally = try library.write(into: store)
+            tally = try library.write(into: store) { [cancellation] in cancellation.isCancelled }
             try store.close()
             try type.replace(url, with: temporary, overwriting: true)
         } catch {

@@ -2,10 +2,18 @@ internal import RoostCore
 
 /// The options of the store type `json`, read and checked.
 struct JSONSettings: Sendable {
-    static let names = ["journalBytes", "maximumDocumentBytes"]
+    static let optionDescriptions = [
+        StoreOptionDescription(
+            "maximumDocumentBytes", .integer(4096...1 << 40), standard: "\(standardDocumentByteCount)",
+            "The largest document that is read or written, in bytes."),
+        StoreOptionDescription(
+            "journalBytes", .integer(4096...1 << 40), standard: "what the document has, at least 1048576",
+            "What the journal may have, in bytes, before it is folded into a new document."),
+    ]
+    private static let standardDocumentByteCount = 4 << 30
 
     /// The largest document that is read or written.
-    var maximumDocumentBytes = 4 << 30
+    var maximumDocumentBytes = standardDocumentByteCount
     /// What the journal may have before it is folded into a new document; nil for what the document has, at least 1 MiB.
     var journalBytes: Int?
     /// How long to wait for others.
@@ -20,29 +28,12 @@ struct JSONSettings: Sendable {
         timeoutSeconds = options.timeoutSeconds
         isReadOnly = options.isReadOnly
         isUnpublished = options.isUnpublished
-        for (name, text) in options.typeOptions.sorted(by: { $0.key < $1.key }) {
-            switch name {
-            case "journalBytes": journalBytes = try Self.number(name, text, 4096...1 << 40)
-            case "maximumDocumentBytes": maximumDocumentBytes = try Self.number(name, text, 4096...1 << 40)
-            default:
-                let hint =
-                    nearestName(to: name, among: Self.names).map { "did you mean '\($0)'?" }
-                    ?? "it has \(Self.names.joined(separator: " and "))"
-                throw StoreError(.invalidRequest, "The store type 'json' has no option '\(name)'; \(hint)")
-            }
-        }
+        let given = options.typeOptions
+        try JSONStoreType().requireKnown(given)
+        maximumDocumentBytes = given["maximumDocumentBytes"].flatMap { Int($0) } ?? maximumDocumentBytes
+        journalBytes = given["journalBytes"].flatMap { Int($0) }
     }
 
     /// What the journal of a document of `byteCount` bytes may have.
     func journalLimit(_ byteCount: Int) -> Int { journalBytes ?? max(1 << 20, byteCount) }
-
-    private static func number(_ name: String, _ text: String, _ range: ClosedRange<Int>) throws(StoreError) -> Int {
-        guard let number = Int(text), range.contains(number) else {
-            throw StoreError(
-                .invalidRequest,
-                "The option '\(name)' of a JSON store must be a number of bytes from \(range.lowerBound) to \(range.upperBound)."
-            )
-        }
-        return number
-    }
 }

@@ -9,8 +9,7 @@ internal import RoostKeyValue
 /// folded into a new document when the store is closed. One program may have it open for writing; others read it as it was
 /// when they opened it.
 ///
-/// Options: `maximumDocumentBytes` (default 4294967296) and `journalBytes`, what the journal may have before it is folded by the
-/// commit that would make it larger (default: what the document has, at least 1048576). FORMAT.md describes document, journal and every guarantee.
+/// ``optionDescriptions`` tells the options; FORMAT.md describes document, journal and every guarantee.
 public struct JSONStoreType: PersistentStoreType {
     /// Makes the type.
     public init() {}
@@ -22,6 +21,9 @@ public struct JSONStoreType: PersistentStoreType {
     public var capabilities: StoreCapabilities {
         StoreCapabilities(.writing, .persistence, .digest, .uniquenessConstraints, .fetchIndexes, .file)
     }
+
+    /// The largest document, and when the journal is folded.
+    public var optionDescriptions: [StoreOptionDescription] { JSONSettings.optionDescriptions }
 
     /// Whether the file begins with `{"format": "roost-json"`.
     public func recognises(fileAt path: String) -> Bool {

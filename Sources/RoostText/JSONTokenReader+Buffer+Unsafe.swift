@@ -27,7 +27,9 @@ extension JSONTokenReader {
         self.source = source
         checksum = computesChecksum ? TextChecksum() : nil
         capacity = Self.chunkByteCount
-        base = .allocate(capacity: capacity + 1)
+        // As wherever Swift itself allocates, there is nothing left to do without this much memory.
+        guard let memory = malloc(capacity + 1) else { preconditionFailure("out of memory") }
+        base = memory.bindMemory(to: UInt8.self, capacity: capacity + 1)
         base[0] = 0
     }
 
@@ -101,10 +103,11 @@ extension JSONTokenReader {
             throw error("a value is longer than \(Self.maximumTokenByteCount) bytes", code: .limitExceeded)
         }
         let larger = min(capacity * 2, Self.maximumTokenByteCount)
-        let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: larger + 1)
-        memory.update(from: base, count: end)
-        base.deallocate()
-        base = memory
+        // How much is asked for depends on the text, so that a refusal is an error and no trap.
+        guard let memory = realloc(base, larger + 1) else {
+            throw error("there is not enough memory for a value of this length", code: .outOfResources)
+        }
+        base = memory.bindMemory(to: UInt8.self, capacity: larger + 1)
         capacity = larger
     }
 

@@ -1,5 +1,13 @@
 public import RoostCore
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// Reads a JSON text token by token: strict (RFC 8259), streaming, with line and column of everything that is wrong.
 ///
 /// The text comes in chunks from a closure and is never held as a whole: memory is that of one chunk, or of the longest single
@@ -113,5 +121,5 @@ public struct JSONTokenReader: ~Copyable {
     var checksum: TextChecksum?
     var checkedEnd = 0
 
-    deinit { base.deallocate() }
+    deinit { free(base) }
 }

@@ -2,14 +2,16 @@ import Foundation
 import Roost
 import RoostConformance
 import RoostCore
+import RoostMigration
 
 /// A process for CrashTests to start, watch and kill.
 ///
 /// `CrashChild commit <store URL>` goes on with the transactions of `CrashWorkload` until it is killed; it writes `acked <n>` after
 /// each. `CrashChild read <store URL>` looks at the store until its standard input ends and writes `saw <n>` for each new state.
 /// `hold` keeps a snapshot open, and `load` a bulk load, until standard input ends. `reserve` waits for that end, then reserves keys
-/// and writes `key <n>` for each. `reopen` is `read` with a new read-only opening for each look. Behind the URL stand options of the
-/// store's type, as `name=value`.
+/// and writes `key <n>` for each. `reopen` is `read` with a new read-only opening for each look. `compact` compacts the store again
+/// and again until it is killed, and writes `compacted <n>` after each time. Behind the URL stand options of the store's type, as
+/// `name=value`.
 @main
 struct CrashChild {
     static func main() {
@@ -17,13 +19,14 @@ struct CrashChild {
         let arguments = CommandLine.arguments
         do {
             guard arguments.count >= 3, let url = StoreURL(arguments[2]) else {
-                throw StoreError(.invalidRequest, "usage: CrashChild commit|read|hold|load|reserve|reopen type:path")
+                throw StoreError(.invalidRequest, "usage: CrashChild commit|read|hold|load|reserve|reopen|compact type:path")
             }
             var options = StoreOptions()
             for argument in arguments.dropFirst(3) {
                 let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
                 options.typeOptions[parts[0]] = parts.count > 1 ? parts[1] : ""
             }
+            if arguments[1] == "compact" { try compact(url) }
             if arguments[1] == "reopen" { return try reopen(url) }
             let store = try StoreRegistry.shared.open(url, options: options)
             switch arguments[1] {
@@ -51,6 +54,16 @@ struct CrashChild {
             number += 1
             _ = try store.commit(try CrashWorkload.transaction(number))
             try say("acked \(number)")
+        }
+    }
+
+    private static func compact(_ url: StoreURL) throws -> Never {
+        try say("ready 0")
+        var number = 0
+        while true {
+            let report = try StoreMaintenance().compact(url)
+            number += 1
+            try say(report.inPlace ? "in-place \(number)" : "compacted \(number)")
         }
     }
 

@@ -4,8 +4,8 @@ extension MigrationManager {
     /// Writes what a store holds as JSON Lines, from one snapshot.
     ///
     /// The text has a first line with format, model and metadata, one line for each object, lines of links, and a last line with
-    /// counts, digest and checksum; DUMP-FORMAT.md describes it. Every value is in it exactly; equal content gives equal text but
-    /// for the store's UUID. Memory is bounded whatever the size of the store. After an error the text has no last line, so that
+    /// counts, digest and checksum; DUMP-FORMAT.md describes it. Every value is in it exactly; the same content gives
+    /// the same text. Memory is bounded whatever the size of the store. After an error the text has no last line, so that
     /// nobody takes it for a whole one.
     /// - Parameters:
     ///   - store: The store; others may write meanwhile.

@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+@Suite("Dump and load commands")
+struct DumpCommandTests {
+    /// Runs a line of the shell in which `roost` is the program.
+    private func shell(_ place: Workplace, _ line: String) throws -> CommandResult {
+        let program = try #require(Workplace.program)
+        return try RunningCommand(["/bin/sh", "-c", "roost() { '\(program)' \"$@\"; }; \(line)"], in: place.path).wait()
+    }
+
+    @Test("dump into load is convert", arguments: Workplace.fileTypes, Workplace.fileTypes)
+    func equalsConvert(from source: String, to destination: String) throws {
+        let place = try Workplace()
+        try place.makeStore(source, "a")
+        let before = try place.bytes("a")
+        let result = try shell(place, "roost dump a | roost load \(destination):b --json")
+        #expect(result.code == 0 && result.errors == "", "\(result.errors)")
+        let report = try result.json()
+        #expect(report["source"] as? String == "standard input")
+        #expect(report["destination"] as? String == "\(destination):b")
+        #expect(report["objects"] as? Int == 2000)
+        #expect(report["verified"] as? Bool == true)
+        #expect(report["digest"] as? String == (try place.roost("info", "a", "--json").json()["digest"] as? String))
+        #expect(try place.roost("convert", "a", "\(destination):c", "--quiet").code == 0)
+        for names in [("a", "b"), ("b", "c")] {
+            let diff = try place.roost("diff", names.0, names.1)
+            #expect(diff.code == 0 && diff.output == "" && diff.errors == "")
+        }
+        #expect(try place.roost("check", "b").code == 0)
+        #expect(try shell(place, "roost dump a > a.jsonl; roost dump b | cmp - a.jsonl").code == 0)
+        #expect(try place.bytes("a") == before)
+        #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
+    }
+
+    @Test("a dump that is cut off, no dump, or no input is refused, and no store comes of it")
+    func badInput() throws {
+        let place = try Workplace()
+        try place.makeStore("sqlite", "a")
+        try shell(place, "roost dump a | head -n 500 | roost load sqlite:b").expectError(
+            3, containing: "line 501, column 1")
+        try shell(place, "roost dump a | head -c 100000 | roost load sqlite:b").expectError(
+            3, containing: "standard input, line ")
+        try shell(place, "roost load sqlite:b < a").expectError(3, containing: "line 1, column 1")
+        try shell(place, "roost load sqlite:b < /dev/null").expectError(3, containing: "standard input is empty")
+        try shell(place, "roost load sqlite:b <&-").expectError(3, containing: "cannot be read")
+        try shell(place, "roost load b < a").expectError(3, containing: "type:path")
+        try shell(place, "roost dump a | roost load a").expectError(3, containing: "exists")
+        try shell(place, "roost dump a | roost load coredata:b").expectError(3, containing: "only be read")
+        try shell(place, "roost dump a --entity=Albun").expectError(3, containing: "did you mean 'Album'?")
+        try shell(place, "roost dump nothing").expectError(3, containing: "nothing")
+        #expect(try place.names().filter { $0.hasPrefix("b") } == [])
+        #expect(try place.roost("check", "a").code == 0)
+    }
+
+    @Test("a dump of some entities loads when it may leave references out")
+    func someEntities() throws {
+        let place = try Workplace()
+        try place.makeStore("sqlite", "a")
+        let dump = try shell(place, "roost dump a --entity Album -e Genre | tee some.jsonl | grep -c '^{\"entity\"'")
+        #expect(dump.code == 0 && Int(dump.output.dropLast()) == 200 + 24, "\(dump)")
+        try shell(place, "roost load sqlite:b < some.jsonl").expectError(3, containing: "200 by 'Album.artist'")
+        #expect(try !place.names().contains("b"))
+        let result = try shell(place, "roost load sqlite:b --allow-dangling < some.jsonl")
+        #expect(result.code == 0 && result.output.contains("left out  200 references by 'Album.artist'"), "\(result)")
+        #expect(try place.roost("check", "b").output == "sqlite:b is sound.\n")
+    }
+
+    @Test("load replaces a store when it is told to, and prints nothing when it is told to")
+    func overwriting() throws {
+        let place = try Workplace()
+        try place.makeStore("sqlite", "a")
+        #expect(try shell(place, "roost dump a > a.jsonl && roost load sqlite:b --quiet < a.jsonl").output == "")
+        try shell(place, "head -n 100 a.jsonl | roost load sqlite:b --overwrite").expectError(3, containing: "line 101")
+        #expect(try place.roost("diff", "a", "b").code == 0)
+        let result = try shell(place, "roost load sqlite:b --overwrite --quiet < a.jsonl")
+        #expect(result.code == 0 && result.output == "" && result.errors == "")
+    }
+
+    @Test("Ctrl-C ends a load that waits for input, and leaves nothing", arguments: [SIGINT, SIGTERM])
+    func interrupted(signal: Int32) throws {
+        let place = try Workplace()
+        try place.makeStore("sqlite", "a")
+        // The pipe stays open, so that the load waits; the signal goes to it once its first line was read.
+        let program = try #require(Workplace.program)
+        let result = try RunningCommand(
+            [
+                "/bin/sh", "-c",
+                """
+                mkfifo pipe; '\(program)' dump a > a.jsonl
+                '\(program)' load sqlite:b < pipe & load=$!
+                exec 3> pipe; head -n 50 a.jsonl >&3
+                until ls -a | grep -q roost-tmp || ! kill -0 $load; do :; done
+                kill -\(signal) $load; wait $load; echo $?
+                """,
+            ], in: place.path
+        ).wait()
+        #expect(result.output == "130\n", "\(result)")
+        #expect(result.errors.contains("cancelled"), "\(result)")
+        #expect(try place.names().filter { $0.hasPrefix("b") || $0.contains("roost-tmp") } == [])
+    }
+
+    @Test("a dump that nobody reads to its end, or that cannot be written, changes nothing")
+    func brokenOutput() throws {
+        let place = try Workplace()
+        try place.makeStore("sqlite", "a")
+        #expect(try shell(place, "roost dump a | head -n 1 | wc -l").output.contains("1"))
+        try shell(place, "roost dump a > /dev/full").expectError(3, containing: "standard output cannot be written")
+        #expect(try place.roost("check", "a").code == 0)
+    }
+}

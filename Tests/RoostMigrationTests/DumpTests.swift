@@ -1,0 +1,264 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostFiles
+import RoostMigration
+import Testing
+
+/// A dump in memory.
+struct DumpText {
+    var bytes: [UInt8] = []
+
+    var lines: [String] { String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init) }
+
+    init(_ text: String) { bytes = Array(text.utf8) }
+
+    init(lines: [String]) { self.init(lines.map { $0 + "\n" }.joined()) }
+
+    /// The dump of a store.
+    init(_ store: any PersistentStore, entities: [EntityName]? = nil) throws {
+        let parts = Mutex<[UInt8]>([])
+        try MigrationManager(registry: .builtIn).dump(store, entities: entities) { (bytes) throws(StoreError) in
+            let copy = copy bytes
+            parts.withLock { $0 += copy }
+        }
+        bytes = parts.withLock { $0 }
+    }
+
+    /// Loads the text, which comes in pieces of `chunk` bytes.
+    func load(
+        into destination: ConversionEndpoint, chunk: Int = 10_000, allowsDangling: Bool = false,
+        options: ConversionOptions = ConversionOptions(), registry: StoreRegistry = .builtIn
+    ) throws(StoreError) -> ConversionReport {
+        let rest = Mutex(bytes[...])
+        return try MigrationManager(registry: registry).load(
+            into: destination, from: "text", allowsDangling: allowsDangling, options: options
+        ) { (buffer) throws(StoreError) in
+            rest.withLock { rest in
+                let next = rest.prefix(min(chunk, buffer.count))
+                rest = rest.dropFirst(next.count)
+                buffer.copyBytes(from: next)
+                return next.count
+            }
+        }
+    }
+}
+
+@Suite("Dump and load")
+struct DumpTests {
+    @Test("what is dumped and loaded is what is converted", arguments: Sample.writingTypes, Sample.writingTypes)
+    func equalsConversion(from source: String, to destination: String) throws {
+        let directory = try TemporaryDirectory()
+        let uuid = StoreUUID()
+        let original = try Sample.store(source, directory.file("a"), uuid: uuid)
+        let dump = try DumpText(original)
+        let url = StoreURL(type: destination, path: directory.file("b"))
+        let report = try dump.load(into: .url(url))
+        let loaded = try StoreRegistry.builtIn.open(url)
+        let converted = StoreURL(type: destination, path: directory.file("c"))
+        _ = try MigrationManager(registry: .builtIn).convert(from: .store(original), to: .url(converted))
+        let copy = try StoreRegistry.builtIn.open(converted)
+        #expect(try StoreComparison.diff(loaded, copy) == [])
+        #expect(try StoreComparison.diff(loaded, original) == [])
+        #expect(try checkStore(loaded) == [])
+        #expect(report.verified && report.dangling == [] && report.warnings == [])
+        #expect(report.digest == (try original.snapshot().recordedTally()?.digest.description))
+        #expect(try loaded.metadata().storeUUID == uuid)
+        #expect(try loaded.metadata().userMetadata == original.metadata().userMetadata)
+        #expect(try loaded.metadata().model == original.model)
+        // A deleted object's key must not be used again.
+        #expect(try loaded.snapshot().lastKey(of: "Shelf") == 77)
+        // Versions are in no digest.
+        #expect(try DumpText(loaded).bytes == dump.bytes)
+        #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
+        for store in [original, loaded, copy] { try store.close() }
+    }
+
+    @Test("every value of the conformance suite's library comes over", arguments: Sample.writingTypes)
+    func everyValue(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let graph = try SampleGraph(seed: 7, objectCount: 3000)
+        let original = try StoreRegistry.builtIn.create(
+            StoreURL(type: type, path: directory.file("a")), model: graph.model)
+        let loader = try original.bulkLoader(BulkLoadOptions())
+        try graph.forEachRecordBatch { try loader.append($0) }
+        try graph.forEachLinkBatch { try loader.append($0) }
+        _ = try loader.finish()
+        let dump = try DumpText(original)
+        let copy = try StoreRegistry.builtIn.create(StoreURL(type: type, path: directory.file("b")), model: graph.model)
+        let report = try dump.load(into: .store(copy), chunk: 777)
+        #expect(report.digest == (try graph.digest.description))
+        #expect(try StoreComparison.diff(original, copy) == [])
+        #expect(try checkStore(copy) == [])
+        // The first line has the store's UUID, and the last one a checksum of everything.
+        #expect(try DumpText(copy).lines.dropFirst().dropLast() == dump.lines.dropFirst().dropLast())
+        try original.close()
+        try copy.close()
+    }
+
+    @Test("an empty store comes over", arguments: Sample.writingTypes)
+    func emptyStore(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let original = try StoreRegistry.builtIn.create(
+            StoreURL(type: type, path: directory.file("a")), model: try Sample.model())
+        let dump = try DumpText(original)
+        #expect(dump.lines.count == 2)
+        let url = StoreURL(type: type, path: directory.file("b"))
+        #expect(try dump.load(into: .url(url)).objects == 0)
+        let copy = try StoreRegistry.builtIn.open(url)
+        #expect(try copy.metadata().model == original.model)
+        try copy.close()
+        try original.close()
+    }
+
+    @Test("a dump is taken of one moment, whatever is written meanwhile")
+    func oneSnapshot() throws {
+        let directory = try TemporaryDirectory()
+        let store = try Sample.store("memory", directory.file("a"))
+        let before = try DumpText(store)
+        let parts = Mutex<(bytes: [UInt8], isChanged: Bool)>(([], false))
+        try MigrationManager(registry: .builtIn).dump(store) { (bytes) throws(StoreError) in
+            let copy = copy bytes
+            let isFirst = parts.withLock { parts in
+                parts.bytes += copy
+                defer { parts.isChanged = true }
+                return !parts.isChanged
+            }
+            guard isFirst else { return }
+            var changes = ChangeSet(model: store.model)
+            changes.delete(ObjectID("Shelf", 1), version: 1)
+            _ = try store.commit(changes)
+        }
+        #expect(parts.withLock { $0.bytes } == before.bytes)
+        #expect(try DumpText(store).bytes != before.bytes)
+        try store.close()
+    }
+
+    @Test("what the sink throws comes out of the dump")
+    func failingSink() throws {
+        let directory = try TemporaryDirectory()
+        let store = try Sample.store("memory", directory.file("a"))
+        let error = #expect(throws: StoreError.self) {
+            try MigrationManager(registry: .builtIn).dump(store) { (_) throws(StoreError) in
+                throw StoreError(.noSpace, "injected")
+            }
+        }
+        #expect(error?.code == .noSpace)
+        let cancellation = ConversionCancellation()
+        cancellation.cancel()
+        let cancelled = #expect(throws: StoreError.self) {
+            try MigrationManager(registry: .builtIn).dump(store, cancellation: cancellation) { _ in }
+        }
+        #expect(cancelled?.code == .cancelled)
+        try store.close()
+    }
+
+    // MARK: Dumps of some entities
+
+    @Test("a dump of some entities has their objects and the links at them")
+    func someEntities() throws {
+        let directory = try TemporaryDirectory()
+        let store = try Sample.store("memory", directory.file("a"))
+        let shelves = try DumpText(store, entities: ["Shelf"])
+        #expect(shelves.lines.count { $0.hasPrefix("{\"entity\": \"Shelf\"") } == 5)
+        #expect(shelves.lines.count { $0.hasPrefix("{\"entity\"") } == 5)
+        #expect(shelves.lines.contains { $0.hasPrefix("{\"links\": \"Book.shelves\"") })
+        #expect(!shelves.lines.contains { $0.hasPrefix("{\"links\": \"Person.friends\"") })
+        let editors = try DumpText(store, entities: ["Editor"])
+        #expect(editors.lines.count { $0.hasPrefix("{\"entity\": \"Editor\"") } == 500)
+        #expect(editors.lines.count { $0.hasPrefix("{\"entity\"") } == 500)
+        // Every friendship of the sample is between neighbours, so two of three have an editor at an end.
+        let pairs = editors.lines.filter { $0.hasPrefix("{\"links\": \"Person.friends\"") }
+            .reduce(0) { $0 + $1.split(separator: "], [").count }
+        #expect(pairs == 999 || pairs == 1000)
+        #expect(try DumpText(store, entities: ["Person", "Book", "Shelf"]).bytes == DumpText(store).bytes)
+        let error = #expect(throws: StoreError.self) { try DumpText(store, entities: ["Shelv"]) }
+        #expect(error?.code == .unknownEntity && error?.message.contains("'Shelf'") == true)
+        try store.close()
+    }
+
+    @Test(
+        "what leads out of a dump is refused with its number, or left out and reported", arguments: Sample.writingTypes)
+    func danglingReferences(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let store = try Sample.store("memory", directory.file("a"))
+        let dump = try DumpText(store, entities: ["Book", "Editor"])
+        let url = StoreURL(type: type, path: directory.file("b"))
+        let error = #expect(throws: StoreError.self) { try dump.load(into: .url(url)) }
+        #expect(error?.code == .objectNotFound)
+        #expect(error?.message.contains("by 'Book.author'") == true)
+        #expect(error?.message.contains("by 'Book.shelves'") == true)
+        #expect(error?.message.contains("by 'Person.friends'") == true)
+        #expect(try directory.names() == [])
+
+        let report = try dump.load(into: .url(url), allowsDangling: true)
+        #expect(report.verified && report.objects == 3000 + 500)
+        let loaded = try StoreRegistry.builtIn.open(url)
+        #expect(try checkStore(loaded) == [])
+        // Of the books, those by editors kept their author and their place; the others have neither.
+        let (before, after) = (try authors(of: store), try authors(of: loaded))
+        #expect(before.count == after.count)
+        var cleared = 0
+        for (key, author) in before {
+            let isEditor = author.entity == "Editor"
+            #expect(after[key]?.entity == (isEditor ? "Editor" : nil), "\(key)")
+            #expect(after[key]?.hasPlace == (isEditor && author.hasPlace), "\(key)")
+            if author.entity != nil, !isEditor { cleared += 1 }
+        }
+        #expect(report.dangling.first { $0.relationship == "Book.author" }?.count == cleared)
+        #expect(cleared > 0)
+        #expect(report.relationships.isEmpty || report.relationships.map(\.relationship) == ["Person.friends"])
+        try loaded.close()
+        try store.close()
+    }
+
+    private func authors(
+        of store: any PersistentStore
+    ) throws -> [Int64: (entity: EntityName?, hasPlace: Bool)] {
+        var result: [Int64: (entity: EntityName?, hasPlace: Bool)] = [:]
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let cursor = try snapshot.records(of: "Book", after: nil)
+        var batch = RecordBatch(model: store.model)
+        while try cursor.next(into: &batch) {
+            for index in 0..<batch.count {
+                let values = batch.values(at: index)
+                var entity: EntityName?
+                if case .objectID(let id)? = values["author"] { entity = id.entity }
+                result[batch.key(at: index)] = (entity, values["author#order"] != nil)
+            }
+        }
+        return result
+    }
+
+    @Test("a dump of some entities that are complete among themselves loads without a word")
+    func completeParts() throws {
+        let directory = try TemporaryDirectory()
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("A", attributes: [AttributeDescription("x", .integer64)]),
+            EntityDescription("B", relationships: [.toMany("c", "C", inverse: "b")]),
+            EntityDescription("C", relationships: [.toOne("b", "B", inverse: "c")]),
+        ])
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: directory.file("a")), model: model)
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        var batch = RecordBatch(model: model)
+        try batch.append(ObjectID("A", 1), values: ["x": 5])
+        try loader.append(batch)
+        batch.removeAll()
+        try batch.append(ObjectID("B", 1), values: [:])
+        try loader.append(batch)
+        batch.removeAll()
+        try batch.append(ObjectID("C", 1), values: ["b": .objectID(ObjectID("B", 1))])
+        // A reference to nothing, which is the store's own.
+        try batch.append(ObjectID("C", 2), values: ["b": .objectID(ObjectID("B", 9))])
+        try loader.append(batch)
+        _ = try loader.finish()
+        let url = StoreURL(type: "memory", path: directory.file("b"))
+        #expect(try DumpText(store, entities: ["B", "C"]).load(into: .url(url)).dangling == [])
+        let whole = StoreURL(type: "memory", path: directory.file("c"))
+        #expect(try DumpText(store).load(into: .url(whole)).dangling == [])
+        let copy = try StoreRegistry.builtIn.open(whole)
+        #expect(try StoreComparison.diff(store, copy) == [])
+        for store in [store, copy] { try store.close() }
+    }
+}
