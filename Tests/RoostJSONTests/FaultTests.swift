@@ -33,7 +33,7 @@ import Testing
 
         /// Takes all bytes that are left.
         func fill() throws {
-            let file = Glibc.open(ballast, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            let file = open(ballast, O_WRONLY | O_CREAT | O_APPEND, 0o600)
             defer { close(file) }
             for size in [4096, 1] { while write(file, [UInt8](repeating: 1, count: size), size) > 0 {} }
         }
