@@ -51,6 +51,10 @@ let package = Package(
         .target(name: "RoostSQL", dependencies: ["RoostCore"], swiftSettings: strict),
         .target(name: "RoostMemory", dependencies: ["RoostCore", "RoostKeyValue"], swiftSettings: strict),
         .target(
+            name: "RoostJSON",
+            dependencies: ["RoostCore", "RoostFiles", "RoostKeyValue", "RoostMemory", "RoostText"],
+            exclude: ["FORMAT.md"], swiftSettings: strict),
+        .target(
             name: "RoostLMDB",
             dependencies: [
                 "RoostCore", "RoostFiles", "RoostKeyValue",
@@ -73,12 +77,14 @@ let package = Package(
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),
-        .target(name: "RoostMigration", dependencies: ["RoostCore", "RoostFiles"], swiftSettings: strict),
+        .target(
+            name: "RoostMigration", dependencies: ["RoostCore", "RoostFiles", "RoostText"],
+            exclude: ["Dump/DUMP-FORMAT.md"], swiftSettings: strict),
         .target(
             name: "Roost",
             dependencies: [
-                "RoostCore", "RoostFiles", "RoostKeyValue", "RoostSQL", "RoostMemory", "RoostCoreData",
-                "RoostMigration",
+                "RoostCore", "RoostFiles", "RoostKeyValue", "RoostSQL", "RoostMemory", "RoostJSON",
+                "RoostCoreData", "RoostMigration",
                 .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
                 .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
             ],
@@ -104,6 +110,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "RoostJSONTests",
+            dependencies: ["RoostJSON", "RoostCore", "RoostFiles", "RoostKeyValue", "RoostMemory", "RoostText"],
+            swiftSettings: strict),
+        .testTarget(
             name: "RoostSQLTests",
             dependencies: [
                 "RoostSQL", "RoostCore", "RoostFiles",
@@ -120,6 +130,7 @@ let package = Package(
         .testTarget(
             name: "RoostMigrationTests", dependencies: ["RoostMigration", "Roost", "RoostCore", "RoostFiles"],
             swiftSettings: strict),
+        .testTarget(name: "RoostTests", dependencies: ["Roost", "RoostCore", "RoostFiles"], swiftSettings: strict),
         .testTarget(
             name: "RoostCommandTests", dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration"],
             swiftSettings: strict),

@@ -1,5 +1,6 @@
 public import RoostCore
 internal import RoostCoreData
+internal import RoostJSON
 internal import RoostMemory
 
 #if LMDB
@@ -30,7 +31,7 @@ public func limitLibraryMemory(toByteCount byteCount: Int64) {
 
 extension StoreRegistry {
     /// ``shared`` with the store types that Roost brings along: `sqlite`, `lmdb` and `coredata` as far as their traits are on,
-    /// and `memory`.
+    /// `json`, and `memory`.
     public static let builtIn: StoreRegistry = {
         // Recognition asks in this order, so a Core Data store, which is an SQLite file too, is asked for by its own marks.
         #if SQLite
@@ -39,6 +40,7 @@ extension StoreRegistry {
         #if LMDB
             shared.register(LMDBStoreType())
         #endif
+        shared.register(JSONStoreType())
         shared.register(MemoryStoreType())
         #if SQLite
             shared.register(CoreDataStoreType())

@@ -11,7 +11,7 @@ extension Subcommand {
             again when it is complete and must have the digest that was computed while reading; only then it gets its name.
             After an error or Ctrl-C nothing is left of it.
 
-            DEST is a path, or type:path with the type of the store.
+            DEST is a path, type:path with the type of the store, or a name of the configuration.
 
             With --json prints one object, as 'roost convert --json' does.
             """,
@@ -26,11 +26,13 @@ extension Subcommand {
         run: runBackup)
 
     @Sendable private static func runBackup(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let source = try StoreArguments.url(arguments.positions[0])
-        let destination = destination(arguments.positions[1], type: source.type)
+        let source = try StoreArguments.store(arguments.positions[0], arguments)
+        let destination = try destination(arguments.positions[1], type: source.url.type, arguments)
         let maintenance = StoreMaintenance(registry: .builtIn)
         let report = try maintain(source, arguments, console) { options in
-            try maintenance.backUp(.url(source), to: destination, options: options)
+            var options = options
+            options.destinationTypeOptions = destination.options.typeOptions
+            return try maintenance.backUp(.url(source.url), to: destination.url, options: options)
         }
         if arguments.has("json") {
             try console.printJSON(report)
@@ -44,24 +46,28 @@ extension Subcommand {
         return .success
     }
 
-    /// Where a backup goes: a bare path is one of the store's own type.
-    private static func destination(_ text: String, type: String) -> StoreURL {
-        let types = StoreRegistry.builtIn.all.map(\.name)
-        if let url = StoreURL(text), types.contains(url.type) { return url }
-        return StoreURL(type: type, path: text)
+    /// Where a backup goes: a bare path that leads to nothing is one of the store's own type.
+    private static func destination(
+        _ text: String, type: String, _ arguments: ParsedArguments
+    ) throws -> PersistentStoreDescription {
+        do {
+            return try StoreArguments.newStore(text, arguments)
+        } catch let error as StoreError where error.code == .notAStore {
+            return PersistentStoreDescription(StoreURL(type: type, path: text))
+        }
     }
 
     /// Runs what reads or rewrites a whole store, with progress, so that a signal ends it without a trace.
     static func maintain<Report>(
-        _ url: StoreURL, _ arguments: ParsedArguments, _ console: Console,
+        _ store: PersistentStoreDescription, _ arguments: ParsedArguments, _ console: Console,
         _ body: (ConversionOptions) throws -> Report
     ) throws -> Report {
         let progress = ProgressLine(console)
         let cancellation = ConversionCancellation()
-        let opening = try StoreArguments.options(arguments, for: url)
         var options = ConversionOptions(
-            overwrites: arguments.has("overwrite"), sourceModel: opening.model,
-            sourceTypeOptions: opening.typeOptions, timeoutSeconds: opening.timeoutSeconds, cancellation: cancellation)
+            overwrites: arguments.has("overwrite"), sourceModel: store.options.model,
+            sourceTypeOptions: store.options.typeOptions, timeoutSeconds: store.options.timeoutSeconds,
+            cancellation: cancellation)
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
         defer { progress.clear() }
         return try Interruption.shared.cancelling(cancellation) { try body(options) }

@@ -22,9 +22,9 @@ extension Subcommand {
         examples: ["roost compact music.sqlite", "roost compact lmdb:music.lmdb --json"], run: runCompact)
 
     @Sendable private static func runCompact(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let url = try StoreArguments.url(arguments.positions[0])
+        let store = try StoreArguments.store(arguments.positions[0], arguments)
         let maintenance = StoreMaintenance(registry: .builtIn)
-        let report = try maintain(url, arguments, console) { try maintenance.compact(url, options: $0) }
+        let report = try maintain(store, arguments, console) { try maintenance.compact(store.url, options: $0) }
         if arguments.has("json") {
             try console.printJSON(report)
         } else if !arguments.has("quiet") {

@@ -57,7 +57,7 @@ extension Subcommand {
 
     @Sendable private static func runFetch(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let format = try RecordFormat(argument: arguments.value("format"))
-        let keys = try arguments.values("id").map(Self.key)
+        let keys = try arguments.allValues("id").map(Self.key)
         if !keys.isEmpty {
             for option in ["where", "sort", "limit", "offset"] where arguments.value(option) != nil {
                 throw UsageError("option '--id' names the objects itself; leave out '--\(option)'")

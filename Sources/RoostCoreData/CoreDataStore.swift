@@ -39,12 +39,7 @@
 
         /// Opens the store at `url`; see ``CoreDataStoreType/open(_:options:)``.
         init(type: CoreDataStoreType, url: StoreURL, options: StoreOptions) throws(StoreError) {
-            for option in options.typeOptions.keys.sorted() where !["model", "modelVersion"].contains(option) {
-                let hint =
-                    nearestName(to: option, among: ["model", "modelVersion"]).map { "did you mean '\($0)'?" }
-                    ?? "it has: model, modelVersion."
-                throw StoreError(.invalidRequest, "Store type 'coredata' has no option '\(option)'; \(hint)")
-            }
+            try type.requireKnown(options.typeOptions)
             self.type = type
             self.url = url
             source = try CoreDataSource(path: url.path)

@@ -107,7 +107,7 @@ enum MetaSpace {
         version: Int, keyLimit: Int
     ) {
         guard let value = try read(format, reader) else {
-            throw StoreError(.notAStore, "'\(url)' is not a store: it has no format entry.")
+            throw StoreError(.notAStore, "'\(url)' is not a store: it has no format entry; check the path.")
         }
         guard value.count >= 8, let word = value.littleEndian64(at: 0) else { throw damaged(format, "it is too short") }
         let (version, keyLimit) = (Int(word & 0xFFFF_FFFF), Int(word >> 32))

@@ -33,6 +33,8 @@ public struct ConversionReport: Sendable, Hashable, Codable {
     /// The damaged objects that were left out, as `Entity/p<key>`.
     public var skipped: [String]
     /// For each relationship, the references and links to objects that were left out.
+    ///
+    /// Of a damaged source they lead nowhere now; of a dump of some entities they were left out too.
     public var dangling: [RelationshipCount]
     /// What should be known.
     public var warnings: [String]
@@ -80,6 +82,12 @@ extension ConversionReport: CustomStringConvertible {
             for id in skipped { lines.append("    \(id)") }
             for entry in dangling {
                 lines.append("    \(entry.count) references by '\(entry.relationship)' lead to them")
+            }
+        }
+        if skipped.isEmpty {
+            for entry in dangling {
+                lines.append(
+                    "  left out  \(entry.count) references by '\(entry.relationship)' to objects that are not there")
             }
         }
         for warning in warnings { lines.append("  warning   \(warning)") }

@@ -7,56 +7,20 @@ extension StoreConversion {
     /// - Throws: `unknownStoreType`.
     func refusalsBeforeOpening() throws(StoreError) -> [StoreError] {
         if case .url(let url) = source { _ = try registry.type(named: url.type) }
-        let type: any PersistentStoreType
-        switch destination {
-        case .url(let url): type = try registry.type(named: url.type)
-        case .store(let store): type = store.type
-        }
-        guard type.capabilities.contains(.writing) else {
-            return [
-                StoreError(
-                    .unsupported,
-                    "Stores of type '\(type.name)' can only be read; choose another type for the destination.")
-            ]
-        }
-        if isSameStore(type) {
+        let type = try filler.type
+        if type.capabilities.contains(.writing), isSameStore(type) {
             return [
                 StoreError(
                     .invalidRequest, "The destination '\(destination.url)' is the source; choose another path.")
             ]
         }
-        guard case .url(let url) = destination, !url.path.isEmpty else { return [] }
-        guard type.capabilities.contains(.file) else { return existenceRefusals(url, type) }
-        do throws(StoreError) {
-            try StoreFile.requireAbsent(at: url.path)
-            return []
-        } catch  where error.code == .alreadyExists && options.overwrites {
-            return replacementRefusals(url, type)
-        } catch {
-            return [error]
-        }
+        return try filler.refusals()
     }
 
     /// Everything that speaks against the conversion and depends on the open source.
     func refusals(of source: any PersistentStore) throws(StoreError) -> [StoreError] {
-        if case .store(let store) = destination {
-            guard try store.metadata().model.isCompatible(with: source.metadata()) else {
-                return [
-                    StoreError(
-                        .modelMismatch,
-                        "The open destination '\(store.url)' has another model than the source; create it with the source's model."
-                    )
-                ]
-            }
-            let snapshot = try store.snapshot()
-            defer { snapshot.close() }
-            guard try snapshot.isEmpty() else {
-                return [
-                    StoreError(.invalidRequest, "The open destination '\(store.url)' is not empty; create a new store.")
-                ]
-            }
-        }
-        guard let available = try bytesAvailable() else { return [] }
+        if let refusal = try filler.refusals(for: source.model).first { return [refusal] }
+        guard let available = try filler.bytesAvailable() else { return [] }
         let needed = try bytesNeeded(source)
         let (total, overflow) = needed.addingReportingOverflow(options.reservedBytes)
         guard !overflow, total <= available else {
@@ -77,14 +41,6 @@ extension StoreConversion {
         return overflow ? .max : sum
     }
 
-    /// The disk space where the destination goes; nil for one that is not a new file.
-    func bytesAvailable() throws(StoreError) -> Int? {
-        guard case .url(let url) = destination, try registry.type(named: url.type).capabilities.contains(.file) else {
-            return nil
-        }
-        return try StoreFile.freeBytes(inDirectoryOf: url.path)
-    }
-
     /// Whether both ends are one store: the same object, the same URL, or the same file under any name.
     private func isSameStore(_ type: any PersistentStoreType) -> Bool {
         if case .store(let left) = source, case .store(let right) = destination { return left === right }
@@ -98,65 +54,5 @@ extension StoreConversion {
             return false
         }
         return StoreFile.sameFile(source.url.path, destination.url.path)
-    }
-
-    /// What speaks against making a store under a name that is no file's.
-    private func existenceRefusals(_ url: StoreURL, _ type: any PersistentStoreType) -> [StoreError] {
-        guard !options.overwrites else { return [] }
-        do throws(StoreError) {
-            _ = try type.metadata(at: url, options: StoreOptions(isReadOnly: true))
-            return [
-                StoreError(.alreadyExists, "The store '\(url)' exists already; choose another name, or overwrite it.")
-            ]
-        } catch {
-            return error.code == .notFound ? [] : [error]
-        }
-    }
-
-    /// What speaks against replacing the file that stands under the destination's name.
-    private func replacementRefusals(_ url: StoreURL, _ type: any PersistentStoreType) -> [StoreError] {
-        do throws(StoreError) {
-            try StoreFile.requireRegularFile(at: url.path, forWriting: true)
-            // The new file is made beside the one that it replaces.
-            try StoreFile.requireAbsent(at: StoreFile.temporarySibling(of: url.path))
-        } catch {
-            return [error]
-        }
-        guard type.recognises(fileAt: url.path) else {
-            return [
-                StoreError(
-                    .notAStore,
-                    "'\(url.path)' is not a store of type '\(type.name)', so it is not replaced; remove it yourself or choose another path."
-                )
-            ]
-        }
-        return busyRefusals(url)
-    }
-
-    /// What is wrong when somebody has the store open that is to be replaced: better said now than after the copy.
-    ///
-    /// The replacement looks again.
-    private func busyRefusals(_ url: StoreURL) -> [StoreError] {
-        // Without a lock file nobody has the store open, and none is made for the question.
-        guard (try? StoreFile.requireRegularFile(at: StoreLock.path(forStoreAt: url.path), forWriting: false)) != nil
-        else { return [] }
-        do throws(StoreError) {
-            try StoreLock.acquire(forStoreAt: url.path, .exclusive, timeoutSeconds: 0).release()
-            return []
-        } catch {
-            return [error]
-        }
-    }
-}
-
-extension StoreSnapshot {
-    /// Whether there is neither an object nor a link.
-    func isEmpty() throws(StoreError) -> Bool {
-        if let tally = try recordedTally() {
-            let digest = tally.digest
-            return digest.objectCount == 0 && digest.linkCount == 0
-        }
-        for root in model.roots where try count(FetchRequest(model.entities[root].name, limit: 1)) > 0 { return false }
-        return true
     }
 }

@@ -23,9 +23,11 @@ enum SQLiteSettling {
             try connection.text("PRAGMA quick_check(1)")
         }
         guard result == "ok" else {
+            // The first line may be a heading.
+            let complaint = result.split(whereSeparator: \.isNewline).first { !$0.hasPrefix("***") }
             throw StoreError(
                 .corrupted,
-                "'\(connection.path)' is damaged: \(result.split(whereSeparator: \.isNewline).first ?? "unknown"). Restore it from a backup."
+                "'\(connection.path)' is damaged: \(complaint ?? "its structure cannot be checked"). Restore it from a backup."
             )
         }
     }

@@ -4,8 +4,7 @@ internal import RoostSQL
 
 /// Stores in an SQLite file, with tables that people and other tools can read.
 ///
-/// Options: `synchronous` (`full`, the default; `extra`; `normal`), `maximumValueBytes` (default 268435456) and, for new
-/// stores, `pageSizeBytes` (default 4096; 8192 for unpublished ones). FORMAT.md describes every table and every guarantee.
+/// ``optionDescriptions`` tells the options; FORMAT.md describes every table and every guarantee.
 public struct SQLiteStoreType: PersistentStoreType {
     /// Makes the type.
     public init() {}
@@ -18,6 +17,9 @@ public struct SQLiteStoreType: PersistentStoreType {
         StoreCapabilities(
             .writing, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes, .file)
     }
+
+    /// `synchronous`, `maximumValueBytes`, `rowTimeoutSeconds`, and `pageSizeBytes` for new stores.
+    public var optionDescriptions: [StoreOptionDescription] { SQLiteSettings.optionDescriptions }
 
     /// Whether the file is an SQLite database with Roost's application ID.
     public func recognises(fileAt path: String) -> Bool { SQLiteHeader.recognises(path) }

@@ -45,7 +45,10 @@ struct GuardTests {
 
     @Test("a statement that finds no row for too long is stopped; one that finds many is not")
     func rowTimeout() throws {
-        let connection = try connect(.readOnly, ["rowTimeoutSeconds": "0.02"])
+        var settings = try SQLiteSettings(StoreOptions())
+        #expect(settings.rowTimeout == .seconds(300))
+        settings.rowTimeout = .milliseconds(20)
+        let connection = try SQLiteDatabase.connect(directory.file("a"), settings, .readOnly)
         try connection.allow(.everything)
         let numbers = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
         #expect(code { _ = try connection.integer("\(numbers) WHERE x < 0") } == .timedOut)
@@ -63,6 +66,9 @@ struct GuardTests {
         #expect(code { _ = try connection.integer("\(numbers) WHERE x < 0") } == .timedOut)
         try connection.close()
         #expect(code { _ = try connect(.readOnly, ["rowTimeoutSeconds": "-1"]) } == .invalidRequest)
+        let unlimited = try connect(.readOnly, ["rowTimeoutSeconds": "0"])
+        #expect(unlimited.clock.pointee.limit == nil)
+        try unlimited.close()
     }
 
     @Test("each limit lets through what is at it and refuses what is above")

@@ -19,11 +19,15 @@ struct Console: Sendable {
     /// Writes a result and a line feed to standard output.
     ///
     /// When nobody reads standard output any more, the process ends quietly, as it would by SIGPIPE.
-    func print(_ text: String) throws { try write(Array((text + "\n").utf8)) }
+    func print(_ text: String) throws {
+        try write(Array((text + "\n").utf8))
+    }
 
-    /// Writes bytes to standard output, as ``print(_:)`` does.
-    func write(_ bytes: [UInt8]) throws {
-        guard let code = Self.write(bytes[...], to: STDOUT_FILENO) else { return }
+    /// Writes bytes to standard output.
+    ///
+    /// Ends as ``print(_:)`` does.
+    func write(_ bytes: borrowing [UInt8]) throws(OutputError) {
+        guard let code = Self.write(bytes, to: STDOUT_FILENO) else { return }
         if code == EPIPE { Self.leave(.success) }
         throw OutputError(code: code)
     }
@@ -43,13 +47,13 @@ struct Console: Sendable {
         let line = String(
             String.UnicodeScalarView(
                 message.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
-        _ = Self.write(Array("roost: \(line)\n".utf8)[...], to: STDERR_FILENO)
+        _ = Self.write(Array("roost: \(line)\n".utf8), to: STDERR_FILENO)
     }
 
     /// Replaces the progress line on standard error; an empty text removes it.
     func showProgress(_ text: String) {
         guard showsProgress else { return }
-        _ = Self.write(Array("\r\u{1B}[K\(text)".utf8)[...], to: STDERR_FILENO)
+        _ = Self.write(Array("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
     }
 
     /// How tables look here.
@@ -77,17 +81,20 @@ struct Console: Sendable {
     static func leave(_ code: ExitCode) -> Never { _exit(code.rawValue) }
 
     /// Writes everything; the errno value when it cannot.
-    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int32? {
-        var rest = bytes
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
-            if written < 0 {
-                if errno == EINTR || errno == EAGAIN { continue }
-                return errno
+    private static func write(_ bytes: borrowing [UInt8], to descriptor: Int32) -> Int32? {
+        bytes.withUnsafeBytes { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+                let written = systemWrite(descriptor, rest.baseAddress, rest.count)
+                if written < 0 {
+                    if errno == EINTR || errno == EAGAIN { continue }
+                    return errno
+                }
+                offset += written
             }
-            rest = rest.dropFirst(written)
+            return nil
         }
-        return nil
     }
 
     private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {

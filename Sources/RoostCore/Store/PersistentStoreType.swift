@@ -10,6 +10,11 @@ public protocol PersistentStoreType: Sendable {
     /// The libraries that keep the stores of this type, as they are linked into this process; empty without any.
     var libraries: [StoreLibrary] { get }
 
+    /// The options that stores of this type have besides those of every store; none unless the type says so.
+    ///
+    /// A configuration can set only options that are described here, and ``requireKnown(_:)`` refuses all others.
+    var optionDescriptions: [StoreOptionDescription] { get }
+
     /// Whether the file at `path` looks like a store of this type, by its first bytes.
     ///
     /// Never throws and never blocks: whatever is not a readable regular file is not recognised. Changes nothing.

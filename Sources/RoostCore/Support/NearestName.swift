@@ -16,17 +16,16 @@ public func nearestName(to name: String, among candidates: [String]) -> String? 
 
 /// The number of insertions, deletions, replacements and exchanges of neighbours that turn `left` into `right`.
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
-    var beforeLast: [Int] = []
-    var last = Array(0...right.count)
+    var (before, row) = ([Int](), Array(0...right.count))
     for (i, a) in left.enumerated() {
-        var row = [i + 1]
-        row.reserveCapacity(last.count)
+        var next = [i + 1]
+        next.reserveCapacity(row.count)
         for (j, b) in right.enumerated() {
-            var best = min(last[j + 1] + 1, row[j] + 1, last[j] + (a == b ? 0 : 1))
-            if i > 0, j > 0, a == right[j - 1], left[i - 1] == b { best = min(best, beforeLast[j - 1] + 1) }
-            row.append(best)
+            var distance = min(row[j] + (a == b ? 0 : 1), row[j + 1] + 1, next[j] + 1)
+            if i > 0, j > 0, a == right[j - 1], left[i - 1] == b { distance = min(distance, before[j - 1] + 1) }
+            next.append(distance)
         }
-        (beforeLast, last) = (last, row)
+        (before, row) = (row, next)
     }
-    return last[right.count]
+    return row[right.count]
 }

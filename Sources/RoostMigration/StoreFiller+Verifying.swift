@@ -8,7 +8,7 @@ struct SecondReading {
     var dangling: [RelationshipCount]
 }
 
-extension StoreConversion {
+extension StoreFiller {
     /// Reads the whole destination, hashing every record and link anew.
     func readAgain(
         _ store: any PersistentStore, expecting copied: CopiedContent, _ memory: PrivateMemory

@@ -1,0 +1,126 @@
+internal import RoostCore
+
+/// What a new store is filled with; read once, from beginning to end, on a thread of its own.
+protocol ContentSource: Sendable {
+    /// The model of the content.
+    var model: ManagedObjectModel { get }
+
+    /// What the new store gets beside records and links.
+    func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue])
+
+    /// Sends everything, and gives what was sent in numbers.
+    ///
+    /// Nil when the writer stopped, whose error says why.
+    func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent?
+
+    /// What of the source does not come out of it as it stands; asked for after ``read(into:)``.
+    func notices() throws(StoreError) -> [String]
+}
+
+/// The content of a store.
+struct StoreContent: ContentSource {
+    /// The damaged objects after which a source counts as lost.
+    private static let skippedLimit = 100_000
+
+    private let store: any PersistentStore
+    private let options: ConversionOptions
+
+    init(_ store: any PersistentStore, options: ConversionOptions) {
+        self.store = store
+        self.options = options
+    }
+
+    var model: ManagedObjectModel { store.model }
+
+    func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue]) {
+        let metadata = try store.metadata()
+        return (metadata.storeUUID, metadata.userMetadata)
+    }
+
+    func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let model = snapshot.model
+        let recorded = try snapshot.recordedTally()
+        var lastKeys: [EntityName: Int64] = [:]
+        var objectCount = 0
+        for root in model.roots {
+            let name = model.entities[root].name
+            lastKeys[name] = try snapshot.lastKey(of: name)
+            if recorded == nil { objectCount += try snapshot.count(FetchRequest(name)) }
+        }
+        var copied = CopiedContent(tally: StoreTally(model: model))
+        let digest = recorded?.digest
+        guard
+            channel.send(
+                .begin(
+                    lastKeys: lastKeys, objectCount: digest?.objectCount ?? objectCount, linkCount: digest?.linkCount))
+        else { return nil }
+        for root in model.roots {
+            guard try readRecords(of: model.entities[root], snapshot, into: channel, &copied) else { return nil }
+        }
+        for relationship in model.linkRelationships {
+            let cursor = try snapshot.links(of: relationship.name, after: nil)
+            while true {
+                try options.cancellation?.check()
+                var batch = channel.spareLinks(relationship.number)
+                guard try cursor.next(into: &batch) else { break }
+                copied.tally.add(batch)
+                guard channel.send(.links(consume batch)) else { return nil }
+            }
+        }
+        if let recorded { copied.warnings = Self.warnings(copied, recorded, model) }
+        guard channel.send(.end) else { return nil }
+        return copied
+    }
+
+    private func readRecords(
+        of root: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot, into channel: BatchChannel,
+        _ copied: inout CopiedContent
+    ) throws(StoreError) -> Bool {
+        let cursor = try snapshot.records(of: root.name, after: nil)
+        while true {
+            try options.cancellation?.check()
+            var batch = channel.spareRecords(snapshot.model)
+            do throws(StoreError) {
+                guard try cursor.next(into: &batch) else { return true }
+            } catch  where options.skipsDamaged && error.code == .corrupted {
+                // Only an error that names an object promises that the cursor goes on behind it.
+                guard let damaged = error.damagedObject, damaged != copied.skipped.last else { throw error }
+                guard copied.skipped.count < Self.skippedLimit else {
+                    throw StoreError(
+                        .corrupted,
+                        "More than \(Self.skippedLimit) records of '\(store.url.path)' are damaged; restore a backup.",
+                        underlying: error)
+                }
+                copied.skipped.append(damaged)
+                continue
+            }
+            batch.forEachRecord { copied.tally.entities[$0.entityNumber].add($0.computedContentHash) }
+            guard channel.send(.records(consume batch)) else { return false }
+        }
+    }
+
+    /// What the source's own record of its content says against what was read.
+    private static func warnings(
+        _ copied: CopiedContent, _ recorded: StoreTally, _ model: ManagedObjectModel
+    ) -> [String] {
+        guard copied.skipped.isEmpty else { return [] }
+        let entities = zip(model.entities, zip(copied.tally.entities, recorded.entities)).filter { $1.0 != $1.1 }
+            .map { "entity '\($0.0.name)'" }
+        let relationships = zip(model.relationships, zip(copied.tally.relationships, recorded.relationships))
+            .filter { $1.0 != $1.1 }.map { "relationship '\($0.0.name)'" }
+        let changed = entities + relationships
+        guard !changed.isEmpty else { return [] }
+        return [
+            "The source's content is not what its last commit recorded (\(changed.joined(separator: ", "))): another program changed it, or it was damaged. It was copied as it is; 'roost check' says more."
+        ]
+    }
+
+    func notices() throws(StoreError) -> [String] {
+        do throws(StoreError) { return try store.notices() } catch {
+            guard options.skipsDamaged, error.code == .corrupted else { throw error }
+            return ["What else of the source is missing is not known: \(error.message)"]
+        }
+    }
+}

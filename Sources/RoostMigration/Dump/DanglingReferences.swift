@@ -1,0 +1,73 @@
+internal import RoostCore
+
+/// Finds what of a dump of some entities leads to objects of others, and leaves it out.
+struct DanglingReferences {
+    /// A reference, and the place that goes with it.
+    private struct Reference {
+        var field: RecordLayout.Field
+        var order: RecordLayout.Field?
+    }
+
+    /// Whether anything can lead out of the dump: not of one that holds everything.
+    ///
+    /// What leads nowhere in the store that was dumped stays as it is.
+    let isPossible: Bool
+    private var scope: DumpScope
+    private let model: ManagedObjectModel
+    /// By entity number.
+    private let references: [[Reference]]
+    private var countByRelationship: [Int]
+
+    init(_ scope: DumpScope) {
+        self.scope = scope
+        model = scope.model
+        isPossible = !scope.isWhole
+        references = scope.model.entities.map { entity in
+            entity.layout.fields.filter { $0.destination != nil && $0.relationship != nil && $0.kind != .order }
+                .map {
+                    Reference(field: $0, order: entity.layout.field(RecordLayout.orderFieldName(of: $0.name)))
+                }
+        }
+        countByRelationship = Array(repeating: 0, count: scope.model.relationships.count)
+    }
+
+    /// Appends the one record of a batch to another one, without the references that lead out of the dump.
+    mutating func append(_ single: RecordBatch, to batch: inout RecordBatch) throws(StoreError) {
+        scope.note(single)
+        var cleared: [Int] = []
+        single.withRecord(at: 0) { record in
+            for reference in references[record.entityNumber] {
+                guard let (entity, _) = record.reference(reference.field), leadsOut(entity, of: reference.field) else {
+                    continue
+                }
+                cleared.append(reference.field.index)
+                if let order = reference.order { cleared.append(order.index) }
+                if let relationship = reference.field.relationship { countByRelationship[relationship] += 1 }
+            }
+        }
+        guard !cleared.isEmpty else { return batch.append(single, at: 0) }
+        try single.withRecord(at: 0) { (record) throws(StoreError) in try batch.append(record, clearing: cleared) }
+    }
+
+    /// Whether a reference to an object of an entity leads out of the dump.
+    private func leadsOut(_ entity: Int, of field: RecordLayout.Field) -> Bool {
+        entity < model.entities.count && !scope.includes(entity)
+    }
+
+    /// Whether either end of a link is not in the dump; it is counted then.
+    mutating func leadsOut(_ link: Link, _ relationship: ManagedObjectModel.Relationship) -> Bool {
+        if scope.includes(key: link.source, inHierarchyOf: relationship.source),
+            scope.includes(key: link.target, inHierarchyOf: relationship.destination)
+        {
+            return false
+        }
+        countByRelationship[relationship.number] += 1
+        return true
+    }
+
+    /// How much was found, for each relationship of which there was something.
+    var counts: [RelationshipCount] {
+        zip(model.relationships, countByRelationship).filter { $1 > 0 }
+            .map { RelationshipCount(relationship: $0.name.description, count: $1) }
+    }
+}

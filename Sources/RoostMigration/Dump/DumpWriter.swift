@@ -1,0 +1,150 @@
+internal import RoostCore
+internal import RoostText
+
+/// Writes what a snapshot holds as a dump.
+struct DumpWriter: ~Copyable {
+    /// The bytes after which the text goes out.
+    private static let chunkByteCount = 128 * 1024
+
+    private let snapshot: any StoreSnapshot
+    private let cancellation: ConversionCancellation?
+    private let sink: (borrowing [UInt8]) throws(StoreError) -> Void
+    private let records: RecordTextWriter
+    private var scope: DumpScope
+    private var tally: StoreTally
+    private var text: [UInt8] = []
+    private var checksum = TextChecksum()
+
+    init(
+        _ snapshot: any StoreSnapshot, _ scope: DumpScope, _ cancellation: ConversionCancellation?,
+        to sink: @escaping (borrowing [UInt8]) throws(StoreError) -> Void
+    ) {
+        self.snapshot = snapshot
+        self.scope = scope
+        self.cancellation = cancellation
+        self.sink = sink
+        records = RecordTextWriter(model: snapshot.model)
+        tally = StoreTally(model: snapshot.model)
+    }
+
+    /// Writes everything from the first line to the last.
+    mutating func write(_ metadata: StoreMetadata) throws(StoreError) -> StoreDigest {
+        let model = snapshot.model
+        try writeHeader(metadata)
+        for root in model.roots where scope.includesAny(ofHierarchyOf: root) {
+            try writeRecords(of: model.entities[root])
+        }
+        for relationship in model.linkRelationships
+        where scope.includesAny(ofHierarchyOf: relationship.source)
+            || scope.includesAny(ofHierarchyOf: relationship.destination)
+        {
+            try writeLinks(of: relationship)
+        }
+        try writeTrailer()
+        return tally.digest
+    }
+
+    /// Sends the text out, if there is much of it or in any case.
+    private mutating func flush(always: Bool = false) throws(StoreError) {
+        guard always || text.count >= Self.chunkByteCount else { return }
+        checksum.add(text)
+        try sink(text)
+        text.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func writeHeader(_ metadata: StoreMetadata) throws(StoreError) {
+        let model = snapshot.model
+        var lastKeys: [JSONMember] = []
+        for root in model.roots {
+            let name = model.entities[root].name
+            let key = try snapshot.lastKey(of: name)
+            if key > 0 { lastKeys.append(JSONMember(name.text, .number("\(key)"))) }
+        }
+        var members = [
+            JSONMember("format", .string(DumpFormat.name)),
+            JSONMember("formatVersion", .number("\(DumpFormat.version)")),
+            JSONMember("storeUUID", .string(metadata.storeUUID.description)),
+        ]
+        if !scope.isWhole {
+            members.append(JSONMember("entities", .array(scope.entityNames.map { JSONNode(.string($0)) })))
+        }
+        members.append(JSONMember("lastKeys", .object(lastKeys)))
+        members.append(JSONMember("model", try Self.tree(model.document(), "model")))
+        members.append(
+            JSONMember("metadata", try Self.tree(MetadataDocument.encode(metadata.userMetadata), "metadata")))
+        text += JSONWriter.compact(JSONNode(.object(members)))
+        text.append(UInt8(ascii: "\n"))
+    }
+
+    /// A document of the program's own as a tree, to be written on one line.
+    private static func tree(_ document: [UInt8], _ what: String) throws(StoreError) -> JSONNode.Content {
+        do throws(JSONSyntaxError) { return try JSONReader.read(document).content } catch {
+            throw StoreError(.internalInconsistency, "The store's \(what) cannot be written as JSON: \(error)")
+        }
+    }
+
+    private mutating func writeRecords(of root: ManagedObjectModel.Entity) throws(StoreError) {
+        let cursor = try snapshot.records(of: root.name, after: nil)
+        var batch = RecordBatch(model: snapshot.model)
+        var isWhole = true
+        for number in root.selfAndSubentities where !scope.includes(number) { isWhole = false }
+        while try cursor.next(into: &batch) {
+            try cancellation?.check()
+            if !isWhole { batch = included(batch) }
+            scope.note(batch)
+            for index in 0..<batch.count {
+                try batch.withRecord(at: index) { (record) throws(StoreError) in
+                    try records.append(record, entityKey: true, to: &text)
+                    tally.entities[record.entityNumber].add(record.computedContentHash)
+                }
+                text.append(UInt8(ascii: "\n"))
+                try flush()
+            }
+        }
+    }
+
+    /// The records of a batch whose entities are to be written.
+    private func included(_ batch: RecordBatch) -> RecordBatch {
+        var result = RecordBatch(model: batch.model)
+        for index in 0..<batch.count where scope.includes(batch.entityNumber(at: index)) {
+            result.append(batch, at: index)
+        }
+        return result
+    }
+
+    private mutating func writeLinks(of relationship: ManagedObjectModel.Relationship) throws(StoreError) {
+        let cursor = try snapshot.links(of: relationship.name, after: nil)
+        var batch = LinkBatch(relationship: relationship.number)
+        while try cursor.next(into: &batch) {
+            try cancellation?.check()
+            if !scope.isWhole { batch.links = batch.links.filter { includes($0, relationship) } }
+            tally.add(batch)
+            for start in stride(from: 0, to: batch.count, by: DumpFormat.linksPerLine) {
+                text.append(contentsOf: "{\"links\": ".utf8)
+                JSONText.append(relationship.name.description, to: &text)
+                text.append(contentsOf: ", \"pairs\": [".utf8)
+                for index in start..<min(batch.count, start + DumpFormat.linksPerLine) {
+                    if index > start { text.append(contentsOf: ", ".utf8) }
+                    LinkText.append(batch.links[index], to: &text)
+                }
+                text.append(contentsOf: "]}\n".utf8)
+                try flush()
+            }
+        }
+    }
+
+    /// Whether an object at either end is in the dump.
+    private mutating func includes(_ link: Link, _ relationship: ManagedObjectModel.Relationship) -> Bool {
+        scope.includes(key: link.source, inHierarchyOf: relationship.source)
+            || scope.includes(key: link.target, inHierarchyOf: relationship.destination)
+    }
+
+    private mutating func writeTrailer() throws(StoreError) {
+        let digest = tally.digest
+        text.append(contentsOf: "{\"end\": {\"objects\": \(digest.objectCount), \"links\": \(digest.linkCount), ".utf8)
+        text.append(contentsOf: "\"digest\": \"\(digest)\", ".utf8)
+        try flush(always: true)
+        text.append(contentsOf: "\"checksum\": \"\(checksum.text)\"}}\n".utf8)
+        try flush(always: true)
+    }
+}

@@ -1,0 +1,65 @@
+public import RoostCore
+
+extension MigrationManager {
+    /// Writes what a store holds as JSON Lines, from one snapshot.
+    ///
+    /// The text has a first line with format, model and metadata, one line for each object, lines of links, and a last line with
+    /// counts, digest and checksum; DUMP-FORMAT.md describes it. Every value is in it exactly; equal content gives equal text but
+    /// for the store's UUID. Memory is bounded whatever the size of the store. After an error the text has no last line, so that
+    /// nobody takes it for a whole one.
+    /// - Parameters:
+    ///   - store: The store; others may write meanwhile.
+    ///   - entities: The entities whose objects are written, those of subentities included; nil for everything. Links are written
+    ///     where an object at either end is.
+    ///   - cancellation: Where to ask for the end.
+    ///   - sink: Takes the next bytes of the text; its errors come out of the call.
+    /// - Returns: The digest of what was written, which is the store's when everything was.
+    /// - Throws: `unknownEntity`, naming the nearest one; `corrupted`, naming the damaged record; `cancelled`; what `sink` throws.
+    @discardableResult
+    public func dump(
+        _ store: any PersistentStore, entities: [EntityName]? = nil, cancellation: ConversionCancellation? = nil,
+        to sink: @escaping (borrowing [UInt8]) throws(StoreError) -> Void
+    ) throws(StoreError) -> StoreDigest {
+        var chosen: [ManagedObjectModel.Entity]?
+        if let entities {
+            var resolved: [ManagedObjectModel.Entity] = []
+            for name in entities { resolved.append(try store.model.requireEntity(name)) }
+            chosen = resolved
+        }
+        let metadata = try store.metadata()
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        var writer = DumpWriter(snapshot, DumpScope(store.model, entities: chosen), cancellation, to: sink)
+        return try writer.write(metadata)
+    }
+
+    /// Reads a dump into a new store, verified, all or nothing.
+    ///
+    /// What ``dump(_:entities:cancellation:to:)`` wrote of a whole store becomes a store with the same content, object IDs, versions,
+    /// UUID, metadata and used keys. The dump is compared with its last line, and the finished destination is read again, before it
+    /// gets its name, as in ``convert(from:to:options:)``; after an error or a cancellation nothing is left of it. Memory is bounded
+    /// whatever the size of the dump.
+    /// - Parameters:
+    ///   - destination: Where the objects go.
+    ///   - name: What the text is called in messages and in the report: a path, or `standard input`.
+    ///   - allowsDangling: Whether references and links to objects that a dump of some entities does not hold are left out, and
+    ///     counted in the report, rather than refused.
+    ///   - options: How; what is said about a source store does not matter.
+    ///   - source: Gives the dump's bytes, on a thread of the load; it is not called again after it gave none.
+    /// - Returns: What was loaded.
+    /// - Throws: `notAStore` for a text that is no dump; `unsupportedVersion`; `corrupted` with line and column for a text that is
+    ///   damaged, cut off, or not what its last line says; `invalidModel`; `objectNotFound` for references out of a dump of some
+    ///   entities; what ``convert(from:to:options:)`` throws about its destination; what `source` throws.
+    public func load(
+        into destination: ConversionEndpoint, from name: String, allowsDangling: Bool = false,
+        options: ConversionOptions = ConversionOptions(),
+        source: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws(StoreError) -> Int
+    ) throws(StoreError) -> ConversionReport {
+        let filler = StoreFiller(destination: destination, sourceName: name, options: options, registry: registry)
+        if let refusal = try filler.refusals().first { throw refusal }
+        let content = try DumpContent(
+            name: name, allowsDangling: allowsDangling, options.cancellation, source: source)
+        if let refusal = try filler.refusals(for: content.model).first { throw refusal }
+        return try filler.fill(from: content)
+    }
+}
