@@ -11,7 +11,7 @@ extension Subcommand {
             again when it is complete and must have the digest that was computed while reading; only then it gets its name.
             After an error or Ctrl-C nothing is left of it.
 
-            DEST is a path, or type:path with the type of the store.
+            DEST is a path, type:path with the type of the store, or a name of the configuration.
 
             With --json prints one object, as 'roost convert --json' does.
             """,
@@ -27,10 +27,12 @@ extension Subcommand {
 
     @Sendable private static func runBackup(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let source = try StoreArguments.store(arguments.positions[0], arguments)
-        let destination = destination(arguments.positions[1], type: source.url.type)
+        let destination = try destination(arguments.positions[1], type: source.url.type, arguments)
         let maintenance = StoreMaintenance(registry: .builtIn)
         let report = try maintain(source, arguments, console) { options in
-            try maintenance.backUp(.url(source.url), to: destination, options: options)
+            var options = options
+            options.destinationTypeOptions = destination.options.typeOptions
+            return try maintenance.backUp(.url(source.url), to: destination.url, options: options)
         }
         if arguments.has("json") {
             try console.printJSON(report)
@@ -44,11 +46,15 @@ extension Subcommand {
         return .success
     }
 
-    /// Where a backup goes: a bare path is one of the store's own type.
-    private static func destination(_ text: String, type: String) -> StoreURL {
-        let types = StoreRegistry.builtIn.all.map(\.name)
-        if let url = StoreURL(text), types.contains(url.type) { return url }
-        return StoreURL(type: type, path: text)
+    /// Where a backup goes: a bare path that leads to nothing is one of the store's own type.
+    private static func destination(
+        _ text: String, type: String, _ arguments: ParsedArguments
+    ) throws -> PersistentStoreDescription {
+        do {
+            return try StoreArguments.newStore(text, arguments)
+        } catch let error as StoreError where error.code == .notAStore {
+            return PersistentStoreDescription(StoreURL(type: type, path: text))
+        }
     }
 
     /// Runs what reads or rewrites a whole store, with progress, so that a signal ends it without a trace.
@@ -58,11 +64,10 @@ extension Subcommand {
     ) throws -> Report {
         let progress = ProgressLine(console)
         let cancellation = ConversionCancellation()
-        // The new store is of the same type, and has the same options.
         var options = ConversionOptions(
             overwrites: arguments.has("overwrite"), sourceModel: store.options.model,
-            sourceTypeOptions: store.options.typeOptions, destinationTypeOptions: store.options.typeOptions,
-            timeoutSeconds: store.options.timeoutSeconds, cancellation: cancellation)
+            sourceTypeOptions: store.options.typeOptions, timeoutSeconds: store.options.timeoutSeconds,
+            cancellation: cancellation)
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
         defer { progress.clear() }
         return try Interruption.shared.cancelling(cancellation) { try body(options) }

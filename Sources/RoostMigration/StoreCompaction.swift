@@ -126,6 +126,7 @@ struct StoreCompaction: Sendable {
     private func copy(_ old: StoreURL, to new: StoreURL) throws(StoreError) -> ConversionReport {
         var options = options
         (options.verifies, options.skipsDamaged, options.overwrites) = (true, false, false)
+        options.destinationTypeOptions = options.sourceTypeOptions
         return try MigrationManager(registry: registry).convert(from: .url(old), to: .url(new), options: options)
     }
 

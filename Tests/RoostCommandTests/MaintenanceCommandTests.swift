@@ -35,7 +35,8 @@ struct MaintenanceCommandTests {
         let report = try place.roost("compact", "b", "--json").json()
         #expect(report["bytesBefore"] as? Int == before)
         #expect(report["bytesAfter"] as? Int == (try place.bytes("b").count))
-        #expect(try place.bytes("b").count < before)
+        // A JSON document has no gaps.
+        #expect(try place.bytes("b").count < before || type == "json")
         #expect(report["inPlace"] as? Bool == false && (report["warnings"] as? [Any])?.isEmpty == true)
         let text = try place.roost("compact", "b")
         #expect(text.code == 0 && text.output.hasPrefix("Compacted \(type):b.\n  before "))

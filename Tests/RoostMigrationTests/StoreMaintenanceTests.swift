@@ -109,7 +109,9 @@ struct StoreMaintenanceTests {
         let size = try StoreFile.byteCount(at: url.path)
         let report = try maintenance.compact(url)
         #expect(!report.inPlace && report.bytesBefore == size)
-        #expect(report.bytesAfter == copied.bytes && report.bytesAfter < size)
+        #expect(report.bytesAfter == copied.bytes)
+        // A JSON document has no gaps.
+        #expect(report.bytesAfter < size || type == "json")
         #expect(try StoreFile.byteCount(at: url.path) == copied.bytes)
         #expect(report.digest == copied.digest)
         #expect(try facts(url) == before)
