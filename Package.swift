@@ -51,6 +51,10 @@ let package = Package(
         .target(name: "RoostSQL", dependencies: ["RoostCore"], swiftSettings: strict),
         .target(name: "RoostMemory", dependencies: ["RoostCore", "RoostKeyValue"], swiftSettings: strict),
         .target(
+            name: "RoostJSON",
+            dependencies: ["RoostCore", "RoostFiles", "RoostKeyValue", "RoostMemory", "RoostText"],
+            exclude: ["FORMAT.md"], swiftSettings: strict),
+        .target(
             name: "RoostLMDB",
             dependencies: [
                 "RoostCore", "RoostFiles", "RoostKeyValue",
@@ -79,8 +83,8 @@ let package = Package(
         .target(
             name: "Roost",
             dependencies: [
-                "RoostCore", "RoostFiles", "RoostKeyValue", "RoostSQL", "RoostMemory", "RoostCoreData",
-                "RoostMigration",
+                "RoostCore", "RoostFiles", "RoostKeyValue", "RoostSQL", "RoostMemory", "RoostJSON",
+                "RoostCoreData", "RoostMigration",
                 .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
                 .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
             ],
@@ -88,7 +92,9 @@ let package = Package(
         .target(name: "RoostConformance", dependencies: ["RoostCore"], path: "Conformance", swiftSettings: strict),
         .executableTarget(
             name: "RoostCommand",
-            dependencies: ["Roost", "RoostCore", "RoostFiles", "RoostConformance", "RoostMigration"],
+            dependencies: [
+                "Roost", "RoostCore", "RoostFiles", "RoostText", "RoostConformance", "RoostMigration", "CRoostSystem",
+            ],
             swiftSettings: strict),
 
         // MARK: Tests
@@ -102,6 +108,10 @@ let package = Package(
                 "RoostKeyValue", "RoostMemory", "RoostCore", "RoostFiles",
                 .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RoostJSONTests",
+            dependencies: ["RoostJSON", "RoostCore", "RoostFiles", "RoostKeyValue", "RoostMemory", "RoostText"],
             swiftSettings: strict),
         .testTarget(
             name: "RoostSQLTests",
@@ -121,6 +131,7 @@ let package = Package(
             name: "RoostMigrationTests",
             dependencies: ["RoostMigration", "Roost", "RoostCore", "RoostFiles", "RoostConformance"],
             swiftSettings: strict),
+        .testTarget(name: "RoostTests", dependencies: ["Roost", "RoostCore", "RoostFiles"], swiftSettings: strict),
         .testTarget(
             name: "RoostCommandTests", dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration"],
             swiftSettings: strict),
@@ -129,10 +140,11 @@ let package = Package(
             swiftSettings: strict),
         // The process that CrashTests start and kill.
         .executableTarget(
-            name: "CrashChild", dependencies: ["Roost", "RoostCore", "RoostConformance"], path: "Tests/CrashChild",
-            swiftSettings: strict),
+            name: "CrashChild", dependencies: ["Roost", "RoostCore", "RoostConformance", "RoostMigration"],
+            path: "Tests/CrashChild", swiftSettings: strict),
         .testTarget(
-            name: "CrashTests", dependencies: ["Roost", "RoostCore", "RoostFiles", "RoostConformance", "CrashChild"],
+            name: "CrashTests",
+            dependencies: ["Roost", "RoostCore", "RoostFiles", "RoostConformance", "RoostMigration", "CrashChild"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -11,7 +11,9 @@ extension ConformanceCheck {
             defer { snapshot.close() }
             let before = try StoreContents(of: snapshot)
             let tally = try snapshot.recordedTally()
+            let metadata = try snapshot.userMetadata()
             try store.change { changes in
+                changes.userMetadata = ["later": .string("later")]
                 for key in Int64(1)...10 { changes.delete(ObjectID("Track", key), version: 1) }
                 for key in Int64(11)...15 {
                     try changes.update(ObjectID("Track", key), version: 1, values: ["title": "later"])
@@ -22,6 +24,9 @@ extension ConformanceCheck {
             }
             try expectEqual(try StoreContents(of: snapshot), before, "the contents as they were")
             try expectEqual(try snapshot.recordedTally(), tally, "the tally as it was")
+            try expectEqual(try snapshot.userMetadata(), metadata, "the user's metadata as they were")
+            try expectEqual(
+                try store.view { try $0.userMetadata()["later"] }, .string("later"), "the metadata in a new snapshot")
             try expectEqual(
                 try snapshot.keys(FetchRequest("Track", where: .equal("title", "later"))), [], "what a fetch finds")
             try expectEqual(try snapshot.object(ObjectID("Track", 1))?.version, 1, "the version of a deleted object")

@@ -179,6 +179,8 @@ private final class FaultySnapshot: StoreSnapshot {
         return StoreTally(model: model)
     }
 
+    func userMetadata() throws(StoreError) -> [String: MetadataValue] { try base.userMetadata() }
+
     func lastKey(of entity: EntityName) throws(StoreError) -> Int64 { try base.lastKey(of: entity) }
 
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {

@@ -1,6 +1,5 @@
 public import RoostCore
 internal import RoostCoreData
-internal import RoostFiles
 
 /// Reads models from whatever holds one.
 public enum ModelFile {
@@ -20,8 +19,16 @@ public enum ModelFile {
         _ path: String, version: String? = nil, registry: StoreRegistry = .builtIn
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [String]) {
         let name = path.split(separator: "/").last.map { $0.lowercased() } ?? ""
-        if name.hasSuffix(".json") {
-            return (try ManagedObjectModel(document: try document(at: path)), [])
+        // A store may be called like a model document; what it begins with tells them apart.
+        let isStore = registry.all.contains { type in
+            type.recognises(fileAt: path) || StoreURL(path)?.type == type.name
+        }
+        if name.hasSuffix(".json"), !isStore {
+            return (
+                try ManagedObjectModel(
+                    document: try SmallFile.bytes(
+                        at: path, maximumByteCount: maximumByteCount, noun: "a model document")), []
+            )
         }
         if name.hasSuffix(".xcdatamodeld") || name.hasSuffix(".xcdatamodel") || name.hasSuffix(".mom")
             || name.hasSuffix(".momd")
@@ -31,17 +38,5 @@ public enum ModelFile {
         }
         let url = try registry.resolve(path)
         return (try registry.type(named: url.type).metadata(at: url, options: StoreOptions(isReadOnly: true)).model, [])
-    }
-
-    private static func document(at path: String) throws(StoreError) -> [UInt8] {
-        try StoreFile.requireRegularFile(at: path, forWriting: false)
-        guard try StoreFile.byteCount(at: path) <= maximumByteCount else {
-            throw StoreError(
-                .limitExceeded, "'\(path)' is larger than a model document may be (\(maximumByteCount) bytes).")
-        }
-        guard let bytes = StoreFile.read(prefix: maximumByteCount, of: path) else {
-            throw StoreError(.permissionDenied, "'\(path)' cannot be read; check its permissions.")
-        }
-        return bytes
     }
 }

@@ -28,8 +28,9 @@ extension Subcommand {
     }
 
     @Sendable private static func runCheck(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let url = try StoreArguments.url(arguments.positions[0])
-        let findings = try StoreArguments.withStore(url.description, arguments) { try checkStore($0) }
+        let (url, findings) = try StoreArguments.withStore(arguments.positions[0], arguments) {
+            ($0.url, try checkStore($0))
+        }
         let damage = findings.count { $0.severity == .damage }
         if arguments.has("json") {
             try console.printJSON(

@@ -35,21 +35,17 @@ extension Subcommand {
     @Sendable private static func runConvert(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let progress = ProgressLine(console)
         let cancellation = ConversionCancellation()
-        let sourceURL = try StoreArguments.url(arguments.positions[0])
-        let opening = try StoreArguments.options(arguments, for: sourceURL)
+        let source = try StoreArguments.store(arguments.positions[0], arguments)
+        let destination = try StoreArguments.newStore(arguments.positions[1], arguments)
         var options = ConversionOptions(
             overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
-            verifies: !arguments.has("no-verify"), sourceModel: opening.model, sourceTypeOptions: opening.typeOptions,
-            timeoutSeconds: opening.timeoutSeconds,
-            cancellation: cancellation)
+            verifies: !arguments.has("no-verify"), sourceModel: source.options.model,
+            sourceTypeOptions: source.options.typeOptions, destinationTypeOptions: destination.options.typeOptions,
+            timeoutSeconds: source.options.timeoutSeconds, cancellation: cancellation)
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
         let manager = MigrationManager(registry: .builtIn)
-        let (source, destination) = (
-            ConversionEndpoint.url(sourceURL),
-            ConversionEndpoint.url(try StoreArguments.newStoreURL(arguments.positions[1]))
-        )
         if arguments.has("dry-run") {
-            let plan = try manager.plan(from: source, to: destination, options: options)
+            let plan = try manager.plan(from: .url(source.url), to: .url(destination.url), options: options)
             if arguments.has("json") { try console.printJSON(plan) } else { try console.print(plan.description) }
             guard let refusal = plan.refusals.first else { return .success }
             console.printError(refusal)
@@ -59,7 +55,7 @@ extension Subcommand {
         do {
             defer { progress.clear() }
             report = try Interruption.shared.cancelling(cancellation) {
-                try manager.convert(from: source, to: destination, options: options)
+                try manager.convert(from: .url(source.url), to: .url(destination.url), options: options)
             }
         }
         if arguments.has("json") {

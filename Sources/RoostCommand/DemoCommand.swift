@@ -8,9 +8,9 @@ extension Subcommand {
         name: "demo", summary: "Make a music library and convert it through every type of store.", usage: "",
         argumentCount: 0...0,
         discussion: """
-            Writes artists, albums, tracks, playlists, genres and covers into an SQLite store, converts SQLite to LMDB to memory
-            to SQLite, verifies each hop by content, compares the last store with the first, and prints a table. The files of an
-            earlier demonstration in the same directory are replaced.
+            Writes artists, albums, tracks, playlists, genres and covers into an SQLite store, converts SQLite to LMDB to JSON
+            to memory to SQLite, verifies each hop by content, compares the last store with the first, and prints a table. The
+            files of an earlier demonstration in the same directory are replaced.
             """,
         options: [
             CommandOption("objects", value: "N", help: "How many objects; 100000 unless given."),
@@ -62,10 +62,10 @@ private struct Demonstration {
         let last = StoreURL(type: "sqlite", path: "\(directory)/music-again.sqlite")
         var source = ConversionEndpoint.url(first)
         try generate(objects: objects, seed: seed, into: first)
-        if names.contains("lmdb") {
-            let lmdb = ConversionEndpoint.url(StoreURL(type: "lmdb", path: "\(directory)/music.lmdb"))
-            try convert(source, lmdb)
-            source = lmdb
+        for type in ["lmdb", "json"] where names.contains(type) {
+            let next = ConversionEndpoint.url(StoreURL(type: type, path: "\(directory)/music.\(type)"))
+            try convert(source, next)
+            source = next
         }
         let model = try MusicModel.make()
         let memory = try registry.create(StoreURL(type: "memory", path: ""), model: model)
@@ -106,7 +106,7 @@ private struct Demonstration {
         let store = try type.create(temporary, model: library.model, options: StoreOptions(isUnpublished: true))
         let tally: StoreTally
         do {
-            tally = try library.write(into: store)
+            tally = try library.write(into: store) { [cancellation] in cancellation.isCancelled }
             try store.close()
             try type.replace(url, with: temporary, overwriting: true)
         } catch {

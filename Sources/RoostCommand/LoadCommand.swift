@@ -35,13 +35,15 @@ extension Subcommand {
         run: runLoad)
 
     @Sendable private static func runLoad(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let destination = ConversionEndpoint.url(try StoreArguments.newStoreURL(arguments.positions[0]))
+        let destination = try StoreArguments.newStore(arguments.positions[0], arguments)
         guard !StandardInput.isTerminal else {
             throw UsageError("a dump is expected on standard input: roost load \(arguments.positions[0]) < FILE")
         }
         let progress = ProgressLine(console)
         let cancellation = ConversionCancellation()
-        var options = ConversionOptions(overwrites: arguments.has("overwrite"), cancellation: cancellation)
+        var options = ConversionOptions(
+            overwrites: arguments.has("overwrite"), destinationTypeOptions: destination.options.typeOptions,
+            cancellation: cancellation)
         if let seconds = try arguments.integer("timeout", minimum: 0) { options.timeoutSeconds = Double(seconds) }
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
         let report: ConversionReport
@@ -49,7 +51,8 @@ extension Subcommand {
             defer { progress.clear() }
             report = try Interruption.shared.cancelling(cancellation) {
                 try MigrationManager(registry: .builtIn).load(
-                    into: destination, from: StandardInput.name, allowsDangling: arguments.has("allow-dangling"),
+                    into: .url(destination.url), from: StandardInput.name,
+                    allowsDangling: arguments.has("allow-dangling"),
                     options: options
                 ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation) }
             }

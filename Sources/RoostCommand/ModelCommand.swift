@@ -5,7 +5,8 @@ extension Subcommand {
         name: "model", summary: "Print, validate or compare models.", usage: "print|validate FILE, compare OLD NEW",
         argumentCount: 2...3,
         discussion: """
-            FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .xcdatamodel, .mom), or a store.
+            FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .xcdatamodel, .mom), or a store,
+            which may be named as in the configuration.
 
             print     Print the model as a model document.
             validate  Exit 0 for a valid model; otherwise print every problem, one a line, and exit 1. What cannot be taken over
@@ -20,7 +21,8 @@ extension Subcommand {
             CommandOption(
                 "model-version", value: "NAME", help: "The version in a bundle of models (of compare: in NEW)."),
             CommandOption("old-version", value: "NAME", help: "The version in OLD, for compare."),
-            CommandOption("hash-only", help: "Count only differences that change version hashes."), .json, .quiet,
+            CommandOption("hash-only", help: "Count only differences that change version hashes."), .config, .json,
+            .quiet,
             .verbose,
         ],
         examples: [
@@ -51,8 +53,8 @@ extension Subcommand {
     }
 
     private static func printModel(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let (model, warnings) = try ModelFile.read(
-            arguments.positions[1], version: arguments.value("model-version"))
+        let (model, warnings) = try StoreArguments.model(
+            arguments.positions[1], version: arguments.value("model-version"), arguments)
         var document = String(decoding: model.document(), as: UTF8.self)
         if document.hasSuffix("\n") { document.removeLast() }
         try console.print(document)
@@ -68,17 +70,11 @@ extension Subcommand {
 
     private static func validate(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         var validation = Validation(valid: true, problems: [], warnings: [])
-        // A conditional catch of a typed error crashes the compiler here (Swift 6.3.1).
-        let outcome: Result<[String], StoreError>
-        do throws(StoreError) {
-            outcome = .success(
-                try ModelFile.read(arguments.positions[1], version: arguments.value("model-version")).warnings)
-        } catch {
-            outcome = .failure(error)
-        }
-        switch outcome {
-        case .success(let warnings): validation.warnings = warnings
-        case .failure(let error):
+        do {
+            validation.warnings = try StoreArguments.model(
+                arguments.positions[1], version: arguments.value("model-version"), arguments
+            ).warnings
+        } catch let error as StoreError {
             guard error.code == .invalidModel else { throw error }
             validation.valid = false
             // The first line of several only says that problems follow.
@@ -112,8 +108,12 @@ extension Subcommand {
     }
 
     private static func compare(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let old = try ModelFile.read(arguments.positions[1], version: arguments.value("old-version")).model
-        let new = try ModelFile.read(arguments.positions[2], version: arguments.value("model-version")).model
+        let old = try StoreArguments.model(
+            arguments.positions[1], version: arguments.value("old-version"), arguments
+        ).model
+        let new = try StoreArguments.model(
+            arguments.positions[2], version: arguments.value("model-version"), arguments
+        ).model
         let differences = new.difference(from: old).filter { !arguments.has("hash-only") || $0.changesVersionHash }
         if arguments.has("json") {
             try console.printJSON(

@@ -5,13 +5,16 @@ internal import Roost
 enum RoostTool {
     /// All subcommands, in the order of the help.
     static let commands: [Subcommand] = [
-        .convert, .info, .check, .diff, .dump, .load, .model, .conformance, .demo,
+        .convert, .info, .check, .diff, .fetch, .dump, .load, .backup, .compact, .model, .config, .conformance, .demo,
+        .completions, .man,
     ]
 
     static func main() {
         // Before anything else opens a file.
         Console.fillStandardDescriptors()
         Interruption.shared.install()
+        // Whatever a damaged or hostile file asks for: eight times the largest value that stores hold by default.
+        limitLibraryMemory(toByteCount: 2 << 30)
         let code = run(Array(CommandLine.arguments.dropFirst()), Console())
         Console.leave(code)
     }
@@ -35,6 +38,9 @@ enum RoostTool {
                 }
                 try console.print(Help.text(try command(named: arguments[1])))
                 return .success
+            case Completer.commandName:
+                try console.print(Completer(commands).answer(Array(arguments.dropFirst())))
+                return .success
             default: break
             }
             let command = try command(named: name)
@@ -51,7 +57,11 @@ enum RoostTool {
         } catch let error as StoreError {
             let underlying = isVerbose ? error.underlying.map { " (\($0))" } ?? "" : ""
             console.printError(Self.line(error.message) + underlying)
-            return error.code == .cancelled ? .interrupted : .failure
+            switch error.code {
+            case .cancelled: return .interrupted
+            case .invalidConfiguration: return .usage
+            default: return .failure
+            }
         } catch {
             console.printError("\(error)")
             return .failure

@@ -3,33 +3,6 @@ internal import RoostFiles
 
 /// What the subcommands have in common: stores and models that are named on the command line.
 enum StoreArguments {
-    /// The URL that `text` means: `type:path`, or a bare path recognised by the file's content.
-    ///
-    /// A path that leads to nothing, or to something other than a file, gets the error that says so.
-    static func url(_ text: String) throws -> StoreURL {
-        do throws(StoreError) {
-            return try StoreRegistry.builtIn.resolve(text)
-        } catch {
-            guard error.code == .notAStore else { throw error }
-            try StoreFile.requireRegularFile(at: text, forWriting: false)
-            throw error
-        }
-    }
-
-    /// The URL of a store that may not exist yet, so that nothing can recognise it.
-    static func newStoreURL(_ text: String) throws -> StoreURL {
-        do throws(StoreError) {
-            return try StoreRegistry.builtIn.resolve(text)
-        } catch {
-            guard error.code == .notAStore else { throw error }
-            // What exists without being a store is not going to be replaced by one.
-            try StoreFile.requireAbsent(at: text)
-            throw StoreError(
-                .notAStore,
-                "'\(text)' does not say what type of store to make; write type:path, for example sqlite:\(text).")
-        }
-    }
-
     /// The options of every command that opens a store.
     static let openingOptions = [
         CommandOption(
@@ -40,27 +13,59 @@ enum StoreArguments {
             help: "The version in a bundle of models; the current one unless given."),
     ]
 
-    /// How to open a store read-only, with the model of `--model` if it was given, and other options of the user.
-    static func options(_ arguments: ParsedArguments, for url: StoreURL) throws -> StoreOptions {
-        var options = StoreOptions(isReadOnly: true)
-        if let seconds = try arguments.integer("timeout", minimum: 0) { options.timeoutSeconds = Double(seconds) }
-        guard let path = arguments.value("model") else { return options }
-        if url.type == "coredata" {
-            // Apple's stores are read with exactly the version of the model that wrote them.
-            options.typeOptions["model"] = path
-            options.typeOptions["modelVersion"] = arguments.value("model-version")
-        } else {
-            options.model = try ModelFile.read(path, version: arguments.value("model-version")).model
+    /// The configuration that `--config` names, or the one that is found.
+    static func configuration(_ arguments: ParsedArguments) throws -> RoostConfiguration {
+        try RoostConfiguration(file: arguments.value("config"))
+    }
+
+    /// What names the default store where a command's STORE was left out; nil when there is none.
+    static func defaultStore(_ arguments: ParsedArguments) throws -> String? {
+        let configuration = try configuration(arguments)
+        return configuration.settings.first { $0.key == "default" }?.value
+    }
+
+    /// The store that `text` means, to be opened read-only, with the options of the configuration and of the user.
+    ///
+    /// `text` is `type:path`, else the name of a store in the configuration, else a bare path whose type is recognised by the
+    /// file's content. A path that leads to nothing, or to something other than a file, gets the error that says so.
+    static func store(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription {
+        var store = try named(text, arguments) ?? PersistentStoreDescription(try url(text, arguments))
+        store.options.isReadOnly = true
+        if let seconds = try arguments.integer("timeout", minimum: 0) {
+            store.options.timeoutSeconds = Double(seconds)
         }
-        return options
+        guard let path = arguments.value("model") else { return store }
+        if store.url.type == "coredata" {
+            // Apple's stores are read with exactly the version of the model that wrote them.
+            store.options.typeOptions["model"] = path
+            store.options.typeOptions["modelVersion"] = arguments.value("model-version")
+        } else {
+            store.options.model = try ModelFile.read(path, version: arguments.value("model-version")).model
+        }
+        return store
+    }
+
+    /// The store that `text` means and that may not exist yet, so that nothing can recognise it.
+    static func newStore(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription {
+        if let store = try named(text, arguments) { return store }
+        do throws(StoreError) {
+            return PersistentStoreDescription(try StoreRegistry.builtIn.resolve(text))
+        } catch {
+            guard error.code == .notAStore else { throw error }
+            // What exists without being a store is not going to be replaced by one.
+            try StoreFile.requireAbsent(at: text)
+            throw StoreError(
+                .notAStore,
+                "'\(text)' does not say what type of store to make; write type:path, for example sqlite:\(text)\(try hint(text, arguments) ?? ".")"
+            )
+        }
     }
 
     /// Opens a store read-only for the time of `body`.
     static func withStore<Result>(
         _ text: String, _ arguments: ParsedArguments, _ body: (any PersistentStore) throws -> Result
     ) throws -> Result {
-        let url = try url(text)
-        let store = try StoreRegistry.builtIn.open(url, options: try options(arguments, for: url))
+        let store = try StoreRegistry.builtIn.open(try store(text, arguments))
         let result: Result
         do {
             result = try body(store)
@@ -71,5 +76,47 @@ enum StoreArguments {
         }
         try store.close()
         return result
+    }
+
+    /// The model that `text` names: a store of the configuration, else what ``ModelFile`` reads.
+    static func model(
+        _ text: String, version: String?, _ arguments: ParsedArguments
+    ) throws -> (model: ManagedObjectModel, warnings: [String]) {
+        guard let store = try named(text, arguments) else { return try ModelFile.read(text, version: version) }
+        let type = try StoreRegistry.builtIn.type(named: store.url.type)
+        return (try type.metadata(at: store.url, options: store.options).model, [])
+    }
+
+    /// The store of that name in the configuration.
+    ///
+    /// The configuration is not even read for a text that can be no name, unless `--config` asks for it.
+    private static func named(
+        _ text: String, _ arguments: ParsedArguments
+    ) throws -> PersistentStoreDescription? {
+        guard RoostConfiguration.isStoreName(text) || arguments.value("config") != nil else { return nil }
+        let configuration = try configuration(arguments)
+        return configuration.storeNames.contains(text) ? try configuration.storeDescription(text) : nil
+    }
+
+    private static func url(_ text: String, _ arguments: ParsedArguments) throws -> StoreURL {
+        do throws(StoreError) {
+            return try StoreRegistry.builtIn.resolve(text)
+        } catch {
+            guard error.code == .notAStore else { throw error }
+            do throws(StoreError) {
+                try StoreFile.requireRegularFile(at: text, forWriting: false)
+            } catch {
+                throw StoreError(
+                    error.code, error.message + (try hint(text, arguments) ?? ""), underlying: error.underlying)
+            }
+            throw error
+        }
+    }
+
+    /// The store of the configuration that a mistyped name most likely meant, as the end of a message.
+    private static func hint(_ text: String, _ arguments: ParsedArguments) throws -> String? {
+        guard RoostConfiguration.isStoreName(text) else { return nil }
+        let names = try configuration(arguments).storeNames
+        return nearestName(to: text, among: names).map { "; did you mean the store '\($0)' of the configuration?" }
     }
 }

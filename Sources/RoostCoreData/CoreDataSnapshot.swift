@@ -5,6 +5,7 @@
     final class CoreDataSnapshot: StoreSnapshot {
         let schema: CoreDataSchema
         private let state: CoreDataStore.State
+        private let metadata: [String: MetadataValue]
         private var connection: ReadOnlyDatabase?
         private let source: SourceGuard
         private let external: ExternalData
@@ -12,8 +13,10 @@
         var model: ManagedObjectModel { schema.model }
 
         init(
-            _ schema: CoreDataSchema, _ state: CoreDataStore.State, _ database: ReadOnlyDatabase, _ source: SourceGuard
+            _ schema: CoreDataSchema, _ state: CoreDataStore.State, _ metadata: [String: MetadataValue],
+            _ database: ReadOnlyDatabase, _ source: SourceGuard
         ) {
+            self.metadata = metadata
             self.schema = schema
             self.state = state
             self.connection = database
@@ -45,6 +48,11 @@
         func recordedTally() throws(StoreError) -> StoreTally? {
             try requireOpen()
             return nil
+        }
+
+        func userMetadata() throws(StoreError) -> [String: MetadataValue] {
+            try requireOpen()
+            return metadata
         }
 
         func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {

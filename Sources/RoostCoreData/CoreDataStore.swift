@@ -39,12 +39,7 @@
 
         /// Opens the store at `url`; see ``CoreDataStoreType/open(_:options:)``.
         init(type: CoreDataStoreType, url: StoreURL, options: StoreOptions) throws(StoreError) {
-            for option in options.typeOptions.keys.sorted() where !["model", "modelVersion"].contains(option) {
-                let hint =
-                    nearestName(to: option, among: ["model", "modelVersion"]).map { "did you mean '\($0)'?" }
-                    ?? "it has: model, modelVersion."
-                throw StoreError(.invalidRequest, "Store type 'coredata' has no option '\(option)'; \(hint)")
-            }
+            try type.requireKnown(options.typeOptions)
             self.type = type
             self.url = url
             source = try CoreDataSource(path: url.path)
@@ -88,7 +83,7 @@
                     .storeReplaced,
                     "The tables of '\(url.path)' were changed by another program; close the store and open it again.")
             }
-            return CoreDataSnapshot(schema, state, database, files)
+            return CoreDataSnapshot(schema, state, identity.userMetadata, database, files)
         }
 
         /// Throws code `unsupported`.

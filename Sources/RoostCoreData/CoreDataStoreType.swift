@@ -20,6 +20,18 @@
         /// Stores are files and outlive the process; nothing can be written.
         public var capabilities: StoreCapabilities { StoreCapabilities(.persistence, .file) }
 
+        /// `model` and `modelVersion`.
+        public var optionDescriptions: [StoreOptionDescription] {
+            [
+                StoreOptionDescription(
+                    "model", .path, standard: "the model in the file",
+                    "The model that wrote the store: a .xcdatamodeld bundle, a .xcdatamodel or a .mom."),
+                StoreOptionDescription(
+                    "modelVersion", .text, standard: "the current version",
+                    "The version in the bundle that model names."),
+            ]
+        }
+
         /// Whether the file at `path` is an SQLite database with the tables of Core Data.
         ///
         /// A first look at 16 bytes, then one at the schema; the file is not changed.

@@ -28,6 +28,11 @@ public struct FileIdentity: Hashable, Sendable {
         modificationNanoseconds = status.modificationNanoseconds
     }
 
+    /// Whether this is the same file as `other`, and nobody wrote to it between: neither size nor time of change differ.
+    public func isUnchanged(since other: Self) -> Bool {
+        self == other && byteCount == other.byteCount && modificationNanoseconds == other.modificationNanoseconds
+    }
+
     /// Whether both are the same file.
     public static func == (left: Self, right: Self) -> Bool { left.device == right.device && left.inode == right.inode }
 

@@ -11,7 +11,7 @@ internal import RoostCore
 
 /// An open lock file and the lock that is held on one region of it.
 ///
-/// Closing the file drops the lock.
+/// Letting go of it drops the lock at once, also while a child process that is being started holds a copy of the open file.
 final class LockFile: Sendable {
     enum Kind { case none, shared, exclusive }
 
@@ -47,6 +47,12 @@ final class LockFile: Sendable {
         }
         self.path = path
         self.region = region
+    }
+
+    deinit {
+        // The lock belongs to the open file, and between fork and exec a child has that open too: closing is not enough. An error
+        // leaves what closing does.
+        _ = croost_set_lock(file.descriptor, region.rawValue, croost_lock_none)
     }
 
     /// Sets the lock.

@@ -35,6 +35,13 @@ public struct RegularFile: ~Copyable {
         self.path = path
     }
 
+    /// Which file it is, and its size and time of change now.
+    public func identity() throws(StoreError) -> FileIdentity {
+        do throws(SystemError) { return FileIdentity(try file.status) } catch {
+            throw StoreFile.error(errno: error.code, "cannot be examined", path: path)
+        }
+    }
+
     /// Fills `buffer` with the bytes at `offset`.
     ///
     /// Returns how many there were, fewer only at the end of the file.

@@ -101,6 +101,28 @@ extension StoreFile {
         try remove(StoreLock.path(forStoreAt: temporary))
     }
 
+    /// Gives the file at `path` a second name in the same directory, where nothing may stand.
+    ///
+    /// A store under two names has two locks, so one of the names must be known to nobody.
+    ///
+    /// - Parameters:
+    ///   - name: The new name.
+    ///   - path: The file.
+    /// - Throws: `unsupported` where the file system has no hard links; `alreadyExists`, `permissionDenied`, `notFound`.
+    public static func addName(_ name: String, toFileAt path: String) throws(StoreError) {
+        let target = resolvingLink(path)
+        guard isUsable(name), isUsable(target) else { throw error(errno: EINVAL, "cannot be linked", path: target) }
+        guard retrying({ link(target, name) }) != 0 else { return }
+        let code = errno
+        switch code {
+        case EPERM where (try? requireRegularFile(at: target, forWriting: true)) != nil, ENOTSUP, ENOSYS, EMLINK:
+            throw StoreError(
+                .unsupported, "'\(target)' is on a file system that gives no file a second name; convert it instead.",
+                underlying: SystemError(code: code))
+        default: throw error(errno: code, "cannot be given a second name", path: target)
+        }
+    }
+
     private static func renameExclusively(_ temporary: String, _ target: String) throws(StoreError) {
         let code = croost_rename_exclusive(AT_FDCWD, temporary, AT_FDCWD, target)
         switch code {

@@ -19,7 +19,7 @@ public enum StoreFile {
 
     /// A new random path beside `path`, for a file that is built there and then published: `.<name>.<random>.roost-tmp`.
     ///
-    /// Lock it with ``StoreLock`` before creating it: ``sweepTemporarySiblings(of:)`` removes those that nobody has locked.
+    /// Lock it with ``StoreLock`` before creating it: ``sweepTemporarySiblings(of:holding:)`` removes those that nobody has locked.
     public static func temporarySibling(of path: String) -> String {
         let target = resolvingLink(path)
         let random = String(UInt64.random(in: .min ... .max), radix: 16)

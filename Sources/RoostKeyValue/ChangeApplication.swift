@@ -158,7 +158,9 @@ struct ChangeApplication {
     }
 
     private func raiseLastKeys() throws(StoreError) {
-        for (root, key) in change.highestInsertedKeys where try MetaSpace.readLastKey(root: root, writer) < key {
+        // In order, so that equal commits write equal bytes.
+        let highest = change.highestInsertedKeys.sorted { $0.key < $1.key }
+        for (root, key) in highest where try MetaSpace.readLastKey(root: root, writer) < key {
             try MetaSpace.writeLastKey(key, root: root, writer)
         }
     }

@@ -4,7 +4,9 @@ extension KeyValueStore {
     /// Starts to load many objects; see ``PersistentStore/bulkLoader(_:)``.
     ///
     /// Into an empty store that was made with ``StoreOptions/isUnpublished`` it writes in bounded transactions; snapshots of this
-    /// program show nothing of it until the end. Into any other it writes in one long transaction. Memory: about 16 MiB.
+    /// program show nothing of it until the end. Into any other it writes in one long
+    /// transaction. Memory: about 16 MiB, and in the one transaction what the storage keeps of it (LMDB up to 512 MiB, then it spills to
+    /// its file).
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
         var lastKeys: [Int: Int64] = [:]

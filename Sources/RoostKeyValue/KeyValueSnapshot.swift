@@ -33,6 +33,11 @@ final class KeyValueSnapshot: StoreSnapshot {
         return try MetaSpace.readTally(model, reader)
     }
 
+    func userMetadata() throws(StoreError) -> [String: MetadataValue] {
+        try requireOpen()
+        return try MetaSpace.readUserMetadata(reader)
+    }
+
     func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
         try requireOpen()
         let root = try model.requireEntity(entity).root

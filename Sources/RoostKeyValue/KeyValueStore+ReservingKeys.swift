@@ -82,7 +82,7 @@ extension KeyValueStore {
     ///
     /// Keys that are never used may leave gaps, so a store that cannot be written now keeps its mark: nothing is lost by that.
     func returnKeys(_ blocks: [Int: KeyBlock]) {
-        let unused = blocks.filter { $0.value.remaining > 0 }
+        let unused = blocks.filter { $0.value.remaining > 0 }.sorted { $0.key < $1.key }
         guard !isReadOnly, !unused.isEmpty else { return }
         do throws(StoreError) {
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in

@@ -107,7 +107,7 @@ enum MetaSpace {
         version: Int, keyLimit: Int
     ) {
         guard let value = try read(format, reader) else {
-            throw StoreError(.notAStore, "'\(url)' is not a store: it has no format entry.")
+            throw StoreError(.notAStore, "'\(url)' is not a store: it has no format entry; check the path.")
         }
         guard value.count >= 8, let word = value.littleEndian64(at: 0) else { throw damaged(format, "it is too short") }
         let (version, keyLimit) = (Int(word & 0xFFFF_FFFF), Int(word >> 32))
@@ -142,7 +142,12 @@ enum MetaSpace {
         if let knownModel { model = knownModel } else { model = try readModel(reader) }
         return StoreMetadata(
             type: type, formatVersion: version, storeUUID: identity, model: model,
-            userMetadata: try MetadataDocument.decode(try require(userMetadata, reader)))
+            userMetadata: try readUserMetadata(reader))
+    }
+
+    /// The user's metadata.
+    static func readUserMetadata(_ reader: any KeyValueReader) throws(StoreError) -> [String: MetadataValue] {
+        try MetadataDocument.decode(try require(userMetadata, reader))
     }
 
     private static func readModel(_ reader: any KeyValueReader) throws(StoreError) -> ManagedObjectModel {

@@ -49,7 +49,7 @@ extension StoreError {
         case MDB_VERSION_MISMATCH:
             return error(
                 .unsupportedVersion, "MDB_VERSION_MISMATCH", "another version of LMDB wrote the file or has it open")
-        case MDB_INVALID: return error(.notAStore, "MDB_INVALID", "it is no LMDB file")
+        case MDB_INVALID: return error(.notAStore, "MDB_INVALID", "it is no LMDB file; check the path")
         case MDB_MAP_FULL:
             return error(.limitExceeded, "MDB_MAP_FULL", "the largest map is full; open it with a larger mapSize")
         case MDB_DBS_FULL:

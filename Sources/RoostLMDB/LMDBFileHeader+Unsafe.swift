@@ -115,7 +115,8 @@ struct LMDBMeta {
     /// - Throws: why not; with code `unsupportedVersion` for LMDB files of another version or kind of machine.
     static func requireMagic(_ prefix: FileBytes) throws(LMDBDamage) {
         guard prefix.bytes.count >= byteCount else {
-            throw LMDBDamage("it is too short for a store (\(prefix.bytes.count) bytes)", code: .notAStore)
+            throw LMDBDamage(
+                "it is too short for a store (\(prefix.bytes.count) bytes); check the path", code: .notAStore)
         }
         let swapped = Int(UInt32(truncatingIfNeeded: magic).byteSwapped)
         switch try (prefix.u32(16), prefix.u32(12)) {
@@ -131,7 +132,7 @@ struct LMDBMeta {
                 "it was written on a machine with another byte order; convert it there", code: .unsupportedVersion)
         case (_, magic):
             throw LMDBDamage("it was written by a 32-bit program; convert it there", code: .unsupportedVersion)
-        default: throw LMDBDamage("it is no LMDB file", code: .notAStore)
+        default: throw LMDBDamage("it is no LMDB file; check the path", code: .notAStore)
         }
     }
 }

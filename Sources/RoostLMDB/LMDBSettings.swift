@@ -2,14 +2,23 @@ internal import RoostCore
 
 /// How an environment is opened.
 struct LMDBSettings: Sendable {
-    static let optionNames = ["mapSize", "maxReaders"]
+    static let optionDescriptions = [
+        StoreOptionDescription(
+            "mapSize", .integer(1 << 20...1 << 46), standard: "\(standardMapByteCount)",
+            "The most bytes that the file may have; the disk bounds it too."),
+        StoreOptionDescription(
+            "maxReaders", .integer(2...1_000_000), standard: "\(standardReaderCount)",
+            "How many snapshots all processes together may have open."),
+    ]
+    private static let standardMapByteCount = 1 << 44
+    private static let standardReaderCount: UInt32 = 1022
 
     /// The most bytes the file may have: what the map may grow to.
-    var maximumMapByteCount = 1 << 44
+    var maximumMapByteCount = standardMapByteCount
     /// The map to begin with; nil for one as large as the file can become on its disk.
     var initialMapByteCount: Int?
     /// How many snapshots all processes together may have open.
-    var readerCount: UInt32 = 1022
+    var readerCount = standardReaderCount
     /// How long to wait for other processes and for readers.
     var timeoutSeconds: Double
     /// Whether the file may be written.
@@ -24,29 +33,9 @@ struct LMDBSettings: Sendable {
         timeoutSeconds = options.timeoutSeconds
         isWritable = !options.isReadOnly
         isUnpublished = options.isUnpublished
-        for (name, text) in options.typeOptions.sorted(by: { $0.key < $1.key }) {
-            switch name {
-            case "mapSize":
-                maximumMapByteCount = try Self.number(name, text, 1 << 20...1 << 46, "bytes")
-            case "maxReaders":
-                readerCount = UInt32(try Self.number(name, text, 2...1_000_000, "readers"))
-            default:
-                let hint =
-                    nearestName(to: name, among: Self.optionNames).map { "did you mean '\($0)'?" }
-                    ?? "it has \(Self.optionNames.joined(separator: " and "))"
-                throw StoreError(.invalidRequest, "The store type 'lmdb' has no option '\(name)'; \(hint)")
-            }
-        }
-    }
-
-    private static func number(
-        _ name: String, _ text: String, _ range: ClosedRange<Int>, _ unit: String
-    ) throws(StoreError) -> Int {
-        guard let number = Int(text), range.contains(number) else {
-            throw StoreError(
-                .invalidRequest,
-                "The option '\(name)' takes a number of \(unit) from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
+        let given = options.typeOptions
+        try LMDBStoreType().requireKnown(given)
+        maximumMapByteCount = given["mapSize"].flatMap { Int($0) } ?? maximumMapByteCount
+        readerCount = given["maxReaders"].flatMap { UInt32($0) } ?? readerCount
     }
 }

@@ -6,10 +6,8 @@ internal import RoostKeyValue
 ///
 /// Fast, zero-copy reads; one file for each store.
 ///
-/// Options: `mapSize`, the most bytes the file may have (default 16 TiB, bounded by the disk), and `maxReaders`, how many
-/// snapshots all processes together may have open (default 1022). A read-only store may be on a medium, or in a
-/// directory, where this user can write nothing; elsewhere it makes lock files beside the store. The store itself is not
-/// changed by a byte.
+/// ``optionDescriptions`` tells the options. A read-only store may be on a medium, or in a directory, where this user can
+/// write nothing; elsewhere it makes lock files beside the store. The store itself is not changed by a byte.
 public struct LMDBStoreType: PersistentStoreType {
     /// The type.
     public init() {}
@@ -22,6 +20,9 @@ public struct LMDBStoreType: PersistentStoreType {
         StoreCapabilities(
             .writing, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes, .file)
     }
+
+    /// `mapSize` and `maxReaders`.
+    public var optionDescriptions: [StoreOptionDescription] { LMDBSettings.optionDescriptions }
 
     /// Whether the file begins like an LMDB file that a program like this one wrote.
     public func recognises(fileAt path: String) -> Bool {

@@ -29,7 +29,7 @@ public struct MemoryStoreType: PersistentStoreType {
 
     /// Reads the metadata of a named store.
     public func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata {
-        try requireKnown(options)
+        try requireKnown(options.typeOptions)
         let storage = try openStorage(url)
         do throws(StoreError) {
             let metadata = try KeyValueStore.metadata(in: storage, type: self, url: url)
@@ -45,7 +45,7 @@ public struct MemoryStoreType: PersistentStoreType {
     ///
     /// Throws `notFound` where there is none, and for `memory:` always.
     public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
-        try requireKnown(options)
+        try requireKnown(options.typeOptions)
         return try KeyValueStore(opening: try openStorage(url), type: self, url: url, options: options)
     }
 
@@ -53,7 +53,7 @@ public struct MemoryStoreType: PersistentStoreType {
     public func create(
         _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
-        try requireKnown(options)
+        try requireKnown(options.typeOptions)
         guard !url.path.isEmpty else {
             return try KeyValueStore(creating: MemoryStorage(), type: self, url: url, model: model, options: options)
         }
@@ -122,11 +122,6 @@ public struct MemoryStoreType: PersistentStoreType {
 
     private func requireClosed(_ entry: Entry, _ url: StoreURL) throws(StoreError) {
         if entry.openCount > 0 { throw StoreError(.busy, "The store '\(url)' is open. Close it first.") }
-    }
-
-    private func requireKnown(_ options: StoreOptions) throws(StoreError) {
-        guard let unknown = options.typeOptions.keys.sorted().first else { return }
-        throw StoreError(.invalidRequest, "Stores in memory have no option '\(unknown)'; they have none at all.")
     }
 
     private func notFound(_ url: StoreURL) -> StoreError {

@@ -17,13 +17,15 @@ public enum SQLMetadata {
             try connection.run(entity, .integer(Int64(description.number)), .text(description.name.text))
         }
         let tally =
-            "INSERT INTO _roost_tallies (kind, number, count, sum) VALUES (\(parameters(2, schema.dialect)), 0, 0)"
-        try connection.run(tally, .text(SQLTallyKind.generation.rawValue), .integer(0))
+            "INSERT INTO _roost_tallies (kind, number, count, sum) VALUES (\(parameters(2, schema.dialect)), 0, \(schema.dialect.parameter(3)))"
+        try connection.run(
+            tally, .text(SQLTallyKind.generation.rawValue), .integer(0), .integer(SQLTallies.mark(of: uuid)))
         for entity in schema.model.entities {
-            try connection.run(tally, .text(SQLTallyKind.entity.rawValue), .integer(Int64(entity.number)))
+            try connection.run(tally, .text(SQLTallyKind.entity.rawValue), .integer(Int64(entity.number)), .integer(0))
         }
         for relationship in schema.model.linkRelationships {
-            try connection.run(tally, .text(SQLTallyKind.relationship.rawValue), .integer(Int64(relationship.number)))
+            try connection.run(
+                tally, .text(SQLTallyKind.relationship.rawValue), .integer(Int64(relationship.number)), .integer(0))
         }
         let key = "INSERT INTO _roost_keys (entity, last) VALUES (\(parameters(1, schema.dialect)), 0)"
         for root in schema.model.roots { try connection.run(key, .integer(Int64(root))) }
@@ -93,7 +95,7 @@ public enum SQLMetadata {
 
 /// What the rows of `_roost_tallies` count.
 enum SQLTallyKind: String {
-    /// One row; its count is the generation.
+    /// One row; its count is the generation, its sum the store's mark, which never changes.
     case generation
     /// A row for each entity.
     case entity

@@ -35,6 +35,11 @@ public final class SQLSnapshot: StoreSnapshot {
     /// Counts and digests, as the last commit recorded them.
     public func recordedTally() throws(StoreError) -> StoreTally? { try SQLTallies.read(try open(), store) }
 
+    /// The user's metadata, as the last commit left them.
+    public func userMetadata() throws(StoreError) -> [String: MetadataValue] {
+        try SQLMetadata.userMetadata(try open(), storeName: store.database.name)
+    }
+
     /// The highest key ever used or reserved in the hierarchy of `entity`; 0 if none was.
     public func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
         let connection = try open()

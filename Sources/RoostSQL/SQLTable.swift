@@ -178,7 +178,10 @@ public final class SQLReadPlan: Sendable {
         let known = model.entities[entity ?? self.entity]
         let id = ObjectID(known.name, key)
         let property = field.map { known.layout.fields[Int($0)].name }.map { "property '\($0)' " } ?? ""
-        return StoreError(.corrupted, "The row of \(id) cannot be read: \(property)\(reason).", damagedObject: id)
+        return StoreError(
+            .corrupted,
+            "The row of \(id) cannot be read: \(property)\(reason). Mend it with an SQL tool, or convert the store without its damaged objects (roost convert --skip-damaged).",
+            damagedObject: id)
     }
 }
 

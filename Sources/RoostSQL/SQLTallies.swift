@@ -1,7 +1,29 @@
-internal import RoostCore
+internal import Foundation
+public import RoostCore
 
 /// The rows of `_roost_tallies`: counts, digests and the generation.
-enum SQLTallies {
+public enum SQLTallies {
+    /// The generation and the store's mark; nil when they are not there.
+    ///
+    /// Every commit writes both, and thus the page that they are on.
+    public static func generationAndMark(
+        _ connection: any SQLConnection
+    ) throws(StoreError) -> (generation: Int64, mark: Int64)? {
+        let kind = SQLTallyKind.generation.rawValue
+        return try connection.withStatement(
+            "SELECT count, sum FROM _roost_tallies WHERE kind = '\(kind)' AND number = 0"
+        ) { (statement) throws(StoreError) in
+            try statement.step() ? (try statement.integer(at: 0), try statement.integer(at: 1)) : nil
+        }
+    }
+
+    /// The number that tells the tallies of one store from those of another: the first half of its UUID.
+    public static func mark(of uuid: StoreUUID) -> Int64 {
+        let bytes = uuid.uuid.uuid
+        return [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7]
+            .reduce(0) { $0 << 8 | Int64($1) }
+    }
+
     /// Everything that is recorded.
     static func read(_ connection: any SQLConnection, _ store: SQLStore) throws(StoreError) -> StoreTally {
         var tally = StoreTally(model: store.model)

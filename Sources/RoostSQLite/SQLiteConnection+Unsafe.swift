@@ -6,8 +6,6 @@ public import RoostSQL
 /// One SQLite connection, set up so that a hostile file can do as little as possible.
 ///
 /// Use it from one thread at a time.
-///
-/// Also the way to read other people's SQLite files: ``openForReading(_:isImmutable:maximumValueBytes:)``.
 public final class SQLiteConnection: SQLConnection {
     /// How a database is opened.
     enum Access {
@@ -29,15 +27,17 @@ public final class SQLiteConnection: SQLConnection {
     private var idleCount = 0
     /// How many frames the write-ahead log had after the last commit on this connection.
     private let logFrames: UnsafeMutablePointer<Int32>
+    /// How long the statement under way has been looking for its next row.
+    let clock: UnsafeMutablePointer<RowClock>
+    /// How long a statement waits for somebody else's lock.
+    let busyMilliseconds: Int32
     private(set) var isClosed = false
     /// The write-ahead log that the connection has open, once that is known; nil without one.
     private var logIdentity: FileIdentity?
     /// The file that is counted in with ``HeldFiles`` until the connection is closed.
     private let identity: FileIdentity?
 
-    init(
-        _ path: String, _ access: Access, timeoutSeconds: Double, maximumValueBytes: Int
-    ) throws(StoreError) {
+    init(_ path: String, _ access: Access, _ settings: SQLiteSettings) throws(StoreError) {
         guard !path.utf8.contains(0) else { throw StoreError(.notFound, "A path must not contain U+0000.") }
         // Neither ":memory:" nor "file:…" may mean anything but a file of that name.
         var name = path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
@@ -68,31 +68,16 @@ public final class SQLiteConnection: SQLConnection {
         handle = opened
         logFrames = .allocate(capacity: 1)
         logFrames.initialize(to: 0)
-        try configure(timeoutSeconds: timeoutSeconds, maximumValueBytes: maximumValueBytes)
+        clock = .allocate(capacity: 1)
+        clock.initialize(to: RowClock())
+        busyMilliseconds = Int32(clamping: Int((min(max(settings.timeoutSeconds, 0), 1e6) * 1000).rounded()))
+        try configure(access, settings)
     }
 
     deinit {
         if !isClosed { try? close() }
         logFrames.deallocate()
-    }
-
-    /// Opens any SQLite database for reading.
-    ///
-    /// Nothing is written, not even beside it when `isImmutable`.
-    ///
-    /// - Parameters:
-    ///   - path: The database. It must be a regular file; check that first.
-    ///   - isImmutable: Whether nobody changes the file meanwhile and it has no `-wal` file; then no lock is taken.
-    ///   - maximumValueBytes: The largest value that is read.
-    /// - Returns: A connection that can change nothing.
-    /// - Throws: `notFound`, `notAStore`, `permissionDenied`, `corrupted`, `busy`.
-    public static func openForReading(
-        _ path: String, isImmutable: Bool, maximumValueBytes: Int = 1_000_000_000
-    ) throws(StoreError) -> SQLiteConnection {
-        let connection = try SQLiteConnection(
-            path, isImmutable ? .immutable : .readOnly, timeoutSeconds: 10, maximumValueBytes: maximumValueBytes)
-        try connection.execute("PRAGMA query_only = ON")
-        return connection
+        clock.deallocate()
     }
 
     /// Closes the connection and all its statements.
@@ -113,23 +98,17 @@ public final class SQLiteConnection: SQLConnection {
 
     // MARK: Settings
 
-    private func configure(timeoutSeconds: Double, maximumValueBytes: Int) throws(StoreError) {
+    private func configure(_ access: Access, _ settings: SQLiteSettings) throws(StoreError) {
         try check(sqlite3_extended_result_codes(handle, 1), "Opening")
-        let milliseconds = Int32(clamping: Int((min(max(timeoutSeconds, 0), 1e6) * 1000).rounded()))
-        try check(sqlite3_busy_timeout(handle, milliseconds), "Opening")
+        try check(sqlite3_busy_timeout(handle, busyMilliseconds), "Opening")
         for (option, isOn) in [
             (SQLITE_DBCONFIG_DEFENSIVE, true), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
             (SQLITE_DBCONFIG_ENABLE_TRIGGER, false), (SQLITE_DBCONFIG_ENABLE_VIEW, false),
             (SQLITE_DBCONFIG_DQS_DML, false), (SQLITE_DBCONFIG_DQS_DDL, false),
             (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false), (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
         ] { try set(option, isOn) }
-        for (limit, value) in [
-            (SQLITE_LIMIT_LENGTH, Int32(clamping: maximumValueBytes)), (SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
-            (SQLITE_LIMIT_COLUMN, 2000), (SQLITE_LIMIT_EXPR_DEPTH, 500), (SQLITE_LIMIT_COMPOUND_SELECT, 10),
-            (SQLITE_LIMIT_VDBE_OP, 1_000_000), (SQLITE_LIMIT_ATTACHED, 0),
-            (SQLITE_LIMIT_VARIABLE_NUMBER, Self.maximumParameterCount), (SQLITE_LIMIT_TRIGGER_DEPTH, 1),
-            (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000), (SQLITE_LIMIT_WORKER_THREADS, 0),
-        ] as [(Int32, Int32)] { sqlite3_limit(handle, limit, value) }
+        bound(maximumValueBytes: settings.maximumValueBytes, rowTimeout: settings.rowTimeout)
+        try allow(access == .readWrite ? .writing : .reading)
         try check(sqlite3_wal_autocheckpoint(handle, 0), "Opening")
         // SAFETY: `logFrames` lives as long as the connection, which calls the hook only inside its own COMMIT.
         _ = sqlite3_wal_hook(
@@ -262,14 +241,6 @@ public final class SQLiteConnection: SQLConnection {
         if isInTransaction { try run("ROLLBACK") }
     }
 
-    /// Moves the write-ahead log into the database; false when a lock prevented it.
-    func checkpoint(_ mode: Int32) throws(StoreError) -> Bool {
-        let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
-        if code & 0xFF == SQLITE_BUSY || code & 0xFF == SQLITE_LOCKED { return false }
-        try check(code, "Checkpointing")
-        return true
-    }
-
     // MARK: Errors
 
     func check(_ code: Int32, _ what: String) throws(StoreError) {
@@ -281,6 +252,12 @@ public final class SQLiteConnection: SQLConnection {
         // The connection's code says more than the call's where it is about the same error.
         let extended = sqlite3_extended_errcode(handle)
         let precise = extended & 0xFF == code & 0xFF ? extended : code
+        if code & 0xFF == SQLITE_INTERRUPT, clock.pointee.isOver {
+            return StoreError(
+                .timedOut,
+                "\(what) '\(path)' found no row in \(clock.pointee.limit.map { "\($0)" } ?? "time"); narrow the request, index what it compares, or raise the option rowTimeoutSeconds.",
+                underlying: SQLiteError(code: precise))
+        }
         return .sqlite(SQLiteError(code: precise, systemCode: sqlite3_system_errno(handle)), what, path: path)
     }
 }

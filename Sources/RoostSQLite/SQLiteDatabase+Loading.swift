@@ -14,9 +14,8 @@ extension SQLiteDatabase {
                 // The writer itself is one user.
                 guard state.userCount == 1 else { return nil }
                 state.isLoading = true
-                let all = state.idleReaders + [state.checkpointer].compactMap { $0 }
-                (state.idleReaders, state.checkpointer) = ([], nil)
-                return all
+                defer { state.idleReaders = [] }
+                return state.idleReaders
             }
             guard let idle else {
                 giveBack(writer, isSound: true)
@@ -32,6 +31,8 @@ extension SQLiteDatabase {
                 giveBack(writer, isSound: true)
                 return nil
             }
+            // Building an index finds no rows for long.
+            writer.clock.pointee.limit = nil
             try writer.execute("PRAGMA synchronous = OFF")
             try writer.execute("PRAGMA locking_mode = EXCLUSIVE")
             try writer.execute("PRAGMA cache_size = -16384")
@@ -84,9 +85,11 @@ extension SQLiteDatabase {
         defer { discard(writer) }
         // Without a journal there is nothing to roll back to; this only ends the transaction.
         try? writer.rollBack()
+        try writer.allow(.everything)
         try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, true)
         try writer.execute("VACUUM")
         try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, false)
+        try writer.allow(.writing)
         try writer.execute("PRAGMA locking_mode = NORMAL")
         try SQLiteCreation.fill(writer, pageSizeBytes: pageSizeBytes, recreate)
     }
@@ -100,6 +103,8 @@ extension SQLiteDatabase {
         let connection = try beginReading()
         defer { endReading(connection) }
         do throws(StoreError) {
+            (connection as? SQLiteConnection)?.clock.pointee.limit = nil
+            defer { (connection as? SQLiteConnection)?.clock.pointee.limit = settings.rowTimeout }
             return try connection.withStatement("PRAGMA integrity_check(100)") { (statement) throws(StoreError) in
                 var findings: [StoreFinding] = []
                 while try statement.step() {

@@ -10,7 +10,8 @@ internal import RoostSQL
 final class SQLiteDatabase: SQLDatabase {
     struct State {
         var writer: SQLiteConnection?
-        var checkpointer: SQLiteConnection?
+        /// The bytes of the write-ahead log at which it is moved into the database next.
+        var checkpointByteCount = SQLiteDatabase.checkpointByteCount
         var idleReaders: [SQLiteConnection] = []
         /// Read transactions and writers that are under way.
         var userCount = 0
@@ -27,6 +28,8 @@ final class SQLiteDatabase: SQLDatabase {
     private static let maximumIdleReaders = 4
     /// The bytes of the write-ahead log after which it is moved into the database.
     private static let checkpointByteCount = 4 << 20
+    /// The bytes of the log from which on a checkpoint lets writers wait longer for readers of older states to end.
+    private static let largeLogByteCount = 32 << 20
 
     let path: String
     let settings: SQLiteSettings
@@ -187,23 +190,22 @@ final class SQLiteDatabase: SQLDatabase {
 
     // MARK: Checkpoints
 
-    /// Moves the write-ahead log into the database when it has grown, while nobody can write.
+    /// Moves the write-ahead log into the database when it has grown.
     ///
-    /// SQLite before 3.51.3 can lose data when a log is restarted while a checkpoint runs. So the writer's place is held during
-    /// the checkpoint, by a transaction that writes nothing: whatever the other connection does, no commit runs beside it.
+    /// Readers of older states keep it from ending, and whoever wants to write waits meanwhile: so it is given up soon, and tried
+    /// again when as much has been written once more. A large log is worth a longer wait: readers that only overlap each other end,
+    /// and new ones do not need the log any more.
     private func checkpointIfDue(_ writer: SQLiteConnection) {
-        guard writer.logFrameCount * pageSizeBytes >= Self.checkpointByteCount else { return }
+        let byteCount = writer.logFrameCount * pageSizeBytes
+        guard byteCount >= state.withLock({ $0.checkpointByteCount }) else { return }
         do throws(StoreError) {
-            let known = state.withLock { $0.checkpointer }
-            let checkpointer: SQLiteConnection
-            if let known { checkpointer = known } else { checkpointer = try Self.connect(path, settings, .readWrite) }
-            if known == nil { state.withLock { $0.checkpointer = checkpointer } }
-            try writer.run("BEGIN IMMEDIATE")
-            defer { rollBackQuietly(writer) }
-            _ = try checkpointer.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+            let isDone = try writer.checkpoint(
+                patience: byteCount < Self.largeLogByteCount ? .milliseconds(20) : .seconds(1))
+            let next = isDone ? Self.checkpointByteCount : byteCount + Self.checkpointByteCount
+            state.withLock { $0.checkpointByteCount = next }
         } catch {
-            // The commit is durable already. A lock that is in the way goes; anything else is reported when the store is closed.
-            if error.code != .busy { state.withLock { $0.checkpointError = error } }
+            // The commit is durable already; what a checkpoint met is reported when the store is closed.
+            state.withLock { $0.checkpointError = error }
         }
     }
 
@@ -255,10 +257,10 @@ final class SQLiteDatabase: SQLDatabase {
         var failure: StoreError?
         var writer: SQLiteConnection?
         let others = state.withLock { state in
-            let all = state.idleReaders + [state.checkpointer].compactMap { $0 }
+            let readers = state.idleReaders
             (writer, failure) = (state.writer, state.checkpointError)
-            (state.idleReaders, state.checkpointer, state.writer) = ([], nil, nil)
-            return all
+            (state.idleReaders, state.writer) = ([], nil)
+            return readers
         }
         for connection in others { discard(connection) }
         if let writer { discard(writer) }
@@ -280,8 +282,7 @@ final class SQLiteDatabase: SQLDatabase {
     static func connect(
         _ path: String, _ settings: SQLiteSettings, _ access: SQLiteConnection.Access
     ) throws(StoreError) -> SQLiteConnection {
-        let connection = try SQLiteConnection(
-            path, access, timeoutSeconds: settings.timeoutSeconds, maximumValueBytes: settings.maximumValueBytes)
+        let connection = try SQLiteConnection(path, access, settings)
         switch access {
         case .readWrite:
             try connection.execute("PRAGMA synchronous = \(settings.synchronous.rawValue.uppercased())")

@@ -71,7 +71,7 @@ extension StoreError {
         case .readOnly: remedy = "the file or its directory cannot be written"
         case .ioFailure: remedy = "the system reported an error; check the medium"
         case .corrupted: remedy = "the file is damaged; run a check and restore it from a backup"
-        case .notAStore: remedy = "it is not an SQLite database"
+        case .notAStore: remedy = "it is not an SQLite database; check the path"
         case .noSpace: remedy = "the disk is full; nothing was written"
         case .permissionDenied:
             remedy = "the file, or a file beside it, may not be opened; check the permissions of its directory"

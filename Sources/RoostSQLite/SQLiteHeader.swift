@@ -54,10 +54,12 @@ struct SQLiteHeader {
     /// - Throws: `notAStore` or `unsupportedVersion`.
     static func require(at path: String) throws(StoreError) {
         guard let bytes = StoreFile.read(prefix: byteCount, of: path), let header = SQLiteHeader(bytes) else {
-            throw StoreError(.notAStore, "'\(path)' is not an SQLite database.")
+            throw StoreError(.notAStore, "'\(path)' is not an SQLite database; check the path.")
         }
         guard header.isStore else {
-            throw StoreError(.notAStore, "'\(path)' is an SQLite database of some other program, not a Roost store.")
+            throw StoreError(
+                .notAStore,
+                "'\(path)' is an SQLite database of some other program, not a Roost store; check the path.")
         }
         guard header.formatVersion <= SQLSchema.formatVersion else {
             throw StoreError(

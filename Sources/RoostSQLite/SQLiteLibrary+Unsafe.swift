@@ -16,6 +16,20 @@ extension SQLiteStoreType {
         ]
     }
 
+    /// Limits the memory that SQLite uses in the whole process, for all its connections together, also those of other code.
+    ///
+    /// Whatever needs more fails with code `outOfResources` and changes nothing. Call it once, at the start of a program, with
+    /// at least four times the largest value that stores may hold (option `maximumValueBytes`): a row passes through several
+    /// buffers. Without it SQLite takes what the system gives.
+    ///
+    /// - Parameter byteCount: The limit in bytes; 0 for none.
+    /// - Returns: The limit that was in force before; 0 for none.
+    @discardableResult
+    public static func limitMemory(toByteCount byteCount: Int64) -> Int64 {
+        // A negative number would only ask.
+        sqlite3_hard_heap_limit64(max(0, byteCount))
+    }
+
     /// What is to be known about the version with this number (major × 1 000 000 + minor × 1 000 + patch).
     static func warning(versionNumber: Int) -> String? {
         guard versionNumber < 3_051_003 else { return nil }

@@ -61,6 +61,7 @@ struct SQLiteOpening {
         }
         // Where no lock file can be made nobody writes; then SQLite must not try to make its own files either.
         let isImmutable = settings.isReadOnly && lock == nil && !SQLiteSettling.hasCompanions(path)
+        let leftover = isRecovering ? LeftoverLog(ofStoreAt: path, settings) : nil
         let connection: SQLiteConnection
         let (uuid, schema): (StoreUUID, SQLSchema)
         do throws(StoreError) {
@@ -68,6 +69,7 @@ struct SQLiteOpening {
                 path, settings, isImmutable ? .immutable : (settings.isReadOnly ? .readOnly : .readWrite))
             do throws(StoreError) {
                 (uuid, schema) = try inspect(connection)
+                try leftover?.requireBelonging(to: connection, uuid)
                 if isRecovering { try SQLiteSettling.requireSound(connection) }
                 if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
                     throw StoreError(

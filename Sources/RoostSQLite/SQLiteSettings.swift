@@ -17,12 +17,28 @@ struct SQLiteSettings: Sendable {
     var synchronous = Synchronous.full
     /// The largest value, and the largest row.
     var maximumValueBytes = 256 << 20
+    /// How long a statement may look for its next row before it fails with code `timedOut`; nil for as long as it takes.
+    var rowTimeout: Duration? = .seconds(300)
     /// The page size of a new store; nil for 4096, or 8192 for one that is loaded before it is published.
     var pageSizeBytes: Int?
     var timeoutSeconds: Double
     var isReadOnly: Bool
 
-    static let names = ["synchronous", "maximumValueBytes", "pageSizeBytes"]
+    static let optionDescriptions = [
+        StoreOptionDescription(
+            "synchronous", .words(Synchronous.allCases.map(\.rawValue)), standard: Synchronous.full.rawValue,
+            "What a commit waits for: with full and extra it is durable on return, with normal a power cut can take the last ones back."
+        ),
+        StoreOptionDescription(
+            "maximumValueBytes", .integer(1 << 20...1 << 30), standard: "\(256 << 20)",
+            "The largest value, and the largest object, in bytes."),
+        StoreOptionDescription(
+            "pageSizeBytes", .powerOfTwo(512...65536), standard: "4096; 8192 for the result of a conversion",
+            "The page size of a new store, in bytes."),
+        StoreOptionDescription(
+            "rowTimeoutSeconds", .number(0...1e6), standard: "300",
+            "How long a statement may look for its next row, in seconds; 0 for as long as it takes."),
+    ]
 
     /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not possible.
     init(_ options: StoreOptions) throws(StoreError) {
@@ -31,33 +47,13 @@ struct SQLiteSettings: Sendable {
         guard timeoutSeconds >= 0 else {
             throw StoreError(.invalidRequest, "A timeout must not be negative.")
         }
-        for (name, text) in options.typeOptions {
-            switch name {
-            case "synchronous":
-                guard let value = Synchronous(rawValue: text) else {
-                    throw Self.wrong(name, Synchronous.allCases.map(\.rawValue).joined(separator: ", "))
-                }
-                synchronous = value
-            case "maximumValueBytes":
-                guard let value = Int(text), (1 << 20...1 << 30).contains(value) else {
-                    throw Self.wrong(name, "a number from 1048576 to 1073741824")
-                }
-                maximumValueBytes = value
-            case "pageSizeBytes":
-                guard let value = Int(text), (512...65536).contains(value), value & (value - 1) == 0 else {
-                    throw Self.wrong(name, "a power of two from 512 to 65536")
-                }
-                pageSizeBytes = value
-            default:
-                let hint =
-                    nearestName(to: name, among: Self.names).map { "did you mean '\($0)'?" }
-                    ?? "known options: \(Self.names.joined(separator: ", "))"
-                throw StoreError(.invalidRequest, "Stores of type 'sqlite' have no option '\(name)'; \(hint)")
-            }
+        let given = options.typeOptions
+        try SQLiteStoreType().requireKnown(given)
+        synchronous = given["synchronous"].flatMap(Synchronous.init(rawValue:)) ?? synchronous
+        maximumValueBytes = given["maximumValueBytes"].flatMap { Int($0) } ?? maximumValueBytes
+        pageSizeBytes = given["pageSizeBytes"].flatMap { Int($0) }
+        if let seconds = given["rowTimeoutSeconds"].flatMap({ Double($0) }) {
+            rowTimeout = seconds == 0 ? nil : .seconds(seconds)
         }
-    }
-
-    private static func wrong(_ name: String, _ expected: String) -> StoreError {
-        StoreError(.invalidRequest, "The option '\(name)' of an SQLite store must be \(expected).")
     }
 }

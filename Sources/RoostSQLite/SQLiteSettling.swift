@@ -19,11 +19,15 @@ enum SQLiteSettling {
 
     /// Throws code `corrupted` with SQLite's first complaint when the file's structure is damaged.
     static func requireSound(_ connection: SQLiteConnection) throws(StoreError) {
-        let result = try connection.text("PRAGMA quick_check(1)")
+        let result = try connection.withoutTimeLimit { () throws(StoreError) in
+            try connection.text("PRAGMA quick_check(1)")
+        }
         guard result == "ok" else {
+            // The first line may be a heading.
+            let complaint = result.split(whereSeparator: \.isNewline).first { !$0.hasPrefix("***") }
             throw StoreError(
                 .corrupted,
-                "'\(connection.path)' is damaged: \(result.split(whereSeparator: \.isNewline).first ?? "unknown"). Restore it from a backup."
+                "'\(connection.path)' is damaged: \(complaint ?? "its structure cannot be checked"). Restore it from a backup."
             )
         }
     }
@@ -62,7 +66,7 @@ enum SQLiteSettling {
         var closed = false
         defer { if !closed { try? connection.close() } }
         _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
-        let isComplete = try connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+        let isComplete = try connection.checkpoint(patience: .zero)
         // Closing the last connection removes the files; with the log moved and empty there is nothing it could lose.
         if isComplete { try connection.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false) }
         try connection.close()

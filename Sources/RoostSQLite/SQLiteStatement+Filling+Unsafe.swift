@@ -51,10 +51,12 @@ extension SQLiteStatement {
     ) -> RunEnd {
         let fixed = entity.template.count
         reserve(fixed)
+        let clock = connection?.clock
         while true {
             let end = appendRow(to: &batch, handle, steps, entity, fixed, plan)
             if let end { return end }
             if batch.isFull { return .full }
+            clock?.pointee.reset()
             let code = sqlite3_step(handle)
             guard code == SQLITE_ROW else { return code == SQLITE_DONE ? .end : .failed(code) }
             if sqlite3_column_int64(handle, 1) != number { return .otherEntity }

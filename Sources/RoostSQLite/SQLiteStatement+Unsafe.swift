@@ -43,7 +43,9 @@ public final class SQLiteStatement: SQLStatement {
 
     /// Goes to the next row; false when there is none.
     public func step() throws(StoreError) -> Bool {
-        let code = sqlite3_step(try open())
+        let handle = try open()
+        connection?.clock.pointee.reset()
+        let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
         guard code == SQLITE_DONE else { throw failure(code) }
         return false

@@ -4,8 +4,7 @@ internal import RoostSQL
 
 /// Stores in an SQLite file, with tables that people and other tools can read.
 ///
-/// Options: `synchronous` (`full`, the default; `extra`; `normal`), `maximumValueBytes` (default 268435456) and, for new
-/// stores, `pageSizeBytes` (default 4096; 8192 for unpublished ones). FORMAT.md describes every table and every guarantee.
+/// ``optionDescriptions`` tells the options; FORMAT.md describes every table and every guarantee.
 public struct SQLiteStoreType: PersistentStoreType {
     /// Makes the type.
     public init() {}
@@ -18,6 +17,9 @@ public struct SQLiteStoreType: PersistentStoreType {
         StoreCapabilities(
             .writing, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes, .file)
     }
+
+    /// `synchronous`, `maximumValueBytes`, `rowTimeoutSeconds`, and `pageSizeBytes` for new stores.
+    public var optionDescriptions: [StoreOptionDescription] { SQLiteSettings.optionDescriptions }
 
     /// Whether the file is an SQLite database with Roost's application ID.
     public func recognises(fileAt path: String) -> Bool { SQLiteHeader.recognises(path) }
@@ -120,6 +122,27 @@ public struct SQLiteStoreType: PersistentStoreType {
         }
         if !isReplacing { try removeCompanions(target) }
         try StoreFile.publish(origin, as: target, overwriting: overwriting)
+    }
+
+    /// Rebuilds the file in one transaction (`VACUUM`) and moves that into it.
+    ///
+    /// Content is read before and afterwards and must be what its tallies say.
+    public func compactWhileOpen(
+        _ url: StoreURL, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(StoreError) -> Bool {
+        let path = StoreFile.resolvingLink(url.path)
+        let store = try SQLiteOpening(path, options).open(type: self, url: url)
+        let isSmall: Bool
+        do throws(StoreError) {
+            isSmall = try SQLiteCompaction(store: store, path: path, settings: try SQLiteSettings(options)).run(
+                isCancelled)
+        } catch {
+            // The first error is the one to tell.
+            try? store.close()
+            throw error
+        }
+        try store.close()
+        return isSmall
     }
 
     private func exists(_ path: String) throws(StoreError) -> Bool {

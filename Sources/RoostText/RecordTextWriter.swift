@@ -122,7 +122,8 @@ public struct RecordTextWriter: Sendable {
         text.append(UInt8(ascii: "}"))
     }
 
-    private func append(_ member: Member, of record: RecordReader, to text: inout [UInt8]) throws(StoreError) {
+    /// Appends a member with the comma and the key before it, or nothing where it has no value.
+    func append(_ member: Member, of record: RecordReader, to text: inout [UInt8]) throws(StoreError) {
         guard !record.isNull(member.field) else { return }
         text.append(contentsOf: member.prefix)
         guard member.field.kind == .composite else { return try appendValue(of: member.field, record, to: &text) }

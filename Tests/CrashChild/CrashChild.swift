@@ -2,23 +2,34 @@ import Foundation
 import Roost
 import RoostConformance
 import RoostCore
+import RoostMigration
 
 /// A process for CrashTests to start, watch and kill.
 ///
 /// `CrashChild commit <store URL>` goes on with the transactions of `CrashWorkload` until it is killed; it writes `acked <n>` after
 /// each. `CrashChild read <store URL>` looks at the store until its standard input ends and writes `saw <n>` for each new state.
 /// `hold` keeps a snapshot open, and `load` a bulk load, until standard input ends. `reserve` waits for that end, then reserves keys
-/// and writes `key <n>` for each.
+/// and writes `key <n>` for each. `reopen` is `read` with a new read-only opening for each look. `compact` compacts the store again
+/// and again until it is killed, and writes `compacted <n>` after each time. Behind the URL stand options of the store's type, as
+/// `name=value`.
 @main
 struct CrashChild {
     static func main() {
         registerBuiltInStores()
         let arguments = CommandLine.arguments
         do {
-            guard arguments.count == 3, let url = StoreURL(arguments[2]) else {
-                throw StoreError(.invalidRequest, "usage: CrashChild commit|read|hold|load|reserve type:path")
+            guard arguments.count >= 3, let url = StoreURL(arguments[2]) else {
+                throw StoreError(
+                    .invalidRequest, "usage: CrashChild commit|read|hold|load|reserve|reopen|compact type:path")
             }
-            let store = try StoreRegistry.shared.open(url)
+            var options = StoreOptions()
+            for argument in arguments.dropFirst(3) {
+                let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+                options.typeOptions[parts[0]] = parts.count > 1 ? parts[1] : ""
+            }
+            if arguments[1] == "compact" { try compact(url) }
+            if arguments[1] == "reopen" { return try reopen(url) }
+            let store = try StoreRegistry.shared.open(url, options: options)
             switch arguments[1] {
             case "commit": try commit(store)
             case "read": try read(store)
@@ -44,6 +55,16 @@ struct CrashChild {
             number += 1
             _ = try store.commit(try CrashWorkload.transaction(number))
             try say("acked \(number)")
+        }
+    }
+
+    private static func compact(_ url: StoreURL) throws -> Never {
+        try say("ready 0")
+        var number = 0
+        while true {
+            let report = try StoreMaintenance().compact(url)
+            number += 1
+            try say(report.inPlace ? "in-place \(number)" : "compacted \(number)")
         }
     }
 
@@ -73,7 +94,20 @@ struct CrashChild {
         try store.close()
     }
 
+    private static func reopen(_ url: StoreURL) throws {
+        try look {
+            let store = try StoreRegistry.shared.open(url, options: StoreOptions(isReadOnly: true, timeoutSeconds: 60))
+            return (try store.snapshot(), { try store.close() })
+        }
+    }
+
     private static func read(_ store: any PersistentStore) throws {
+        try look { (try store.snapshot(), {}) }
+        try store.close()
+    }
+
+    /// Looks at one snapshot after the other until the parent has had enough.
+    private static func look(_ next: () throws -> (any StoreSnapshot, () throws -> Void)) throws {
         // The parent closes our standard input when it has had enough.
         let isOver = Mutex(false)
         Thread.detachNewThread {
@@ -84,11 +118,12 @@ struct CrashChild {
         try say("ready 0")
         while true {
             let isLast = isOver.withLock { $0 }
-            let snapshot = try store.snapshot()
+            let (snapshot, close) = try next()
             guard let number = try CrashWorkload.number(in: snapshot) else {
                 throw StoreError(.internalInconsistency, "a snapshot shows no state of any transaction, after \(last)")
             }
             snapshot.close()
+            try close()
             guard number >= last else {
                 throw StoreError(.internalInconsistency, "state \(number) after state \(last)")
             }
@@ -98,6 +133,5 @@ struct CrashChild {
             if isLast { break }
         }
         try say("read \(count)")
-        try store.close()
     }
 }

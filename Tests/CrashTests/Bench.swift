@@ -3,16 +3,18 @@ import Roost
 import RoostConformance
 import RoostCore
 
-/// The backends that keep a store in a file which several processes may use.
+/// The backends that keep a store in a file.
 enum FileBackends {
-    static let all: [String] = {
+    static let all = names([.writing, .persistence, .file])
+    /// Those whose stores several processes may write.
+    static let shared = names([.writing, .persistence, .file, .multipleProcesses])
+
+    private static func names(_ capabilities: [StoreCapability]) -> [String] {
         registerBuiltInStores()
         return StoreRegistry.shared.all.filter { type in
-            ([.writing, .persistence, .multipleProcesses] as [StoreCapability]).allSatisfy {
-                type.capabilities.contains($0)
-            }
+            capabilities.allSatisfy { type.capabilities.contains($0) }
         }.map(\.name)
-    }()
+    }
 }
 
 /// A directory of its own for one test.

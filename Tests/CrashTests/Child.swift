@@ -18,9 +18,11 @@ final class Child {
     private var buffer: [UInt8] = []
 
     /// Starts the child; it is found beside the test bundle, where both were built.
-    init(_ mode: String, _ url: StoreURL) throws {
+    ///
+    /// `options` are those of the store's type, as `name=value`.
+    init(_ mode: String, _ url: StoreURL, options: [String] = []) throws {
         process.executableURL = try Self.executable()
-        process.arguments = [mode, url.description]
+        process.arguments = [mode, url.description] + options
         process.standardInput = input
         process.standardOutput = output
         process.standardError = errors

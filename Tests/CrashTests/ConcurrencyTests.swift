@@ -8,7 +8,8 @@ import Testing
 struct ConcurrencyTests {
     /// Eight threads and two more processes read while one thread writes.
     @Test(
-        "readers of this and other processes see whole transactions only, in their order", arguments: FileBackends.all)
+        "readers of this and other processes see whole transactions only, in their order",
+        arguments: FileBackends.shared)
     func readingWhileWriting(type: String) throws {
         let bench = try Bench()
         let url = bench.url(type)
@@ -64,6 +65,71 @@ struct ConcurrencyTests {
         var state = try CrashWorkload.State()
         try state.advance(to: total)
         if let difference = try store.contents().difference(from: state.contents) { Issue.record("\(difference)") }
+    }
+}
+
+/// One process writes a store that has one writer; others open it again and again.
+@Suite("One writer", .serialized)
+struct OneWriterTests {
+    @Test("programs that open a JSON store while it is written see whole commits, and every one that was acknowledged")
+    func reopening() throws {
+        let bench = try Bench()
+        let url = bench.url("json")
+        var options = StoreOptions()
+        // Every few commits write a new document.
+        options.typeOptions["journalBytes"] = "20000"
+        let store = try StoreRegistry.shared.create(url, model: try CrashWorkload.model, options: options)
+        let children = [try Child("reopen", url), try Child("reopen", url)]
+        for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
+        let total: Int64 = 150
+        for number in 1...total { _ = try store.commit(try CrashWorkload.transaction(number)) }
+        for child in children {
+            try child.closeInput()
+            var (last, count) = (Int64(-1), Int64(0))
+            while let line = child.line() {
+                let parts = line.split(separator: " ")
+                let number = try #require(parts.last.flatMap { Int64($0) }, "\(line)")
+                if parts.first == "saw" { last = number }
+                if parts.first == "read" { count = number }
+            }
+            let (status, errors) = child.wait()
+            #expect(status == 0, "\(errors)")
+            #expect(last == total)
+            #expect(count > 1)
+        }
+        var state = try CrashWorkload.State()
+        try state.advance(to: total)
+        if let difference = try store.contents().difference(from: state.contents) { Issue.record("\(difference)") }
+        try store.close()
+    }
+
+    @Test(
+        "a second writer, of another process or this one, is refused at once; when the first is killed the next goes on"
+    )
+    func secondWriter() throws {
+        let bench = try Bench()
+        let url = bench.url("json")
+        try StoreRegistry.shared.create(url, model: try CrashWorkload.model).close()
+        let child = try Child("load", url)
+        _ = try #require(try child.number("ready"), "\(child.wait())")
+        for _ in 0..<2 {
+            let clock = ContinuousClock()
+            let start = clock.now
+            let error = #expect(throws: StoreError.self) {
+                _ = try StoreRegistry.shared.open(url, options: StoreOptions(timeoutSeconds: 60))
+            }
+            #expect(error?.code == .busy)
+            #expect(error?.message.contains("one writer") ?? false)
+            #expect(clock.now - start < .seconds(30))
+        }
+        let reader = try StoreRegistry.shared.open(url, options: StoreOptions(isReadOnly: true))
+        #expect(CrashWorkload.number(in: try reader.metadata()) == 0)
+        try reader.close()
+        child.kill()
+        _ = child.wait()
+        let store = try StoreRegistry.shared.open(url)
+        _ = try store.commit(try CrashWorkload.transaction(1))
+        try store.close()
     }
 }
 

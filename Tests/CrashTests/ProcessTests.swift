@@ -78,7 +78,8 @@ struct ProcessTests {
     }
 
     @Test(
-        "a writer elsewhere is waited for, then busy; when it is killed the next goes on", arguments: FileBackends.all)
+        "a writer elsewhere is waited for, then busy; when it is killed the next goes on",
+        arguments: FileBackends.shared)
     func deadWriter(type: String) throws {
         let bench = try Bench()
         let url = try create(bench, type)
@@ -104,7 +105,7 @@ struct ProcessTests {
         try store.close()
     }
 
-    @Test("two processes never get the same key", arguments: FileBackends.all)
+    @Test("two processes never get the same key", arguments: FileBackends.shared)
     func keys(type: String) throws {
         let bench = try Bench()
         let url = try create(bench, type)

@@ -26,7 +26,8 @@ struct BadInputTests {
     }
 
     @Test(
-        "a file that is not a store, an empty file, nothing at all", arguments: ["", "sqlite:", "lmdb:", "coredata:"])
+        "a file that is not a store, an empty file, nothing at all",
+        arguments: ["", "sqlite:", "lmdb:", "json:", "coredata:"])
     func foreignFiles(prefix: String) throws {
         let place = try Workplace()
         try place.write(Data("Dear diary, today I was not a store.\n".utf8), to: "text")
@@ -41,7 +42,8 @@ struct BadInputTests {
         #expect(try place.bytes("empty").isEmpty)
     }
 
-    @Test("a directory, a pipe or a device instead of a file", arguments: ["", "sqlite:", "lmdb:", "coredata:"])
+    @Test(
+        "a directory, a pipe or a device instead of a file", arguments: ["", "sqlite:", "lmdb:", "json:", "coredata:"])
     func notFiles(prefix: String) throws {
         let place = try Workplace()
         try FileManager.default.createDirectory(atPath: place.file("folder"), withIntermediateDirectories: false)

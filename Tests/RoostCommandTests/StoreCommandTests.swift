@@ -135,7 +135,7 @@ struct StoreCommandTests {
                 "hop", "objects", "links", "seconds", "objects/s", "bytes", "digest", "verified",
             ])
         let hops = lines.filter { $0.contains(" -> ") }
-        #expect(hops.count == (Workplace.fileTypes.contains("lmdb") ? 3 : 2))
+        #expect(hops.count == Workplace.fileTypes.count + 1)
         #expect(hops.allSatisfy { $0.hasSuffix("yes") })
         #expect(result.output.contains("equals the first"))
         // The same seed gives the same content, another one other content.

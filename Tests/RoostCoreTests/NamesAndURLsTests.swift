@@ -93,7 +93,8 @@ struct NamesAndURLsTests {
     @Test(
         "the nearest name is a small mistake away",
         arguments: [
-            ("tittle", "title"), ("TITLE", "title"), ("albm", "album"), ("xyz", nil), ("", nil),
+            ("tittle", "title"), ("ttile", "title"), ("titel", "title"), ("talbum", "album"), ("TITLE", "title"),
+            ("albm", "album"), ("xyz", nil), ("", nil),
             (String(repeating: "title", count: 1000), nil),
         ] as [(String, String?)])
     func nearest(_ written: String, _ meant: String?) {

@@ -138,6 +138,25 @@ struct StoreLockTests {
         #expect(code { try second.lock(timeoutSeconds: 0) } == .closed)
     }
 
+    #if os(Linux)
+        @Test("a copy of the open file, as a child has between fork and exec, does not keep a lock")
+        func copiedDescriptor() throws {
+            let path = try directory.get().file("store")
+            let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+            let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(
+                Int32.init)
+            let own = descriptors.filter {
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+                return target?.hasSuffix(path + StoreLock.suffix) == true
+            }
+            let copy = dup(try #require(own.first))
+            try #require(copy >= 0)
+            defer { close(copy) }
+            lock.release()
+            try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0).release()
+        }
+    #endif
+
     @Test("a child process does not keep a lock that its parent let go")
     func childProcess() throws {
         let path = try directory.get().file("store")

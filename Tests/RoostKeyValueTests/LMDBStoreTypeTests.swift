@@ -2,7 +2,7 @@
     import Foundation
     import RoostCore
     import RoostFiles
-    import RoostKeyValue
+    @testable import RoostKeyValue
     @testable import RoostLMDB
     import Testing
 
@@ -95,6 +95,29 @@
             #expect(errorCode { _ = try type.open(url, options: options(other)) } == .modelMismatch)
             // The refused opening let go of everything.
             try type.destroy(url)
+        }
+
+        @Test("a store that a newer program wrote is refused, whatever is in it, and stays as it is")
+        func newerFormat() throws {
+            let type = LMDBStoreType()
+            try type.create(url(), model: try model(), options: options()).close()
+            let storage = try directory.get().open()
+            try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
+                // Version 2, keys of 511 bytes; a model that this program cannot read.
+                try MetaSpace.write((UInt64(2) | UInt64(511) << 32).littleEndianBytes, MetaSpace.format, writer)
+                try MetaSpace.write([0xFF], MetaSpace.model, writer)
+            }
+            try storage.close()
+            let before = try directory.get().bytes()
+            for isReadOnly in [true, false] {
+                let found = #expect(throws: StoreError.self) {
+                    try type.open(url(), options: options(isReadOnly: isReadOnly)).close()
+                }
+                #expect(found?.code == .unsupportedVersion)
+                #expect(found?.message.contains("version 2") == true)
+            }
+            #expect(errorCode { _ = try type.metadata(at: url(), options: options()) } == .unsupportedVersion)
+            #expect(try directory.get().bytes() == before)
         }
 
         @Test("destroying removes everything, needs the store closed, and spares other files")

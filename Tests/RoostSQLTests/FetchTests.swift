@@ -15,9 +15,8 @@ struct FetchTests {
         return try store.collect(scan).map(\.id.key)
     }
 
-    static func filled(_ directory: TemporaryDirectory) throws -> any PersistentStore {
+    static func filled(_ directory: TemporaryDirectory, _ random: inout SeededRandom) throws -> any PersistentStore {
         let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.music(), options: StoreOptions())
-        var generator = SystemRandomNumberGenerator()
         let texts = [
             "", "a", "ab", "abc", "b", "é", "\u{D7FF}", "\u{E000}x", "a\u{0}b", "\u{10FFFF}", "\u{10FFFF}\u{10FFFF}z",
         ]
@@ -28,32 +27,46 @@ struct FetchTests {
         try store.change { changes in
             for key in Int64(1)...200 {
                 var values: [String: Value] = [:]
-                if let text = texts.randomElement(using: &generator), key % 5 != 0 { values["title"] = .string(text) }
-                if let number = numbers.randomElement(using: &generator), key % 7 != 0 {
+                if let text = texts.randomElement(using: &random), key % 5 != 0 { values["title"] = .string(text) }
+                if let number = numbers.randomElement(using: &random), key % 7 != 0 {
                     values["length"] = .double(number)
                 }
-                if let number = numbers.randomElement(using: &generator), key % 7 != 1 {
+                if let number = numbers.randomElement(using: &random), key % 7 != 1 {
                     values["gain"] = .double(number)
                 }
-                if let number = numbers.randomElement(using: &generator), key % 7 != 2 {
+                if let number = numbers.randomElement(using: &random), key % 7 != 2 {
                     values["played"] = .date(Date(timeIntervalSinceReferenceDate: number))
                 }
                 if key % 3 != 0 {
-                    values["i64"] = .int([0, 1, 2, .max, .min, 9_007_199_254_740_993].randomElement() ?? 0)
+                    values["i64"] = .int(
+                        [0, 1, 2, .max, .min, 9_007_199_254_740_993].randomElement(using: &random) ?? 0)
                 }
-                if key % 4 != 0 { values["loved"] = .bool(Bool.random()) }
-                if key % 6 != 0 { values["number"] = .decimal(Decimal(Int.random(in: -2...2)) / 2) }
+                if key % 3 != 1 { values["i16"] = .int([0, 1, -32768, 32767].randomElement(using: &random) ?? 0) }
+                if key % 4 != 1 {
+                    values["i32"] = .int([0, -1, 2_147_483_647].randomElement(using: &random) ?? 0)
+                }
+                if key % 5 != 1, let text = texts.randomElement(using: &random) { values["link"] = .uri(text) }
+                if key % 4 != 0 { values["loved"] = .bool(Bool.random(using: &random)) }
+                if key % 6 != 0 { values["number"] = .decimal(Decimal(Int.random(in: -2...2, using: &random)) / 2) }
                 if key % 2 != 0 {
                     values["token"] = .uuid(
-                        UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8.random(in: 0...3))))
+                        UUID(
+                            uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8.random(in: 0...3, using: &random))
+                        ))
                 }
-                if key % 8 != 0 { values["cover"] = .data(Data([[], [0], [0, 1], [255]].randomElement() ?? [])) }
+                if key % 8 != 0 {
+                    values["cover"] = .data(Data([[], [0], [0, 1], [255]].randomElement(using: &random) ?? []))
+                }
                 if key % 3 != 1 {
                     values["artist"] = .objectID(
-                        ObjectID(Bool.random() ? "Singer" : "Drummer", Int64.random(in: 1...3)))
+                        ObjectID(
+                            Bool.random(using: &random) ? "Singer" : "Drummer", Int64.random(in: 1...3, using: &random))
+                    )
                 }
                 if key % 3 != 2 {
-                    values["other"] = .objectID(ObjectID(Bool.random() ? "Tag" : "Singer", Int64.random(in: 1...3)))
+                    values["other"] = .objectID(
+                        ObjectID(
+                            Bool.random(using: &random) ? "Tag" : "Singer", Int64.random(in: 1...3, using: &random)))
                 }
                 if key % 2 == 0 { values["place"] = .composite(key % 4 == 0 ? ["lat": .double(Double(key % 3))] : [:]) }
                 try changes.insert(ObjectID("Track", key), values: values)
@@ -68,79 +81,121 @@ struct FetchTests {
 
     typealias P = FetchRequest.Predicate
 
-    static func leaf() -> P {
+    static func leaf(_ random: inout SeededRandom) -> P {
         let comparisons: [FetchRequest.Comparison.Operator] = [
             .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
         ]
-        let comparison = comparisons.randomElement() ?? .equal
+        let comparison = comparisons.randomElement(using: &random) ?? .equal
         let numbers: [Value] = [
             0, 1, 1.5, .double(-0.0), .double(.nan), .double(.infinity), .int(.max), .double(9_007_199_254_740_992),
             true, .null,
         ]
-        let number = numbers.randomElement() ?? .null
+        let number = numbers.randomElement(using: &random) ?? .null
         let texts: [Value] = ["", "a", "ab", "\u{10FFFF}", "\u{D7FF}", .null]
-        let text = texts.randomElement() ?? .null
+        let text = texts.randomElement(using: &random) ?? .null
         let ids: [Value] = [
             .objectID(ObjectID("Singer", 2)), .objectID(ObjectID("Tag", 1)), .objectID(ObjectID("Track", 5)), .null,
         ]
-        let id = ids.randomElement() ?? .null
-        switch Int.random(in: 0..<12) {
+        let id = ids.randomElement(using: &random) ?? .null
+        switch Int.random(in: 0..<18, using: &random) {
         case 0: return .compare("title", comparison, text)
-        case 1: return .beginsWith("title", ["", "a", "ab", "\u{10FFFF}", "\u{D7FF}", "x"].randomElement() ?? "")
+        case 1:
+            return .beginsWith(
+                "title", ["", "a", "ab", "\u{10FFFF}", "\u{D7FF}", "x"].randomElement(using: &random) ?? "")
         case 2:
             return .compare(
-                ["length", "gain", "i64", "loved", "place.lat"].randomElement() ?? "i64", comparison, number)
+                ["length", "gain", "i64", "loved", "place.lat"].randomElement(using: &random) ?? "i64", comparison,
+                number)
         case 3:
-            return .compare("number", comparison, [.decimal(1), .int(1), .double(0.5), .null].randomElement() ?? .null)
+            return .compare(
+                "number", comparison,
+                [.decimal(1), .int(1), .double(0.5), .null].randomElement(using: &random) ?? .null)
         case 4:
             return .compare(
                 "played", comparison,
                 [
                     .date(Date(timeIntervalSinceReferenceDate: 1)), .date(Date(timeIntervalSinceReferenceDate: .nan)),
                     .null,
-                ].randomElement() ?? .null)
+                ].randomElement(using: &random) ?? .null)
         case 5:
             return .compare("token", comparison, .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))))
-        case 6: return .compare(["artist", "other"].randomElement() ?? "other", Bool.random() ? .equal : .notEqual, id)
+        case 6:
+            return .compare(
+                ["artist", "other"].randomElement(using: &random) ?? "other",
+                Bool.random(using: &random) ? .equal : .notEqual, id)
         case 7:
             return .isIn(
-                ["i64", "length"].randomElement() ?? "i64",
-                (0..<Int.random(in: 0..<5)).map { _ in numbers.randomElement() ?? .null })
-        case 8: return .isIn("title", (0..<Int.random(in: 0..<5)).map { _ in texts.randomElement() ?? .null })
-        case 9: return .comparison(.init(.evaluatedObject, Bool.random() ? .equal : .notEqual, .constant(id)))
+                ["i64", "length"].randomElement(using: &random) ?? "i64",
+                (0..<Int.random(in: 0..<5, using: &random)).map { _ in numbers.randomElement(using: &random) ?? .null })
+        case 8:
+            return .isIn(
+                "title",
+                (0..<Int.random(in: 0..<5, using: &random)).map { _ in texts.randomElement(using: &random) ?? .null })
+        case 9:
+            return .comparison(.init(.evaluatedObject, Bool.random(using: &random) ? .equal : .notEqual, .constant(id)))
+        case 11: return .compare("link", comparison, text)
+        case 12:
+            return .compare(
+                "i64", comparison,
+                .double([0.5, -0.5, 0x1p63, -0x1p63, 0x1p53 + 2, -.infinity].randomElement(using: &random) ?? 0))
+        case 13:
+            return .compare(
+                ["i16", "i32"].randomElement(using: &random) ?? "i16", comparison,
+                [.int(.max), .int(-32768), .double(1.5), .bool(true), .decimal(3), .null].randomElement(using: &random)
+                    ?? .null)
+        case 14:
+            // Two properties, which SQL does not compare.
+            return .comparison(.init(.keyPath(["length"]), comparison, .keyPath(["gain"])))
+        case 15:
+            return .isIn(
+                ["artist", "other"].randomElement(using: &random) ?? "other",
+                (0..<Int.random(in: 0..<4, using: &random)).map { _ in ids.randomElement(using: &random) ?? .null })
+        case 16:
+            return .isIn(
+                ["token", "played", "number", "loved"].randomElement(using: &random) ?? "token", [.null])
         case 10: return .compare("cover", comparison, .data(Data([0])))
         default:
-            return Bool.random()
+            return Bool.random(using: &random)
                 ? .isNull("place") : .comparison(.init(.constant(number), comparison, .keyPath(["i64"])))
         }
     }
 
-    static func random(_ depth: Int) -> P {
-        guard depth > 0 else { return leaf() }
-        switch Int.random(in: 0..<6) {
-        case 0, 1: return .and((0..<Int.random(in: 0..<4)).map { _ in random(depth - 1) })
-        case 2, 3: return .or((0..<Int.random(in: 0..<4)).map { _ in random(depth - 1) })
-        case 4: return .not(random(depth - 1))
-        default: return leaf()
+    static func predicate(_ depth: Int, _ random: inout SeededRandom) -> P {
+        guard depth > 0 else { return leaf(&random) }
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0, 1: return .and((0..<Int.random(in: 0..<4, using: &random)).map { _ in predicate(depth - 1, &random) })
+        case 2, 3: return .or((0..<Int.random(in: 0..<4, using: &random)).map { _ in predicate(depth - 1, &random) })
+        case 4: return .not(predicate(depth - 1, &random))
+        default: return leaf(&random)
         }
     }
 
     @Test("random requests give what reading everything gives")
     func equivalence() throws {
         let directory = try TemporaryDirectory()
-        let store = try Self.filled(directory)
-        let keys = ["title", "length", "gain", "played", "i64", "loved", "number", "token", "cover", "place.lat"]
-        for _ in 0..<600 {
-            let sorts = (0..<Int.random(in: 0..<3)).compactMap { _ in
-                keys.randomElement().map { FetchRequest.SortDescriptor($0, ascending: Bool.random()) }
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["ROOST_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64(UInt32.max))
+        var random = SeededRandom(seed)
+        let store = try Self.filled(directory, &random)
+        let keys = [
+            "title", "link", "i16", "length", "gain", "played", "i64", "loved", "number", "token", "cover", "place.lat",
+        ]
+        for number in 0..<(environment["ROOST_REQUESTS"].flatMap { Int($0) } ?? 600) {
+            let sorts = (0..<Int.random(in: 0..<3, using: &random)).compactMap { _ in
+                keys.randomElement(using: &random).map {
+                    FetchRequest.SortDescriptor($0, ascending: Bool.random(using: &random))
+                }
             }
             let request = FetchRequest(
-                "Track", where: Int.random(in: 0..<8) == 0 ? nil : Self.random(Int.random(in: 0..<4)), sortedBy: sorts,
-                limit: Bool.random() ? Int.random(in: 0..<50) : nil, offset: Bool.random() ? Int.random(in: 0..<20) : 0)
+                "Track",
+                where: Int.random(in: 0..<8, using: &random) == 0
+                    ? nil : Self.predicate(Int.random(in: 0..<4, using: &random), &random), sortedBy: sorts,
+                limit: Bool.random(using: &random) ? Int.random(in: 0..<50, using: &random) : nil,
+                offset: Bool.random(using: &random) ? Int.random(in: 0..<20, using: &random) : 0)
             let expected = try Self.reference(request, store)
-            #expect(try store.keys(request) == expected, "\(request)")
+            #expect(try store.keys(request) == expected, "ROOST_SEED=\(seed), number \(number): \(request)")
             let snapshot = try store.snapshot()
-            #expect(try snapshot.count(request) == expected.count, "\(request)")
+            #expect(try snapshot.count(request) == expected.count, "ROOST_SEED=\(seed), number \(number): \(request)")
             snapshot.close()
         }
         try store.close()
@@ -149,7 +204,8 @@ struct FetchTests {
     @Test("large and deep predicates are answered")
     func large() throws {
         let directory = try TemporaryDirectory()
-        let store = try Self.filled(directory)
+        var random = SeededRandom(1)
+        let store = try Self.filled(directory, &random)
         var deep = P.equal("i64", 1)
         for level in 0..<150 { deep = level % 2 == 0 ? .not(deep) : .or([deep, .equal("i64", .int(Int64(level)))]) }
         for predicate: P in [

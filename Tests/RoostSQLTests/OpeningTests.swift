@@ -1,4 +1,5 @@
 import CSQLite
+import Dispatch
 import Foundation
 import RoostCore
 import RoostFiles
@@ -279,6 +280,47 @@ struct OpeningTests {
             try store.change { try $0.update(ObjectID("Note", 1), version: version, values: ["text": text]) }
         }
         #expect(try directory.bytes("a-wal").count < 10 << 20)
+        #expect(try store.findings() == [])
+        try store.close()
+    }
+
+    @Test("readers that always overlap do not make the log grow without end")
+    func overlappingReaders() throws {
+        let store = try create("a")
+        let (isOver, failure) = (Mutex(false), Mutex<(any Error)?>(nil))
+        // Threads: whoever waits for a commit must not keep the writer's task from running.
+        let readers = DispatchGroup()
+        for _ in 0..<3 {
+            DispatchQueue.global().async(group: readers) {
+                do {
+                    // The next view is there before the last one goes.
+                    var last = try store.snapshot()
+                    while !isOver.withLock({ $0 }) {
+                        let next = try store.snapshot()
+                        _ = try store.collect(next.records(of: "Note", after: nil))
+                        last.close()
+                        last = next
+                    }
+                    last.close()
+                } catch {
+                    failure.withLock { $0 = error }
+                }
+            }
+        }
+        let text = Value.string(String(repeating: "x", count: 1 << 20))
+        var largest = 0
+        do {
+            defer {
+                isOver.withLock { $0 = true }
+                readers.wait()
+            }
+            for version in UInt32(1)...160 {
+                try store.change { try $0.update(ObjectID("Note", 1), version: version, values: ["text": text]) }
+                largest = max(largest, try StoreFile.byteCount(at: directory.file("a-wal")))
+            }
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+        #expect(largest < 64 << 20, "\(largest)")
         #expect(try store.findings() == [])
         try store.close()
     }

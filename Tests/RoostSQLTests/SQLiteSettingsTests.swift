@@ -42,6 +42,8 @@ struct SQLiteSettingsTests {
         #expect(try normal.integer("PRAGMA synchronous") == 1)
         try normal.close()
         let reader = try SQLiteDatabase.connect(directory.file("a"), settings, .readOnly)
+        #expect(code { try reader.execute("DELETE FROM Note") } == .permissionDenied)
+        try reader.allow(.everything)
         #expect(code { try reader.execute("DELETE FROM Note") } == .readOnly)
         #expect(code { try reader.execute("SELECT \"no such column\" FROM Note") } == .internalInconsistency)
         #expect(code { try reader.execute("ATTACH ':memory:' AS x") } != nil)
@@ -108,7 +110,8 @@ struct SQLiteSettingsTests {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.note(), options: StoreOptions())
         try store.close()
-        let connection = try SQLiteConnection.openForReading(directory.file("a"), isImmutable: true)
+        let connection = try SQLiteConnection(
+            directory.file("a"), .immutable, try SQLiteSettings(StoreOptions()))
         let statement = try connection.prepare("SELECT name FROM _roost_metadata")
         #expect(try statement.step())
         #expect(statement.columnName(at: 0) == "name")

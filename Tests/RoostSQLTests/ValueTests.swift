@@ -1,8 +1,9 @@
 import Foundation
 import RoostCore
 import RoostSQL
-import RoostSQLite
 import Testing
+
+@testable import RoostSQLite
 
 @Suite("Values in an SQLite store")
 struct ValueTests {
@@ -110,7 +111,8 @@ struct ValueTests {
                 ])
         }
         try store.close()
-        let connection = try SQLiteConnection.openForReading(directory.file("a"), isImmutable: true)
+        let connection = try SQLiteConnection(
+            directory.file("a"), .immutable, try SQLiteSettings(StoreOptions()))
         let statement = try connection.prepare(
             "SELECT title, Track.number, length, artist, e.name, place, place_name, place_lat FROM Track JOIN _roost_entities e ON e.number = artist_entity"
         )

@@ -31,4 +31,7 @@ int croost_sync(int descriptor);
 /// Returns 0, also where the file system cannot reserve space, or the errno value.
 int croost_allocate(int descriptor, int64_t size);
 
+/// The columns of the terminal behind a descriptor; 0 when there is none, or it does not say.
+int croost_terminal_width(int descriptor);
+
 #endif

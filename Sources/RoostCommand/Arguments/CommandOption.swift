@@ -20,7 +20,23 @@ struct CommandOption: Sendable {
         self.help = help
     }
 
+    /// The words that the value can be, where the help says so: by its first words, as in `table, json or csv; table unless
+    /// given.`, or by the value's name, as in `table|json|csv`.
+    var choices: [String] {
+        guard let valueName else { return [] }
+        if valueName.contains("|") { return valueName.split(separator: "|").map(String.init) }
+        let list = help.prefix { $0 != ";" && $0 != "." }.split(separator: ",").flatMap { part in
+            part.split(separator: " ").map(String.init).split(separator: "or").map { $0.joined(separator: " ") }
+        }
+        guard list.count > 1, list.allSatisfy({ $0.allSatisfy { $0.isLowercase || $0.isNumber || $0 == "-" } }) else {
+            return []
+        }
+        return list
+    }
+
     static let help = CommandOption("help", "h", help: "Show this help.")
+    static let config = CommandOption(
+        "config", value: "FILE", help: "The configuration; ROOST_CONFIG or the next roost.json upwards unless given.")
     static let json = CommandOption("json", help: "Print the result as JSON.")
     static let quiet = CommandOption("quiet", "q", help: "Print no progress and no report, only errors.")
     static let verbose = CommandOption("verbose", "v", help: "Print more: library versions, errors of the backend.")
@@ -38,8 +54,15 @@ struct Subcommand: Sendable {
     let argumentCount: ClosedRange<Int>
     /// What it does, in paragraphs, with the results and exit codes that need words.
     let discussion: String
-    /// Its options, without `--help`.
+    /// Its options, without those that many commands have.
     let options: [CommandOption]
+    /// All its options: the configuration's too where its arguments are stores, and `--help`.
+    var allOptions: [CommandOption] {
+        let words = usage.split { $0 == " " || $0 == "," || $0 == "[" || $0 == "]" }
+        let takesStores = words.contains { ["STORE", "SOURCE", "DEST", "A", "B"].contains($0) }
+        let names = options.map(\.name)
+        return options + (takesStores && !names.contains("config") ? [.config] : []) + [.help]
+    }
     /// Commands one can copy.
     let examples: [String]
     /// Does it.

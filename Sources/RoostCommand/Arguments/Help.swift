@@ -2,58 +2,103 @@ internal import Roost
 
 /// The texts of `--help`, made from the same table that the parser uses.
 enum Help {
+    /// What the program is, in a few words.
+    static let summary = "converts, checks, compares and reads object stores"
+
+    /// The options of the program itself.
+    static let options = [
+        CommandOption("help", "h", help: "Show this help, or that of a command: roost COMMAND --help"),
+        CommandOption("version", help: "Print the version."),
+    ]
+
+    /// How stores are written on the command line.
+    static let stores = """
+        A store is written type:path (sqlite:music.sqlite, lmdb:music.lmdb, json:music.json, coredata:Old.sqlite, memory:), as its
+        name in the configuration (see 'roost config --help'), or as a bare path whose type is recognised by the file's content.
+        They are tried in this order; ./NAME is always a path. A STORE that is left out is the configuration's default.
+        """
+
+    /// Where outputs go.
+    static let outputs = "Results go to standard output, errors and progress to standard error."
+
+    /// The exit codes, each with a word or two and with a sentence for those who need more.
+    static let exitCodes: [(code: ExitCode, short: String, text: String)] = [
+        (.success, "fine", "Fine."),
+        (
+            .finding, "a finding (check, diff, fetch --id, model, conformance)",
+            "A finding: `check` found damage, `diff` or `model compare` a difference, `model validate` a problem, `conformance` a failure, `fetch --id` no such object."
+        ),
+        (
+            .usage, "wrong usage or configuration",
+            "Wrong usage: an unknown command or option, a missing argument; a configuration with errors."
+        ),
+        (
+            .failure, "an error of a store, a model or the system",
+            "An error of a store, a model or the system. Nothing was changed, unless all that failed was printing the result."
+        ),
+        (.interrupted, "interrupted", "Interrupted by Ctrl-C or SIGTERM; nothing was changed."),
+    ]
+
+    /// The environment variables, each with what it does.
+    static let environment = [
+        (RoostConfiguration.fileVariable, "The configuration's file, instead of the next roost.json upwards."),
+        (RoostConfiguration.storeVariable, "The default store, instead of the configuration's: written as any store."),
+    ]
+
+    /// Commands one can copy.
+    static let examples = [
+        "roost convert sqlite:music.sqlite lmdb:music.lmdb", "roost info music.lmdb --json",
+        "roost diff music.sqlite music.lmdb",
+    ]
+
     /// The help of the whole program.
     static func overview(_ commands: [Subcommand]) -> String {
-        let width = commands.map(\.name.count).max() ?? 0
-        let list = commands.map { "  \(padded($0.name, width))  \($0.summary)" }.joined(separator: "\n")
-        return """
-            roost \(roostVersion): converts, checks and compares object stores.
+        """
+        roost \(roostVersion): \(summary).
 
-            Usage: roost COMMAND [OPTIONS] [ARGUMENTS]
+        Usage: roost COMMAND [OPTIONS] [ARGUMENTS]
 
-            Commands:
-            \(list)
+        Commands:
+        \(list(commands.map { ($0.name, $0.summary) }))
 
-            Options:
-              -h, --help     Show this help, or that of a command: roost COMMAND --help
-                  --version  Print the version.
+        Options:
+        \(list(options.map { (writing($0), $0.help) }))
 
-            A store is written type:path (sqlite:music.sqlite, lmdb:music.lmdb, coredata:Old.sqlite, memory:), or as a bare
-            path whose type is recognised by the file's content.
+        Environment:
+        \(list(environment))
 
-            Results go to standard output, errors and progress to standard error. Exit codes: 0 fine, 1 a finding (check,
-            diff, model, conformance), 2 wrong usage, 3 an error of a store, a model or the system, 130 interrupted.
+        \(stores)
 
-            Examples:
-              roost convert sqlite:music.sqlite lmdb:music.lmdb
-              roost info music.lmdb --json
-              roost diff music.sqlite music.lmdb
-            """
+        \(outputs)
+
+        Exit codes:
+        \(list(exitCodes.map { ("\($0.code.rawValue)", $0.short) }))
+
+        Examples:
+        \(examples.map { "  \($0)" }.joined(separator: "\n"))
+        """
     }
 
     /// The help of one command.
     static func text(_ command: Subcommand) -> String {
-        let options = command.options + [.help]
-        let names = options.map { option in
-            let letter = option.letter.map { "-\($0), " } ?? "    "
-            return "\(letter)--\(option.name)\(option.valueName.map { "=\($0)" } ?? "")"
-        }
-        let width = names.map(\.count).max() ?? 0
-        let list = zip(names, options).map { "  \(padded($0, width))  \($1.help)" }.joined(separator: "\n")
-        let usage = command.usage.isEmpty ? "" : " \(command.usage)"
-        return """
-            \(command.summary)
+        """
+        \(command.summary)
 
-            Usage: roost \(command.name) [OPTIONS]\(usage)
+        Usage: \(usage(command))
 
-            \(command.discussion)
+        \(command.discussion)
 
-            Options:
-            \(list)
+        Options:
+        \(list(command.allOptions.map { (writing($0), $0.help) }))
 
-            Examples:
-            \(command.examples.map { "  \($0)" }.joined(separator: "\n"))
-            """
+        Examples:
+        \(command.examples.map { "  \($0)" }.joined(separator: "\n"))
+        """
+    }
+
+    /// How a command is written: `roost info [OPTIONS] STORE`.
+    static func usage(_ command: Subcommand) -> String {
+        "roost \(command.name) [OPTIONS]" + (command.usage.isEmpty ? "" : " \(command.usage)")
     }
 
     /// The documentation page `docs/command-line.md`: all help texts, one after the other.
@@ -67,11 +112,7 @@ enum Help {
 
             | Exit code | Meaning |
             | --- | --- |
-            | 0 | Fine. |
-            | 1 | A finding: `check` found damage, `diff` or `model compare` a difference, `model validate` a problem, `conformance` a failure. |
-            | 2 | Wrong usage: an unknown command or option, a missing argument. |
-            | 3 | An error of a store, a model or the system. Nothing was changed, unless all that failed was printing the result. |
-            | 130 | Interrupted by Ctrl-C or SIGTERM; nothing was changed. |
+            \(exitCodes.map { "| \($0.code.rawValue) | \($0.text) |" }.joined(separator: "\n"))
 
             An error is one line on standard error: what, where, and what to do about it.
 
@@ -83,7 +124,17 @@ enum Help {
             """
     }
 
-    private static func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
+    /// How an option is written, letter first: `-q, --quiet`.
+    private static func writing(_ option: CommandOption) -> String {
+        (option.letter.map { "-\($0), " } ?? "    ") + "--\(option.name)"
+            + (option.valueName.map { "=\($0)" } ?? "")
+    }
+
+    /// Rows of a name and what it means, aligned.
+    private static func list(_ rows: [(String, String)]) -> String {
+        let width = rows.map(\.0.count).max() ?? 0
+        return rows.map { name, text in
+            "  \(name)\(String(repeating: " ", count: width - name.count))  \(text)"
+        }.joined(separator: "\n")
     }
 }

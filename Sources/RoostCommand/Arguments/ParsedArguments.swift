@@ -27,7 +27,7 @@ struct ParsedArguments: Sendable {
 
     /// Sorts arguments: `--name`, `--name=value`, `--name value`, `-n`, `-nm`, `-n value`; all after `--` are positions.
     init(_ arguments: [String], for command: Subcommand) throws {
-        let options = command.options + [.help]
+        let options = command.allOptions
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             if argument == "--" {
@@ -45,6 +45,12 @@ struct ParsedArguments: Sendable {
         for option in options where values[option.name] != nil {
             guard let needed = option.needs, values[needed] == nil else { continue }
             throw UsageError("option '--\(option.name)' needs '--\(needed)' too")
+        }
+        // What may be replaced must be named.
+        if positions.count + 1 == command.argumentCount.lowerBound, command.usage.hasPrefix("STORE"),
+            !options.contains(where: { $0.name == "overwrite" }), let store = try StoreArguments.defaultStore(self)
+        {
+            positions.insert(store, at: 0)
         }
         if positions.count < command.argumentCount.lowerBound {
             throw UsageError("'roost \(command.name)' needs \(command.usage); see 'roost \(command.name) --help'")

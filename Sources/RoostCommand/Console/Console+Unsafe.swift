@@ -1,3 +1,4 @@
+internal import CRoostSystem
 internal import Foundation
 
 #if canImport(Glibc)
@@ -53,6 +54,14 @@ struct Console: Sendable {
     func showProgress(_ text: String) {
         guard showsProgress else { return }
         _ = Self.write(Array("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
+    }
+
+    /// How tables look here.
+    var tableStyle: TableStyle {
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        return TableStyle(
+            environment: ProcessInfo.processInfo.environment,
+            terminalWidth: isTerminal ? Int(croost_terminal_width(STDOUT_FILENO)) : nil)
     }
 
     /// Gives the descriptors of standard input, output and error that are closed something harmless.

@@ -14,10 +14,10 @@ struct TextTable {
     /// The table, a line for the titles and one for each row, without blanks at their ends.
     var description: String {
         let lines = [columns.map(\.title)] + rows
-        let widths = columns.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+        let widths = columns.indices.map { column in lines.map { DisplayWidth.of($0[column]) }.max() ?? 0 }
         return lines.map { cells in
             var line = zip(columns, zip(cells, widths)).map { column, cell in
-                let blanks = String(repeating: " ", count: cell.1 - cell.0.count)
+                let blanks = String(repeating: " ", count: cell.1 - DisplayWidth.of(cell.0))
                 return column.alignment == .leading ? cell.0 + blanks : blanks + cell.0
             }.joined(separator: "  ")
             while line.last == " " { line.removeLast() }

@@ -24,11 +24,15 @@ struct MusicLibrary {
     }
 
     /// Writes the library into an empty store of ``model``, through its bulk loader, and gives the store's tally.
-    func write(into store: any PersistentStore) throws(StoreError) -> StoreTally {
+    ///
+    /// Throws code `cancelled`, and leaves the store empty, soon after `isCancelled` says so.
+    func write(
+        into store: any PersistentStore, isCancelled: @escaping () -> Bool
+    ) throws(StoreError) -> StoreTally {
         let loader = try store.bulkLoader(BulkLoadOptions())
         do throws(StoreError) {
             var random = MusicRandom(seed: seed)
-            var stream = Stream(loader, model)
+            var stream = Stream(loader, model, isCancelled)
             try writeAlbums(&stream, &random)
             try writeArtists(&stream, &random)
             try writeGenres(&stream)
@@ -165,9 +169,11 @@ struct MusicLibrary {
     private struct Stream {
         let loader: any BulkLoader
         var records: RecordBatch
+        private let isCancelled: () -> Bool
 
-        init(_ loader: any BulkLoader, _ model: ManagedObjectModel) {
+        init(_ loader: any BulkLoader, _ model: ManagedObjectModel, _ isCancelled: @escaping () -> Bool) {
             self.loader = loader
+            self.isCancelled = isCancelled
             records = RecordBatch(model: model)
         }
 
@@ -175,8 +181,13 @@ struct MusicLibrary {
 
         mutating func flush() throws(StoreError) {
             guard !records.isEmpty else { return }
+            try requireGoingOn()
             try loader.append(records)
             records.removeAll()
+        }
+
+        private func requireGoingOn() throws(StoreError) {
+            if isCancelled() { throw StoreError(.cancelled, "The demonstration was cancelled; its store is gone.") }
         }
 
         /// Writes links from the keys 1 … `count` to the positions that `targets` gives for each, in that order.
@@ -192,6 +203,7 @@ struct MusicLibrary {
                     batch.links.append(relationship.normalised(isFlipped ? link.flipped : link))
                 }
                 if batch.isFull {
+                    try requireGoingOn()
                     try loader.append(batch)
                     batch.removeAll()
                 }

@@ -10,6 +10,11 @@ public protocol PersistentStoreType: Sendable {
     /// The libraries that keep the stores of this type, as they are linked into this process; empty without any.
     var libraries: [StoreLibrary] { get }
 
+    /// The options that stores of this type have besides those of every store; none unless the type says so.
+    ///
+    /// A configuration can set only options that are described here, and ``requireKnown(_:)`` refuses all others.
+    var optionDescriptions: [StoreOptionDescription] { get }
+
     /// Whether the file at `path` looks like a store of this type, by its first bytes.
     ///
     /// Never throws and never blocks: whatever is not a readable regular file is not recognised. Changes nothing.
@@ -52,11 +57,36 @@ public protocol PersistentStoreType: Sendable {
     ///   - overwriting: Whether an existing store may be replaced; if not and there is one, throws `alreadyExists`.
     /// - Throws: `busy` when either store is open anywhere; `notAStore` when the file to be replaced is something else.
     func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError)
+
+    /// Makes a store's file as small as the type can while others have the store open, in one atomic step.
+    ///
+    /// Others go on reading; writers wait. Whatever happens, also to the process, the store holds what it held. Content and
+    /// identity stay, the generation too.
+    /// - Parameters:
+    ///   - url: The store.
+    ///   - options: How to open it for that.
+    ///   - isCancelled: Asked now and then from the calling thread; true ends it with code `cancelled`, the store as it was.
+    /// - Returns: Whether the file is small already; false when readers of the old state keep the space until they end.
+    /// - Throws: `busy` where a type cannot do that while somebody else has the store open, or a writer does not end in time;
+    ///   `noSpace`; `verificationFailed` when the content is not what it was, which a damaged disk can do.
+    func compactWhileOpen(
+        _ url: StoreURL, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(StoreError) -> Bool
 }
 
 extension PersistentStoreType {
     /// None: a type whose stores need no library of their own.
     public var libraries: [StoreLibrary] { [] }
+
+    /// Throws code `busy`: a type that cannot do it.
+    public func compactWhileOpen(
+        _ url: StoreURL, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(StoreError) -> Bool {
+        throw StoreError(
+            .busy,
+            "'\(url.path)' is open in another program, or elsewhere in this one; a store of type '\(name)' can be compacted only while nobody has it open. Close it there and try again."
+        )
+    }
 }
 
 /// A library that a type of store relies on, for bug reports and for known bugs.

@@ -12,6 +12,9 @@ public protocol StoreSnapshot: AnyObject {
     /// Nil for a store without capability `digest`; see ``computeTally()``. O(1) in the number of objects.
     func recordedTally() throws(StoreError) -> StoreTally?
 
+    /// The user's metadata, as the last commit that the snapshot sees left them.
+    func userMetadata() throws(StoreError) -> [String: MetadataValue]
+
     /// The highest key ever used or reserved in the hierarchy of `entity`; 0 if none was.
     func lastKey(of entity: EntityName) throws(StoreError) -> Int64
 

@@ -14,17 +14,18 @@ public func nearestName(to name: String, among candidates: [String]) -> String? 
     return best?.name
 }
 
-/// The number of insertions, deletions and replacements that turn `left` into `right`.
+/// The number of insertions, deletions, replacements and exchanges of neighbours that turn `left` into `right`.
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
-    var row = Array(0...right.count)
+    var (before, row) = ([Int](), Array(0...right.count))
     for (i, a) in left.enumerated() {
-        var diagonal = row[0]
-        row[0] = i + 1
+        var next = [i + 1]
+        next.reserveCapacity(row.count)
         for (j, b) in right.enumerated() {
-            let replaced = diagonal + (a == b ? 0 : 1)
-            diagonal = row[j + 1]
-            row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+            var distance = min(row[j] + (a == b ? 0 : 1), row[j + 1] + 1, next[j] + 1)
+            if i > 0, j > 0, a == right[j - 1], left[i - 1] == b { distance = min(distance, before[j - 1] + 1) }
+            next.append(distance)
         }
+        (before, row) = (row, next)
     }
     return row[right.count]
 }

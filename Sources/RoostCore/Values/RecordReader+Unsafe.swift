@@ -60,7 +60,8 @@ public struct RecordReader {
 
     static func damaged(key: Int64, entity: EntityName?, _ reason: String) -> StoreError {
         StoreError(
-            .corrupted, "The record of \(entity.map(\.text) ?? "object")/p\(key) is damaged: \(reason).",
+            .corrupted,
+            "The record of \(entity.map(\.text) ?? "object")/p\(key) is damaged: \(reason). Restore the store from a backup, or convert it without its damaged objects (roost convert --skip-damaged).",
             damagedObject: entity.map { ObjectID($0, key) })
     }
 

@@ -156,6 +156,7 @@ private final class FaultySnapshot: StoreSnapshot {
 
     var model: ManagedObjectModel { base.model }
     func recordedTally() throws(StoreError) -> StoreTally? { try base.recordedTally() }
+    func userMetadata() throws(StoreError) -> [String: MetadataValue] { try base.userMetadata() }
     func lastKey(of entity: EntityName) throws(StoreError) -> Int64 { try base.lastKey(of: entity) }
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
         FaultyCursor(try base.records(of: entity, after: id), faults, store)

@@ -1,0 +1,101 @@
+public import RoostCore
+
+extension RoostConfiguration {
+    /// The model that the configuration names, read from its file; nil when it names none.
+    ///
+    /// - Throws: As ``ModelFile/read(_:version:registry:)``.
+    public func model() throws(StoreError) -> ManagedObjectModel? {
+        guard let modelPath else { return nil }
+        return try ModelFile.read(modelPath, registry: registry).model
+    }
+
+    /// Where a store is, and its options.
+    ///
+    /// Neither opens the store nor reads a model.
+    ///
+    /// - Parameter name: The store's name; nil for the default store.
+    /// - Returns: A description whose options are those of the configuration, the others as they are by default.
+    /// - Throws: `notFound` when the configuration has no such store, or no default, with the names that it has.
+    public func storeDescription(_ name: String? = nil) throws(StoreError) -> PersistentStoreDescription {
+        let store = try store(name)
+        return PersistentStoreDescription(
+            store.url, options: StoreOptions(typeOptions: store.options.mapValues(\.value)))
+    }
+
+    /// Opens a store that exists.
+    ///
+    /// - Parameters:
+    ///   - name: The store's name; nil for the default store.
+    ///   - model: The model that the program expects; nil for the configuration's, if it names one.
+    ///   - isReadOnly: Whether changes are refused.
+    /// - Returns: The open store.
+    /// - Throws: `notFound` for a name that the configuration does not have and for a store that does not exist, and whatever
+    ///   opening throws: `modelMismatch` when the store was made with another model.
+    public func openStore(
+        _ name: String? = nil, model: ManagedObjectModel? = nil, isReadOnly: Bool = false
+    ) throws(StoreError) -> any PersistentStore {
+        var description = try storeDescription(name)
+        description.options.isReadOnly = isReadOnly
+        description.options.model = if let model { model } else { try self.model() }
+        return try registry.open(description)
+    }
+
+    /// Opens a store, or creates it when it does not exist.
+    ///
+    /// When another process creates it at the same moment, its store is opened.
+    ///
+    /// - Parameters:
+    ///   - name: The store's name; nil for the default store.
+    ///   - model: The program's model; nil for the configuration's.
+    /// - Returns: The open store.
+    /// - Throws: As ``openStore(_:model:isReadOnly:)``, but for a store that does not exist: then as
+    ///   ``PersistentStoreType/create(_:model:options:)``, and `invalidModel` when there is no model to create it with.
+    public func openOrCreateStore(
+        _ name: String? = nil, model: ManagedObjectModel? = nil
+    ) throws(StoreError) -> any PersistentStore {
+        let model = if let model { model } else { try self.model() }
+        var description = try storeDescription(name)
+        description.options.model = model
+        do throws(StoreError) {
+            return try registry.open(description)
+        } catch {
+            guard error.code == .notFound else { throw error }
+        }
+        guard let model else {
+            throw StoreError(
+                .invalidModel,
+                "The store '\(description.url)' does not exist yet, and there is no model to create it with; name one in the configuration (model: \"…\") or give one in code."
+            )
+        }
+        do throws(StoreError) {
+            return try registry.create(description.url, model: model, options: description.options)
+        } catch {
+            guard error.code == .alreadyExists else { throw error }
+        }
+        return try registry.open(description)
+    }
+
+    private func store(_ name: String?) throws(StoreError) -> Store {
+        if let name {
+            if let store = stores.first(where: { $0.name == name }) { return store }
+        } else if let defaultStore {
+            return defaultStore.store
+        }
+        guard let file else {
+            throw StoreError(
+                .notFound,
+                "There is no configuration, so there is no \(name.map { "store '\($0)'" } ?? "default store"); write one to \(Self.fileName) or set \(Self.storeVariable) in the environment."
+            )
+        }
+        guard let name else {
+            throw StoreError(
+                .notFound,
+                "The configuration '\(file)' has no default store; set 'default' there or \(Self.storeVariable) in the environment."
+            )
+        }
+        let hint =
+            nearestName(to: name, among: storeNames).map { "did you mean '\($0)'?" }
+            ?? (storeNames.isEmpty ? "it has none." : "it has \(storeNames.joined(separator: ", ")).")
+        throw StoreError(.notFound, "The configuration '\(file)' has no store '\(name)'; \(hint)")
+    }
+}

@@ -1,0 +1,38 @@
+internal import Roost
+internal import RoostMigration
+
+extension Subcommand {
+    static let compact = Subcommand(
+        name: "compact", summary: "Rewrite a store so that its file is as small as it can be.", usage: "STORE",
+        argumentCount: 1...1,
+        discussion: """
+            Where nobody else has the store open, copies it into a new file beside it, compares both by content, and puts the new
+            one in the place of the old one in one step; nobody can open the store meanwhile. Where somebody has it open, an
+            SQLite store is compacted in place: others go on reading, and writers wait. An LMDB or JSON store is then refused and
+            stays as it is. Content, versions, UUID, metadata, used keys, permissions and owner stay. After an error, Ctrl-C or a
+            crash the store is as it was, or compacted.
+
+            Needs as much free space as the store has. A store whose content is not what its last commit recorded is refused:
+            'roost check' says what is wrong with it.
+
+            With --json prints one object: store, bytesBefore, bytesAfter, objects, links, digest, inPlace (somebody had it open),
+            seconds, warnings [text].
+            """,
+        options: [.json, .quiet, .verbose] + StoreArguments.openingOptions,
+        examples: ["roost compact music.sqlite", "roost compact lmdb:music.lmdb --json"], run: runCompact)
+
+    @Sendable private static func runCompact(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let store = try StoreArguments.store(arguments.positions[0], arguments)
+        let maintenance = StoreMaintenance(registry: .builtIn)
+        let report = try maintain(store, arguments, console) { try maintenance.compact(store.url, options: $0) }
+        if arguments.has("json") {
+            try console.printJSON(report)
+        } else if !arguments.has("quiet") {
+            try console.print(report.description)
+        }
+        for warning in report.warnings where arguments.has("json") || arguments.has("quiet") {
+            console.printError("warning: \(warning)")
+        }
+        return .success
+    }
+}

@@ -1,0 +1,62 @@
+extension Completer {
+    /// The answer to a script: one candidate a line.
+    ///
+    /// - Parameter arguments: `words` and the words behind `roost`, for candidates with a tabulator and what they mean; or `bash`,
+    ///   the line up to the cursor and the characters that separate words, for what takes the place of the last one.
+    /// - Returns: The lines; empty when the question makes no sense.
+    func answer(_ arguments: [String]) -> String {
+        switch arguments.first {
+        case "words":
+            return candidates(Array(arguments.dropFirst())).map { "\($0.text)\t\($0.help)" }.joined(separator: "\n")
+        case "bash" where arguments.count == 3:
+            return bash(ShellLine(arguments[1]), breaks: arguments[2]).joined(separator: "\n")
+        default:
+            return ""
+        }
+    }
+
+    /// The candidates as Bash wants them: quoted, and without what stands before the last separator of words in the word.
+    private func bash(_ line: ShellLine, breaks: String) -> [String] {
+        let candidates = candidates(Array(line.words.dropFirst())).map(\.text)
+        // Between quotes nothing is separated, and Bash quotes itself.
+        guard !line.isQuoted, let current = line.words.last else { return candidates }
+        let cut = current.lastIndex { ":=".contains($0) && breaks.contains($0) }
+        let count = cut.map { current.distance(from: current.startIndex, to: $0) + 1 } ?? 0
+        return candidates.map { ShellLine.quoted(String($0.dropFirst(count)), keepsHome: count == 0) }
+    }
+}
+
+/// A command line as a shell reads it, up to the cursor.
+struct ShellLine {
+    /// The words without their quotes; the last one is where the cursor is, and may be empty.
+    private(set) var words = [""]
+    /// Whether the last word has an open quote.
+    private(set) var isQuoted = false
+
+    init(_ text: String) {
+        var quote: Character?
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            switch character {
+            case "\\" where quote != "'": if let next = rest.popFirst() { words[words.count - 1].append(next) }
+            case "'" where quote != "\"", "\"" where quote != "'": quote = quote == nil ? character : nil
+            case " " where quote == nil, "\t" where quote == nil: if words.last != "" { words.append("") }
+            default: words[words.count - 1].append(character)
+            }
+        }
+        isQuoted = quote != nil
+    }
+
+    /// A word with a backslash before everything that means something to a shell.
+    static func quoted(_ word: String, keepsHome: Bool) -> String {
+        var result = ""
+        for (index, character) in word.enumerated() {
+            let isHome = keepsHome && index == 0 && word.hasPrefix("~/")
+            if character.isASCII, !character.isLetter, !character.isNumber, !"_@%+=:,./-".contains(character), !isHome {
+                result.append("\\")
+            }
+            result.append(character)
+        }
+        return result
+    }
+}

@@ -1,0 +1,69 @@
+internal import Foundation
+
+/// The words of a command line before the cursor, sorted as the parser would, but forgiving.
+struct CompletionLine {
+    /// The options of the command.
+    let options: [CommandOption]
+    /// What is no option, in order.
+    private(set) var positions: [String] = []
+    /// The values of options that were given.
+    private(set) var values: [String: String] = [:]
+    /// The option whose value comes next.
+    private(set) var pendingOption: CommandOption?
+    /// Whether `--` ended the options.
+    private(set) var isAfterOptions = false
+
+    init(_ words: some Sequence<String>, _ command: Subcommand) {
+        options = command.allOptions
+        for word in words {
+            if let option = pendingOption {
+                values[option.name] = word
+                pendingOption = nil
+            } else if isAfterOptions || !word.hasPrefix("-") || word == "-" {
+                positions.append(word)
+            } else if word == "--" {
+                isAfterOptions = true
+            } else if word.hasPrefix("--") {
+                let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard let option = options.first(where: { $0.name == parts[0] && $0.valueName != nil }) else {
+                    continue
+                }
+                if parts.count > 1 { values[option.name] = String(parts[1]) } else { pendingOption = option }
+            } else {
+                read(letters: word.dropFirst())
+            }
+        }
+    }
+
+    private mutating func read(letters: Substring) {
+        var letters = letters
+        while let letter = letters.popFirst() {
+            guard let option = options.first(where: { $0.letter == letter }), option.valueName != nil else { continue }
+            if letters.isEmpty { pendingOption = option } else { values[option.name] = String(letters) }
+            return
+        }
+    }
+
+    /// The arguments that name the first store, for a command that takes one.
+    var storeArguments: [String] {
+        let options = ["config", "model", "model-version"].compactMap { name in values[name].map { "--\(name)=\($0)" } }
+        return options + ["--timeout=0"] + (positions.first.map { ["--", $0] } ?? [])
+    }
+
+    /// The words of a usage that can stand behind these arguments: of `print|validate FILE, compare OLD NEW` behind `compare`
+    /// the word `OLD`.
+    static func words(of usage: String, after positions: [String]) -> [String] {
+        usage.components(separatedBy: ", ").compactMap { form in
+            let words = form.split(separator: " ").map { $0.trimmingPrefix("[").filter { $0 != "]" } }
+            for (word, position) in zip(words, positions) where word == word.lowercased() {
+                guard word.split(separator: "|").contains(Substring(position)) else { return nil }
+            }
+            if positions.count < words.count {
+                let word = words[positions.count]
+                return word.hasSuffix("...") ? String(word.dropLast(3)) : word
+            }
+            guard let last = words.last, last.hasSuffix("...") else { return nil }
+            return String(last.dropLast(3))
+        }
+    }
+}

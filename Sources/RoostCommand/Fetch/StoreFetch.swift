@@ -1,0 +1,155 @@
+internal import Roost
+internal import RoostText
+
+/// One run of `roost fetch` on an open store.
+final class StoreFetch {
+    private let store: any PersistentStore
+    private let snapshot: any StoreSnapshot
+    private let request: FetchRequest
+    /// The keys of `--id`; empty when a request chooses the objects.
+    private let keys: [Int64]
+    /// What `--select` names; nil without it.
+    private let selection: [String]?
+    private var missing: [Int64]
+
+    init(_ store: any PersistentStore, _ arguments: ParsedArguments, _ keys: [Int64]) throws {
+        self.store = store
+        self.keys = keys
+        missing = keys
+        let entity = try Self.entity(arguments.positions[1], store.model)
+        request = FetchRequest(
+            entity.name,
+            where: try arguments.value("where").map { (text) throws(StoreError) in
+                try FetchRequest.Predicate(text, for: entity.name, model: store.model)
+            },
+            sortedBy: try Self.order(arguments.value("sort"), entity),
+            limit: try arguments.integer("limit", minimum: 0), offset: try arguments.integer("offset", minimum: 0) ?? 0)
+        selection = try arguments.value("select").map { try Self.list($0, "select") }
+        snapshot = try store.snapshot()
+    }
+
+    deinit { snapshot.close() }
+
+    // MARK: What is asked for
+
+    private static func entity(_ name: String, _ model: ManagedObjectModel) throws -> ManagedObjectModel.Entity {
+        if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
+        let names = model.entities.map(\.name.text)
+        let hint =
+            nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
+            ?? "it has \(names.joined(separator: ", "))"
+        throw StoreError(.unknownEntity, "The store's model has no entity '\(name)'; \(hint)")
+    }
+
+    /// The parts of a list separated by commas.
+    private static func list(_ text: String, _ option: String) throws -> [String] {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            String(part.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        }
+        guard !parts.contains("") else {
+            throw UsageError("option '--\(option)' needs names separated by commas, and one of them is empty")
+        }
+        return parts
+    }
+
+    private static func order(
+        _ text: String?, _ entity: ManagedObjectModel.Entity
+    ) throws -> [FetchRequest.SortDescriptor] {
+        guard let text else { return [] }
+        var order: [FetchRequest.SortDescriptor] = []
+        for part in try list(text, "sort") {
+            let isDescending = part.hasPrefix("-")
+            let name = isDescending ? String(part.dropFirst()) : part
+            if name == "id", entity.layout.field(name) == nil {
+                guard !isDescending else {
+                    throw UsageError(
+                        "option '--sort' knows keys only in ascending order, which is that of equal objects")
+                }
+                // No two objects have the same key, so what follows would decide nothing.
+                return order
+            }
+            order.append(FetchRequest.SortDescriptor(name, ascending: !isDescending))
+        }
+        return order
+    }
+
+    // MARK: Answers
+
+    /// How many objects there are.
+    func count() throws -> Int {
+        guard !keys.isEmpty else { return try snapshot.count(request) }
+        var count = 0
+        try forEachBatch { count += $0.count }
+        return count
+    }
+
+    /// Prints the objects.
+    func print(_ format: RecordFormat, _ console: Console) throws {
+        let columns = try RecordColumns(selection, of: request.entity, model: store.model)
+        let rows = RecordRowWriter(columns, model: store.model)
+        var output: any RecordOutput
+        switch format {
+        case .table: output = TableOutput(rows, console.tableStyle, console)
+        case .csv: output = CSVOutput(rows, console)
+        case .json, .jsonl:
+            let isList = format == .json
+            if selection == nil {
+                let writer = RecordTextWriter(model: store.model)
+                let hasEntities = try store.model.requireEntity(request.entity).hasSubentities
+                output = JSONOutput(isList: isList, console) { (record, text) throws(StoreError) in
+                    try writer.append(record, entityKey: hasEntities, to: &text)
+                }
+            } else {
+                output = JSONOutput(isList: isList, console) { (record, text) throws(StoreError) in
+                    try rows.appendJSON(record, to: &text)
+                }
+            }
+        }
+        try forEachBatch { try output.write($0) }
+        try output.end()
+    }
+
+    /// The exit code, after a line for each object of `--id` that does not exist.
+    func exitCode(_ console: Console) -> ExitCode {
+        for key in missing { console.printError("\(ObjectID(request.entity, key)) does not exist") }
+        return missing.isEmpty ? .success : .finding
+    }
+
+    private func forEachBatch(_ body: (RecordBatch) throws -> Void) throws {
+        var batch = RecordBatch(model: store.model)
+        guard !keys.isEmpty else {
+            let cursor = try snapshot.fetch(request)
+            while try cursor.next(into: &batch) { try body(batch) }
+            return
+        }
+        let entity = try store.model.requireEntity(request.entity)
+        let cursor = try snapshot.records(with: keys.map { ObjectID(request.entity, $0) })
+        var found: Set<Int64> = []
+        while try cursor.next(into: &batch) {
+            // The key may be that of another entity's object in the same hierarchy.
+            var wanted = RecordBatch(model: store.model)
+            for index in 0..<batch.count where entity.includes(batch.entityNumber(at: index)) {
+                wanted.append(batch, at: index)
+                found.insert(batch.key(at: index))
+            }
+            if !wanted.isEmpty { try body(wanted) }
+        }
+        missing = keys.filter { !found.contains($0) }
+    }
+}
+
+extension RecordFormat {
+    /// The format that `--format` names; a table without it.
+    init(argument: String?) throws {
+        guard let argument else {
+            self = .table
+            return
+        }
+        guard let format = Self(rawValue: argument) else {
+            let names = Self.allCases.map(\.rawValue)
+            let hint = nearestName(to: argument, among: names).map { "; did you mean '\($0)'?" } ?? ""
+            throw UsageError("option '--format' needs one of \(names.joined(separator: ", "))\(hint)")
+        }
+        self = format
+    }
+}

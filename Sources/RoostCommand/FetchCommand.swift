@@ -1,0 +1,83 @@
+internal import Roost
+internal import RoostText
+
+extension Subcommand {
+    static let fetch = Subcommand(
+        name: "fetch", summary: "Print the objects of an entity that meet a condition.", usage: "STORE ENTITY",
+        argumentCount: 2...2,
+        discussion: """
+            Prints the objects of ENTITY, those of its subentities included, in the order of their keys or of --sort.
+
+            --where takes a predicate as in Core Data: title BEGINSWITH 'Blue' AND (year >= 1970 OR year = NULL). It knows
+            = == != <> < <= > >=, IN {1, 2}, BEGINSWITH, AND OR NOT (&& || !), brackets, NULL, TRUE and FALSE, text in quotes
+            ('it\\'s', "5\\" disc"), numbers, and properties; label.city is an element of a composite, SELF the object itself,
+            #first a property whose name is a keyword. Dates, UUIDs and URIs are written as text: released > '2024-05-01' or
+            '2024-05-01T12:30:00Z' (UTC unless a zone is given), data as base64, objects as their key or 'Album/5'.
+            Text compares by code point. A comparison with NULL is false but for = and !=.
+
+            --sort takes properties separated by commas, a hyphen before those that go from high to low: --sort=-year,title.
+            NULL comes before everything. Objects that are equal there come by key.
+
+            --select takes properties and the words id (the key), entity (the object's own) and version. Without it, tables and
+            CSV have the key (and the entity where it can differ) and all properties that are not to-many, JSON all that are
+            not null.
+
+            table  For people: fitted to the terminal or to COLUMNS, what is too wide cut with '…'. The first objects, at most
+                   1024, decide the widths. NULL is no value, nothing an empty text; a text that reads NULL is shown in
+                   quotes. Control characters are made visible, data are counted, dates are UTC. In colour on a terminal,
+                   unless NO_COLOR is set.
+            json   A list with one object on each line: every value exact. Numbers and booleans as such, decimals, UUIDs, URIs
+                   and base64 as text, dates as seconds since 2001-01-01, a to-one relationship as the key of its object, or
+                   "Entity/key" where that has subentities. NULL is left out, or null where --select asks for it.
+            jsonl  The same objects without the list.
+            csv    RFC 4180 with line feeds: a line of names, then one for each object, values as in json, without quotes
+                   where none are needed. Nothing between two commas is NULL, "" is an empty text.
+
+            json, jsonl and csv need memory for one batch of objects, with --sort as much as the store's type needs for that.
+            Exits 1 when an object that --id asks for does not exist.
+            """,
+        options: [
+            CommandOption("select", "s", value: "LIST", help: "The properties to print, separated by commas."),
+            CommandOption("where", "w", value: "PREDICATE", help: "The condition that objects must meet."),
+            CommandOption("sort", value: "LIST", help: "The order, most significant first; -name for descending."),
+            CommandOption("limit", "l", value: "N", help: "The most objects to print."),
+            CommandOption("offset", value: "N", help: "How many objects to leave out at the beginning."),
+            CommandOption("id", value: "KEY", help: "Print the object with this key; can be given several times."),
+            CommandOption("count", "c", help: "Print only how many objects there are."),
+            CommandOption("format", "f", value: "FORMAT", help: "table, json, jsonl or csv; table unless given."),
+            .verbose,
+        ] + StoreArguments.openingOptions,
+        examples: [
+            "roost fetch music.sqlite Album --select=id,title,artist --sort=-released,title --limit=10",
+            "roost fetch lmdb:music.lmdb Track --where=\"durationSeconds > 600 AND isExplicit = NO\" --format=csv",
+            "roost fetch music.sqlite Artist --id=7 --id=12 --format=jsonl",
+            "roost fetch music.sqlite Album --where=\"released >= '2024-01-01'\" --count",
+        ],
+        run: runFetch)
+
+    @Sendable private static func runFetch(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let format = try RecordFormat(argument: arguments.value("format"))
+        let keys = try arguments.allValues("id").map(Self.key)
+        if !keys.isEmpty {
+            for option in ["where", "sort", "limit", "offset"] where arguments.value(option) != nil {
+                throw UsageError("option '--id' names the objects itself; leave out '--\(option)'")
+            }
+        }
+        return try StoreArguments.withStore(arguments.positions[0], arguments) { store in
+            let fetch = try StoreFetch(store, arguments, keys)
+            if arguments.has("count") {
+                try console.print("\(try fetch.count())")
+                return fetch.exitCode(console)
+            }
+            try fetch.print(format, console)
+            return fetch.exitCode(console)
+        }
+    }
+
+    private static func key(_ text: String) throws -> Int64 {
+        guard let key = Int64(text), key > 0 else {
+            throw UsageError("option '--id' needs the key of an object, a whole number of at least 1")
+        }
+        return key
+    }
+}

@@ -1,0 +1,96 @@
+/// An option of a type of store: what it is called, what it can be, and what it does.
+///
+/// ``StoreOptions/typeOptions`` holds options by name, as text.
+public struct StoreOptionDescription: Sendable, Hashable {
+    /// What an option can be.
+    public enum Values: Sendable, Hashable {
+        /// One of these words.
+        case words([String])
+        /// A whole number in a range.
+        case integer(ClosedRange<Int>)
+        /// A number in a range, with or without a fraction.
+        case number(ClosedRange<Double>)
+        /// A whole number in a range that is a power of two.
+        case powerOfTwo(ClosedRange<Int>)
+        /// The path of a file or directory; in a configuration it may be relative to the configuration's file.
+        case path
+        /// Any text.
+        case text
+
+        /// The possible values, for people: `full, extra or normal`, `a whole number from 2 to 1000000`.
+        public var description: String {
+            switch self {
+            case .words(let words) where words.count < 2: return words.joined()
+            case .words(let words): return words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
+            case .integer(let range): return "a whole number from \(range.lowerBound) to \(range.upperBound)"
+            case .number(let range):
+                return "a number from \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))"
+            case .powerOfTwo(let range): return "a power of two from \(range.lowerBound) to \(range.upperBound)"
+            case .path: return "a path"
+            case .text: return "text"
+            }
+        }
+
+        /// Whether an option can be this text.
+        public func contains(_ text: String) -> Bool {
+            switch self {
+            case .words(let words): words.contains(text)
+            case .integer(let range): Int(text).map(range.contains) ?? false
+            case .number(let range): Double(text).map(range.contains) ?? false
+            case .powerOfTwo(let range): Int(text).map { range.contains($0) && $0 & ($0 - 1) == 0 } ?? false
+            case .path: !text.isEmpty
+            case .text: true
+            }
+        }
+
+        /// A number without a fraction that says nothing.
+        private static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
+    }
+
+    /// The option's name.
+    public let name: String
+    /// What it can be.
+    public let values: Values
+    /// What it is unless given, for people: a value, or a word or two that say which.
+    public let standard: String
+    /// What it does, one sentence.
+    public let summary: String
+
+    /// Describes an option.
+    public init(_ name: String, _ values: Values, standard: String, _ summary: String) {
+        self.name = name
+        self.values = values
+        self.standard = standard
+        self.summary = summary
+    }
+}
+
+extension PersistentStoreType {
+    /// None.
+    public var optionDescriptions: [StoreOptionDescription] { [] }
+
+    /// What is wrong with an option of a store of this type; nil when nothing is.
+    ///
+    /// A sentence that names the option and what would be right: the nearest name, or the possible values.
+    public func problem(withOption name: String, value: String) -> String? {
+        let known = optionDescriptions
+        guard let option = known.first(where: { $0.name == name }) else {
+            let names = known.map(\.name)
+            let hint =
+                nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
+                ?? (names.isEmpty ? "they have none at all." : "they have \(names.joined(separator: ", ")).")
+            return "Stores of type '\(self.name)' have no option '\(name)'; \(hint)"
+        }
+        if option.values.contains(value) { return nil }
+        return "The option '\(name)' of a store of type '\(self.name)' must be \(option.values.description)."
+    }
+
+    /// Refuses options that stores of this type do not have, or that cannot be what they are.
+    ///
+    /// - Throws: `invalidRequest` with what is wrong with the first one, by name.
+    public func requireKnown(_ typeOptions: [String: String]) throws(StoreError) {
+        for (name, value) in typeOptions.sorted(by: { $0.key < $1.key }) {
+            if let problem = problem(withOption: name, value: value) { throw StoreError(.invalidRequest, problem) }
+        }
+    }
+}

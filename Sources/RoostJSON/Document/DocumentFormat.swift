@@ -1,0 +1,40 @@
+internal import RoostCore
+
+/// The words of a document; FORMAT.md shows one.
+enum DocumentFormat {
+    /// The value of `format`.
+    static let name = "roost-json"
+    /// The version that is written, and the newest that is read.
+    static let version: Int64 = 1
+
+    /// The members of a document, in the order in which they are written.
+    enum Member: Int, CaseIterable {
+        case format, formatVersion, storeUUID, generation, foldedJournal, lastKeys, model, metadata, records, links,
+            checksum
+
+        var key: String { String(describing: self) }
+    }
+
+    /// Whether bytes begin like a document: `{"format": "roost-json"`, however spaced.
+    static func isRecognised(_ bytes: [UInt8]) -> Bool {
+        var position = 0
+        func skipSpace() {
+            while position < bytes.count, [0x20, 0x0A, 0x0D, 0x09].contains(bytes[position]) { position += 1 }
+        }
+        for part in ["{", "\"format\"", ":", "\"\(name)\""] {
+            skipSpace()
+            guard bytes[position...].starts(with: part.utf8) else { return false }
+            position += part.utf8.count
+        }
+        return true
+    }
+
+    /// How many bytes of a file are looked at to recognise it.
+    static let prefixByteCount = 4096
+
+    /// The check of a journal as text: 16 hexadecimal digits.
+    static func text(_ check: UInt64) -> String {
+        let digits = String(check, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}

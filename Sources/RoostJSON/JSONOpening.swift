@@ -1,0 +1,172 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostMemory
+
+/// Opens stores: every check comes before the first thing that could change a file.
+struct JSONOpening {
+    private let url: StoreURL
+    private let path: String
+    private let options: StoreOptions
+    private let settings: JSONSettings
+
+    init(_ url: StoreURL, _ options: StoreOptions) throws(StoreError) {
+        self.url = url
+        self.options = options
+        settings = try JSONSettings(options)
+        path = StoreFile.resolvingLink(url.path)
+    }
+
+    /// Opens the storage.
+    ///
+    /// - Parameter held: An exclusive lock of the store that the caller has already; the caller keeps it.
+    /// - Returns: The storage, which holds the store's locks.
+    /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `corrupted`, `modelMismatch`, `busy`, `permissionDenied`, `readOnly`,
+    ///   `storeReplaced`, `limitExceeded`, `unsupported`.
+    func open(under held: StoreLock? = nil) throws(StoreError) -> JSONStorage {
+        try StoreFile.requireRegularFile(at: url.path, forWriting: !settings.isReadOnly)
+        if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }
+        var lock: StoreLock?
+        if held == nil {
+            lock =
+                settings.isReadOnly
+                ? try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
+                : try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
+        }
+        var writerLock: WriterLock?
+        do throws(StoreError) {
+            if !settings.isReadOnly { writerLock = try takeWritersPlace() }
+            return try open(lock, writerLock)
+        } catch {
+            writerLock?.close()
+            lock?.release()
+            throw error
+        }
+    }
+
+    /// Takes the place that a writer has as long as the store is open; does not wait.
+    private func takeWritersPlace() throws(StoreError) -> WriterLock {
+        let lock = try WriterLock(forStoreAt: path)
+        do throws(StoreError) {
+            try lock.lock(timeoutSeconds: 0)
+            return lock
+        } catch {
+            lock.close()
+            guard error.code == .busy else { throw error }
+            throw StoreError(
+                .busy,
+                "'\(path)' is open for writing elsewhere, in this process or another, and a JSON store has one writer. Close it there, or open it read-only."
+            )
+        }
+    }
+
+    private func open(_ lock: StoreLock?, _ writerLock: WriterLock?) throws(StoreError) -> JSONStorage {
+        var patience = Patience(seconds: settings.timeoutSeconds)
+        while true {
+            let document = try DocumentFile(at: path)
+            let journal = try openJournal()
+            // If the document still has its name, no new one took its place before the journal was opened: both belong together.
+            guard try FileIdentity(at: path) == document.identity else { continue }
+            let journalIdentity = journal.identity
+            do throws(StoreError) {
+                let opened = try load(document, journal.take(), lock, writerLock)
+                guard try document.isUnchanged() else { throw changed }
+                return opened
+            } catch {
+                // What was written while it was read is not to be called damage.
+                let isSettled = try document.isUnchanged() && isUnchanged(journalIdentity)
+                guard !isSettled, patience.wait() else { throw error }
+            }
+        }
+    }
+
+    private var changed: StoreError {
+        StoreError(.busy, "'\(path)' was edited by another program while it was read; open it again.")
+    }
+
+    // MARK: The journal
+
+    /// A journal that may be there.
+    private final class OpenJournal {
+        private var file: RegularFile?
+        let identity: FileIdentity?
+
+        init(_ file: consuming RegularFile?, _ identity: FileIdentity?) {
+            self.file = file
+            self.identity = identity
+        }
+
+        func take() -> RegularFile? { file.take() }
+    }
+
+    private func openJournal() throws(StoreError) -> OpenJournal {
+        do throws(StoreError) {
+            let file = try RegularFile(at: path + JournalFile.suffix)
+            let identity = try file.identity()
+            return OpenJournal(file, identity)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return OpenJournal(nil, nil)
+        }
+    }
+
+    /// Whether the journal is as it was, or still not there.
+    private func isUnchanged(_ identity: FileIdentity?) -> Bool {
+        let now = try? FileIdentity(at: path + JournalFile.suffix)
+        guard let identity else { return now == nil }
+        return now.map { $0.isUnchanged(since: identity) } ?? false
+    }
+
+    // MARK: Loading
+
+    private func load(
+        _ document: DocumentFile, _ journal: consuming RegularFile?, _ lock: StoreLock?, _ writerLock: WriterLock?
+    ) throws(StoreError) -> JSONStorage {
+        let loaded = try DocumentReader.load(document, url: url, settings)
+        try requireModel(loaded)
+        var files = JSONStorage.StoreFiles(
+            lock: lock, writerLock: writerLock,
+            document: JSONStorage.DocumentState(
+                version: loaded.version, generation: loaded.generation, foldedJournal: loaded.foldedJournal,
+                file: document.identity))
+        if let journal {
+            let state = try JournalReader(journal, path: path + JournalFile.suffix).replay(
+                into: loaded.storage, document: loaded.version, storeUUID: loaded.metadata.storeUUID,
+                foldedJournal: loaded.foldedJournal)
+            if settings.isReadOnly {
+                files.tornByteCount = state.tornByteCount
+                files.readByteCount = state.relation == .applied ? state.endOffset : 0
+            } else {
+                guard try document.isUnchanged() else { throw changed }
+                try adopt(state, &files)
+            }
+        }
+        if !settings.isReadOnly {
+            StoreFile.sweepTemporarySiblings(of: path)
+            // A name that is there may still not be durable, if whoever gave it crashed right after.
+            try StoreFile.syncDirectory(of: path)
+        }
+        return JSONStorage(
+            path: path, settings: settings, storeUUID: loaded.metadata.storeUUID, base: loaded.storage, files: files)
+    }
+
+    /// Goes on with a journal, or removes one that holds nothing more than the document.
+    private func adopt(_ state: JournalState, _ files: inout JSONStorage.StoreFiles) throws(StoreError) {
+        let journalPath = path + JournalFile.suffix
+        switch state.relation {
+        case .applied: files.journal = try JournalFile(at: journalPath, after: state)
+        case .empty, .folded:
+            try StoreFile.remove(journalPath)
+            try StoreFile.syncDirectory(of: path)
+        }
+    }
+
+    private func requireModel(_ loaded: LoadedDocument) throws(StoreError) {
+        guard let expected = options.model else { return }
+        guard expected.isCompatible(with: loaded.metadata) else {
+            throw StoreError(
+                .modelMismatch,
+                "The store '\(path)' was made with another version of the model. Migrate it, or open it with its own model."
+            )
+        }
+    }
+}

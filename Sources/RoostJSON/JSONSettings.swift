@@ -1,0 +1,39 @@
+internal import RoostCore
+
+/// The options of the store type `json`, read and checked.
+struct JSONSettings: Sendable {
+    static let optionDescriptions = [
+        StoreOptionDescription(
+            "maximumDocumentBytes", .integer(4096...1 << 40), standard: "\(standardDocumentByteCount)",
+            "The largest document that is read or written, in bytes."),
+        StoreOptionDescription(
+            "journalBytes", .integer(4096...1 << 40), standard: "what the document has, at least 1048576",
+            "What the journal may have, in bytes, before it is folded into a new document."),
+    ]
+    private static let standardDocumentByteCount = 4 << 30
+
+    /// The largest document that is read or written.
+    var maximumDocumentBytes = standardDocumentByteCount
+    /// What the journal may have before it is folded into a new document; nil for what the document has, at least 1 MiB.
+    var journalBytes: Int?
+    /// How long to wait for others.
+    var timeoutSeconds: Double
+    /// Whether changes are refused.
+    var isReadOnly: Bool
+    /// Whether the document is written only at the end.
+    var isUnpublished: Bool
+
+    /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not possible.
+    init(_ options: StoreOptions) throws(StoreError) {
+        timeoutSeconds = options.timeoutSeconds
+        isReadOnly = options.isReadOnly
+        isUnpublished = options.isUnpublished
+        let given = options.typeOptions
+        try JSONStoreType().requireKnown(given)
+        maximumDocumentBytes = given["maximumDocumentBytes"].flatMap { Int($0) } ?? maximumDocumentBytes
+        journalBytes = given["journalBytes"].flatMap { Int($0) }
+    }
+
+    /// What the journal of a document of `byteCount` bytes may have.
+    func journalLimit(_ byteCount: Int) -> Int { journalBytes ?? max(1 << 20, byteCount) }
+}

@@ -1,0 +1,196 @@
+public import RoostCore
+internal import RoostFiles
+internal import RoostKeyValue
+
+/// Stores in one JSON document that people can read, compare and edit: `json:path`.
+///
+/// The document is read into memory when the store is opened: for reading and writing it is as fast as a store in memory, for
+/// opening and closing it costs what its size is. A commit appends what it changed to a journal beside the document, which is
+/// folded into a new document when the store is closed. One program may have it open for writing; others read it as it was
+/// when they opened it.
+///
+/// ``optionDescriptions`` tells the options; FORMAT.md describes document, journal and every guarantee.
+public struct JSONStoreType: PersistentStoreType {
+    /// Makes the type.
+    public init() {}
+
+    /// `json`.
+    public var name: String { "json" }
+
+    /// Everything but several writers.
+    public var capabilities: StoreCapabilities {
+        StoreCapabilities(.writing, .persistence, .digest, .uniquenessConstraints, .fetchIndexes, .file)
+    }
+
+    /// The largest document, and when the journal is folded.
+    public var optionDescriptions: [StoreOptionDescription] { JSONSettings.optionDescriptions }
+
+    /// Whether the file begins with `{"format": "roost-json"`.
+    public func recognises(fileAt path: String) -> Bool {
+        StoreFile.read(prefix: DocumentFormat.prefixByteCount, of: path).map(DocumentFormat.isRecognised) ?? false
+    }
+
+    /// Reads the metadata; reads the whole store for that.
+    public func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata {
+        var options = options
+        options.isReadOnly = true
+        options.isUnpublished = false
+        let store = try open(url, options: options)
+        let metadata: StoreMetadata
+        do throws(StoreError) {
+            metadata = try store.metadata()
+        } catch {
+            try? store.close()
+            throw error
+        }
+        try store.close()
+        return metadata
+    }
+
+    /// Opens a store; throws `busy` at once when it is open for writing elsewhere and this is for writing too.
+    public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        try KeyValueStore(
+            opening: try JSONOpening(url, options).open(), type: self, url: url, options: options)
+    }
+
+    /// Creates a store under a temporary name and gives it its own when it is complete and flushed.
+    public func create(
+        _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore {
+        guard !options.isReadOnly else {
+            throw StoreError(.readOnly, "A new store cannot be opened read-only; create it first.")
+        }
+        _ = try JSONSettings(options)
+        if options.isUnpublished { return try createUnpublished(url, model, options) }
+        try StoreFile.requireAbsent(at: url.path)
+        try requireNoJournal(url.path)
+        try StoreFile.refuseNetworkFileSystem(at: url.path)
+        let temporary = StoreURL(type: url.type, path: StoreFile.temporarySibling(of: url.path))
+        // Held until the file has its name: what is locked is not swept away.
+        let lock = try StoreLock.acquire(forStoreAt: temporary.path, .shared, timeoutSeconds: 0)
+        defer { lock.release() }
+        do throws(StoreError) {
+            var unpublished = options
+            unpublished.isUnpublished = true
+            try createUnpublished(temporary, model, unpublished).close()
+            try StoreFile.publish(temporary.path, as: url.path, overwriting: false)
+        } catch {
+            throw Self.removing(temporary.path, after: error)
+        }
+        return try open(url, options: options)
+    }
+
+    private func createUnpublished(
+        _ url: StoreURL, _ model: ManagedObjectModel, _ options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore {
+        var options = options
+        let uuid = options.storeUUID ?? StoreUUID()
+        options.storeUUID = uuid
+        let storage = try JSONStorage(creatingAt: url.path, try JSONSettings(options), storeUUID: uuid)
+        do throws(StoreError) {
+            let store = try KeyValueStore(creating: storage, type: self, url: url, model: model, options: options)
+            // From here on the file is one that can be recognised, and so destroyed, whatever happens.
+            try storage.sync()
+            return store
+        } catch {
+            throw Self.removing(url.path, after: error)
+        }
+    }
+
+    /// Removes a store that could not be completed.
+    ///
+    /// The first error is the one to tell; the next open sweeps what stays.
+    private static func removing(_ path: String, after error: StoreError) -> StoreError {
+        for file in [path, StoreLock.path(forStoreAt: path)] { try? StoreFile.remove(file) }
+        return error
+    }
+
+    /// A journal without its document holds commits that only their owner can judge.
+    private func requireNoJournal(_ path: String) throws(StoreError) {
+        let journal = StoreFile.resolvingLink(path) + JournalFile.suffix
+        do throws(StoreError) { try StoreFile.requireAbsent(at: journal) } catch {
+            guard error.code == .alreadyExists else { throw error }
+            throw StoreError(
+                .alreadyExists,
+                "The journal '\(journal)' of an earlier store stands where the new one's belongs; move it away or remove it."
+            )
+        }
+    }
+
+    /// Removes the store, its journal, its lock file, and the link that `url` names if it is one.
+    public func destroy(_ url: StoreURL) throws(StoreError) {
+        let path = StoreFile.resolvingLink(url.path)
+        guard try exists(path) else { return }
+        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+        defer { lock.release() }
+        // Another process may have destroyed it while this one waited for the lock.
+        guard try exists(path) else { return try lock.releaseRemovingFile() }
+        try requireRecognised(path)
+        // The journal first: it must never be found beside another store of the same name.
+        try StoreFile.remove(path + JournalFile.suffix)
+        try StoreFile.remove(path)
+        if path != url.path { try StoreFile.remove(url.path) }
+        try StoreFile.syncDirectory(of: path)
+        try lock.releaseRemovingFile()
+    }
+
+    /// Puts the closed store at `source` in the place of `destination`, atomically.
+    public func replace(
+        _ destination: StoreURL, with source: StoreURL, overwriting: Bool
+    ) throws(StoreError) {
+        let (origin, target) = (StoreFile.resolvingLink(source.path), StoreFile.resolvingLink(destination.path))
+        try StoreFile.requireRegularFile(at: origin, forWriting: true)
+        guard !StoreFile.sameFile(origin, target) else { return }
+        // Locked before they are looked at, so that nobody puts another file there meanwhile.
+        let originLock = try StoreLock.acquire(forStoreAt: origin, .exclusive, timeoutSeconds: 0)
+        defer { originLock.release() }
+        try requireRecognised(origin)
+        let targetLock = try StoreLock.acquire(forStoreAt: target, .exclusive, timeoutSeconds: 0)
+        defer { targetLock.release() }
+        if try exists(target) {
+            guard overwriting else {
+                throw StoreError(
+                    .alreadyExists, "'\(target)' exists already; allow overwriting or choose another name.")
+            }
+            try requireRecognised(target)
+            try settle(target, targetLock)
+        } else {
+            try requireNoJournal(target)
+        }
+        // A journal beside either would be taken for the other's after the renaming.
+        try settle(origin, originLock)
+        try StoreFile.syncFile(at: origin)
+        try StoreFile.publish(origin, as: target, overwriting: overwriting)
+    }
+
+    /// Folds the journal of a store that was not closed, under the store's lock, which is held exclusively.
+    private func settle(_ path: String, _ lock: StoreLock) throws(StoreError) {
+        do throws(StoreError) {
+            try StoreFile.requireRegularFile(at: path + JournalFile.suffix, forWriting: true)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return
+        }
+        let url = StoreURL(type: name, path: path)
+        try JSONOpening(url, StoreOptions()).open(under: lock).close()
+    }
+
+    private func exists(_ path: String) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            try StoreFile.requireRegularFile(at: path, forWriting: false)
+            return true
+        } catch  where error.code == .notFound || error.code == .missingDirectory {
+            return false
+        }
+    }
+
+    /// Refuses a file that is no store, so that nothing else is removed or replaced.
+    private func requireRecognised(_ path: String) throws(StoreError) {
+        try StoreFile.requireRegularFile(at: path, forWriting: false)
+        guard recognises(fileAt: path) else {
+            throw StoreError(
+                .notAStore,
+                "'\(path)' is no JSON store of Roost, so it was left alone; remove it by hand if it is not needed.")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+internal import RoostCore
+internal import RoostFiles
+
+/// The journal of a store that is open for writing: one synced append for each commit.
+///
+/// Used only under the lock of the storage it belongs to.
+final class JournalFile {
+    static let suffix = "-journal"
+
+    private let file: WritableFile
+    /// Which file it is, under its name.
+    let identity: FileIdentity
+    /// Where the next frame goes.
+    private(set) var endOffset: Int
+    /// The check of the last frame.
+    private(set) var chain: UInt64
+    /// Why nothing may be appended any more; nil while everything is well.
+    ///
+    /// What a system says after a failed flush proves nothing, so the file is left as it is until a new document replaces it.
+    var failure: StoreError?
+
+    /// Makes the journal with its first frame.
+    ///
+    /// Nothing is left of it when this throws, unless the system refuses that too.
+    init(at path: String, _ header: JournalHeader, payload: [UInt8]) throws(StoreError) {
+        try StoreFile.createExclusive(at: path)
+        do throws(StoreError) {
+            let head = header.bytes
+            let frame = JournalFrame(of: payload, at: head.count, chain: JournalHeader.check(head))
+            let frameHead = frame.bytes
+            let bytes = head + frameHead + payload
+            let file = try WritableFile(at: path)
+            try bytes.withBytes(0..<bytes.count) { (bytes) throws(StoreError) in try file.write(bytes, at: 0) }
+            try file.sync()
+            try StoreFile.syncDirectory(of: path)
+            identity = try file.identity()
+            self.file = file
+            endOffset = bytes.count
+            chain = JournalFrame.check(frameHead)
+        } catch {
+            // The first error is the one to tell. A journal that stays holds nothing that was acknowledged.
+            try? StoreFile.remove(path)
+            throw error
+        }
+    }
+
+    /// Goes on with a journal that was read, after cutting off what a crash left at its end.
+    init(at path: String, after state: JournalState) throws(StoreError) {
+        file = try WritableFile(at: path)
+        if state.tornByteCount > 0 {
+            try file.setByteCount(state.endOffset)
+            try file.sync()
+        }
+        identity = try file.identity()
+        (endOffset, chain) = (state.endOffset, state.chain)
+    }
+
+    /// Puts a transaction behind the others, durably.
+    ///
+    /// - Throws: What the system says; then nothing of the transaction is in the journal, or ``failure`` is set.
+    func append(_ payload: [UInt8]) throws(StoreError) {
+        if let failure { throw failure }
+        let head = JournalFrame(of: payload, at: endOffset, chain: chain).bytes
+        let bytes = head + payload
+        do throws(StoreError) {
+            try bytes.withBytes(0..<bytes.count) { (bytes) throws(StoreError) in try file.write(bytes, at: endOffset) }
+        } catch {
+            // Nothing was flushed yet, so cutting off what was written leaves the file as it was.
+            do throws(StoreError) { try file.setByteCount(endOffset) } catch { failure = error }
+            throw error
+        }
+        do throws(StoreError) { try file.sync() } catch {
+            failure = error
+            // Makes it less likely that a crash shows a commit that was reported as failed; nothing relies on it.
+            try? file.setByteCount(endOffset)
+            throw error
+        }
+        endOffset += bytes.count
+        chain = JournalFrame.check(head)
+    }
+
+    /// Throws code `storeReplaced` unless this file, as it was left, stands under its name.
+    func requireCurrent() throws(StoreError) {
+        let now: FileIdentity
+        do throws(StoreError) { now = try FileIdentity(at: file.path) } catch {
+            throw StoreError(
+                .storeReplaced, "The journal '\(file.path)' was removed while the store was open. Close the store.",
+                underlying: error)
+        }
+        // What a failed write or flush left at the end is passed over by every reader.
+        guard now == identity, failure != nil ? now.byteCount >= endOffset : now.byteCount == endOffset else {
+            throw StoreError(
+                .storeReplaced,
+                "Another program changed the journal '\(file.path)' while the store was open. Close the store.")
+        }
+    }
+}

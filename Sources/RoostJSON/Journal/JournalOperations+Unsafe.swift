@@ -1,0 +1,134 @@
+internal import RoostCore
+internal import RoostKeyValue
+
+/// The puts and deletes of one write transaction, as they stand in a journal's frame.
+struct JournalOperations: Sendable {
+    private enum Kind {
+        static let end: UInt8 = 0
+        static let put: UInt8 = 1
+        static let delete: UInt8 = 2
+    }
+
+    /// What the operations take; once it is more than ``limit`` they are forgotten, and only that they were is kept.
+    private(set) var bytes: [UInt8] = []
+    /// Whether there were more than fit.
+    private(set) var isOverLimit = false
+    private let limit: Int
+
+    /// No operations; at most `limit` bytes of them are to be kept.
+    init(limit: Int) { self.limit = limit }
+
+    /// Whether nothing was written.
+    var isEmpty: Bool { bytes.isEmpty && !isOverLimit }
+
+    /// The bytes of a frame: a multiple of eight.
+    var payload: [UInt8] { bytes + [UInt8](repeating: Kind.end, count: (8 - bytes.count % 8) % 8) }
+
+    /// Gives the operations away, so that whoever adds to them does not copy what is there.
+    mutating func take() -> Self {
+        defer { bytes = [] }
+        return self
+    }
+
+    mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ space: KeySpace) {
+        guard makeRoom(key.count + value.count) else { return }
+        begin(Kind.put, key, space)
+        bytes.append(half: UInt32(truncatingIfNeeded: value.count))
+        bytes.append(contentsOf: key)
+        bytes.append(contentsOf: value)
+    }
+
+    mutating func delete(_ key: UnsafeRawBufferPointer, _ space: KeySpace) {
+        guard makeRoom(key.count) else { return }
+        begin(Kind.delete, key, space)
+        bytes.append(contentsOf: key)
+    }
+
+    private mutating func begin(_ kind: UInt8, _ key: UnsafeRawBufferPointer, _ space: KeySpace) {
+        bytes.append(kind)
+        bytes.append(UInt8(truncatingIfNeeded: space.position))
+        bytes.append(quarter: UInt16(truncatingIfNeeded: key.count))
+    }
+
+    private mutating func makeRoom(_ byteCount: Int) -> Bool {
+        guard !isOverLimit else { return false }
+        if bytes.count + byteCount + 8 > limit {
+            isOverLimit = true
+            bytes = []
+        }
+        return !isOverLimit
+    }
+
+    /// Carries the operations of a frame out; false when the bytes are none, though their checksum matched.
+    static func apply(_ payload: [UInt8], to writer: any KeyValueWriter) throws(StoreError) -> Bool {
+        var position = 0
+        while payload.count - position >= 4, payload[position] != Kind.end {
+            let kind = payload[position]
+            guard let space = KeySpace.allCases.first(where: { $0.position == Int(payload[position + 1]) }) else {
+                return false
+            }
+            let keyCount = Int(payload.quarter(at: position + 2))
+            position += 4
+            guard keyCount > 0, kind == Kind.put || kind == Kind.delete else { return false }
+            var valueCount = 0
+            if kind == Kind.put {
+                guard payload.count - position >= 4 else { return false }
+                valueCount = Int(payload.half(at: position))
+                position += 4
+            }
+            guard payload.count - position >= keyCount + valueCount else { return false }
+            let (key, value) = (
+                position..<position + keyCount, position + keyCount..<position + keyCount + valueCount
+            )
+            try payload.withBytes(key) { (key) throws(StoreError) in
+                if kind == Kind.put {
+                    try payload.withBytes(value) { (value) throws(StoreError) in
+                        try writer.put(key, value, in: space)
+                    }
+                } else {
+                    try writer.delete(key, in: space)
+                }
+            }
+            position = value.upperBound
+        }
+        return payload.count - position < 8 && payload.isZero(position..<payload.count)
+    }
+}
+
+/// A writer that notes what is written.
+final class RecordingWriter: KeyValueWriter {
+    private let base: any KeyValueWriter
+    private(set) var operations: JournalOperations
+
+    init(_ base: any KeyValueWriter, _ operations: JournalOperations) {
+        self.base = base
+        self.operations = operations
+    }
+
+    func withValue(
+        of key: UnsafeRawBufferPointer, in space: KeySpace,
+        _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try base.withValue(of: key, in: space, body)
+    }
+
+    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor { try base.cursor(in: space) }
+
+    func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        try base.put(key, value, in: space)
+        operations.put(key, value, space)
+    }
+
+    func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        try base.append(key, value, in: space)
+        operations.put(key, value, space)
+    }
+
+    func delete(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> Bool {
+        let wasThere = try base.delete(key, in: space)
+        if wasThere { operations.delete(key, space) }
+        return wasThere
+    }
+
+    func close() { base.close() }
+}

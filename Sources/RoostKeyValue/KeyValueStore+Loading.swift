@@ -1,0 +1,63 @@
+package import RoostCore
+
+extension KeyValueStore {
+    /// Sets the store's generation: for a store that is loaded from another form of itself.
+    package func setGeneration(_ generation: UInt64) throws(StoreError) {
+        try requireWritable()
+        let model = model
+        try storage.write(timeoutSeconds: options.timeoutSeconds) { (writer) throws(StoreError) in
+            var tally = try MetaSpace.readTally(model, writer)
+            tally.generation = generation
+            try MetaSpace.writeTally(tally, writer)
+        }
+    }
+
+    /// A to-one reference or a link that leads to no object.
+    package struct DanglingReference: Sendable {
+        /// The relationship, which is kept in a record's field or owns links.
+        package let relationship: RelationshipName
+        /// The key of the object that refers.
+        package let source: Int64
+        /// The key it refers to.
+        package let target: Int64
+        /// Whether it is the source that does not exist; only of links.
+        package let lacksSource: Bool
+    }
+
+    /// The first reference or link with an end that does not exist, or is of an entity that cannot stand there.
+    ///
+    /// - Complexity: One look-up for each object that is referred to.
+    package func firstDanglingReference() throws(StoreError) -> DanglingReference? {
+        let reader = try read()
+        defer { reader.close() }
+        if let found = try firstDangling(.references, reader) { return found }
+        if let found = try firstDangling(.links, reader) { return found }
+        return try firstDangling(.inverseLinks, reader)
+    }
+
+    /// Looks at the entries of a space, which begin with the number of a relationship and the object one end names.
+    ///
+    /// Of references that is the destination; of links the source, and of inverse links the target.
+    private func firstDangling(
+        _ space: KeySpace, _ reader: any KeyValueReader
+    ) throws(StoreError) -> DanglingReference? {
+        let cursor = try reader.cursor(in: space)
+        var last: (relationship: Int, key: Int64)?
+        while try cursor.next() {
+            guard let number = cursor.key.keyNumber, model.relationships.indices.contains(number),
+                let near = cursor.key.objectKey(at: 2), let far = cursor.key.objectKey(at: cursor.key.count - 8)
+            else { throw StoreError(.corrupted, "A key in space '\(space)' is of no relationship.") }
+            if let last, last == (number, near) { continue }
+            last = (number, near)
+            let relationship = model.relationships[number]
+            let end = model.entities[space == .links ? relationship.source : relationship.destination]
+            let found = try reader.entityNumber(of: near, root: end.root, model: model)
+            guard found.map({ end.includes($0) }) ?? false else {
+                return DanglingReference(
+                    relationship: relationship.name, source: space == .links ? near : far,
+                    target: space == .links ? far : near, lacksSource: space == .links)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,33 @@
+internal import Foundation
+
+/// Who has a file open, as far as the system tells this user.
+enum FileUsers {
+    /// The most processes that are named.
+    private static let limit = 8
+
+    /// The processes that have the file open, each as `process 123 (name)`; empty where the system does not tell.
+    ///
+    /// Reads `/proc` on Linux. What has ended meanwhile, or belongs to others, is left out.
+    static func names(ofFileAt path: String) -> [String] {
+        let files = FileManager.default
+        let wanted = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        guard let processes = try? files.contentsOfDirectory(atPath: "/proc") else { return [] }
+        var names: [String] = []
+        for process in processes.compactMap({ Int32($0) }).sorted() where names.count < limit {
+            let folder = "/proc/\(process)/fd"
+            guard let descriptors = try? files.contentsOfDirectory(atPath: folder),
+                descriptors.contains(where: {
+                    (try? files.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == wanted
+                })
+            else { continue }
+            names.append("process \(process)\(name(of: process))")
+        }
+        return names
+    }
+
+    private static func name(of process: Int32) -> String {
+        if process == ProcessInfo.processInfo.processIdentifier { return " (this one)" }
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8) else { return "" }
+        return " (\(text.filter { !$0.isNewline }))"
+    }
+}

@@ -1,0 +1,152 @@
+internal import CSQLite
+internal import RoostCore
+internal import RoostSQL
+
+/// What keeps a hostile or damaged file, and a mistake of ours, from doing more than a statement should.
+///
+/// The catalogue is compared with the expected one when a store is opened; this bounds what is left: sizes, depths, the kinds
+/// of statements, and the time until the next row.
+enum SQLiteGuards {
+    /// The limits of a connection, by SQLite's number of the limit.
+    ///
+    /// They are the ones of FORMAT.md, where the reasons are.
+    static func limits(maximumValueBytes: Int) -> [(limit: Int32, value: Int32)] {
+        [
+            (SQLITE_LIMIT_LENGTH, Int32(clamping: maximumValueBytes)), (SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+            (SQLITE_LIMIT_COLUMN, 2000), (SQLITE_LIMIT_EXPR_DEPTH, 500), (SQLITE_LIMIT_COMPOUND_SELECT, 10),
+            (SQLITE_LIMIT_VDBE_OP, 1_000_000), (SQLITE_LIMIT_ATTACHED, 0),
+            (SQLITE_LIMIT_VARIABLE_NUMBER, SQLiteConnection.maximumParameterCount), (SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+            (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000), (SQLITE_LIMIT_WORKER_THREADS, 0),
+        ]
+    }
+
+    /// The functions that our statements call.
+    private static let functions: [StaticString] = ["coalesce", "count", "max", "min", "typeof"]
+
+    /// The settings that our connections read or change.
+    private static let pragmas: [StaticString] = [
+        "application_id", "auto_vacuum", "busy_timeout", "cache_size", "cell_size_check", "encoding",
+        "integrity_check", "journal_mode", "journal_size_limit", "locking_mode", "mmap_size", "page_size", "query_only",
+        "quick_check", "recursive_triggers", "synchronous", "trusted_schema", "user_version", "wal_autocheckpoint",
+    ]
+
+    /// Whether a statement may do this; SQLite asks while it prepares one.
+    ///
+    /// See <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and what `first` and `second` are.
+    static func allows(
+        _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
+        database: UnsafePointer<CChar>?, writing: Bool
+    ) -> Bool {
+        switch action {
+        case SQLITE_SELECT, SQLITE_TRANSACTION: return true
+        case SQLITE_READ: return database == nil || equals(database, "main")
+        case SQLITE_FUNCTION: return functions.contains { equals(second, $0) }
+        case SQLITE_PRAGMA: return pragmas.contains { equals(first, $0) }
+        case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX,
+            SQLITE_REINDEX:
+            return writing && equals(database, "main")
+        default: return false
+        }
+    }
+
+    /// Whether C text equals a constant, ASCII letters of either case being equal.
+    private static func equals(_ text: UnsafePointer<CChar>?, _ constant: StaticString) -> Bool {
+        guard let text else { return false }
+        return constant.withUTF8Buffer { expected in
+            // SAFETY: SQLite gives texts that end with a zero byte; no byte behind the first zero is read.
+            for (index, byte) in expected.enumerated() {
+                let found = UInt8(bitPattern: text[index])
+                guard found != 0, found | 0x20 == byte | 0x20 else { return false }
+            }
+            return text[expected.count] == 0
+        }
+    }
+}
+
+/// The time that a statement has for its next row.
+///
+/// SQLite calls back after so many steps of its machine; a statement sets the clock back before it asks for a row. So nothing is
+/// measured as long as rows come.
+struct RowClock {
+    /// SQLite's steps between two looks at the clock, about a millisecond's work.
+    static let stepCount: Int32 = 100_000
+
+    /// How long a row may take; nil without limit.
+    var limit: Duration?
+    /// When SQLite first called back after the row was asked for.
+    var start: ContinuousClock.Instant?
+    /// Whether a statement was stopped for its time since the clock was last set back.
+    var isOver = false
+
+    /// Starts waiting for a row.
+    mutating func reset() { (start, isOver) = (nil, false) }
+
+    /// Looks at the clock; true when the time is over.
+    mutating func check() -> Bool {
+        guard let limit else { return false }
+        let now = ContinuousClock.now
+        guard let start else {
+            self.start = now
+            return false
+        }
+        isOver = now - start > limit
+        return isOver
+    }
+}
+
+extension SQLiteConnection {
+    /// What a connection's statements may do.
+    enum Authority {
+        /// Read.
+        case reading
+        /// Read, write rows, create tables and indexes.
+        case writing
+        /// Everything, as rebuilding a database needs it.
+        case everything
+    }
+
+    /// Sets what statements that are prepared from now on may do.
+    func allow(_ authority: Authority) throws(StoreError) {
+        let code =
+            switch authority {
+            case .everything: sqlite3_set_authorizer(handle, nil, nil)
+            case .reading:
+                sqlite3_set_authorizer(
+                    handle,
+                    { _, action, first, second, database, _ in
+                        SQLiteGuards.allows(action, first, second, database: database, writing: false)
+                            ? SQLITE_OK : SQLITE_DENY
+                    }, nil)
+            case .writing:
+                sqlite3_set_authorizer(
+                    handle,
+                    { _, action, first, second, database, _ in
+                        SQLiteGuards.allows(action, first, second, database: database, writing: true)
+                            ? SQLITE_OK : SQLITE_DENY
+                    }, nil)
+            }
+        try check(code, "Setting up")
+    }
+
+    /// Sets the limits of the connection, and how long a statement may look for its next row; nil for as long as it takes.
+    func bound(maximumValueBytes: Int, rowTimeout: Duration?) {
+        for (limit, value) in SQLiteGuards.limits(maximumValueBytes: maximumValueBytes) {
+            sqlite3_limit(handle, limit, value)
+        }
+        clock.pointee.limit = rowTimeout
+        // SAFETY: `clock` lives as long as the connection, whose statements alone call back, on the thread that uses it.
+        sqlite3_progress_handler(
+            handle, RowClock.stepCount,
+            { context in
+                context?.assumingMemoryBound(to: RowClock.self).pointee.check() == true ? 1 : 0
+            }, clock)
+    }
+
+    /// Runs `body`, whose statements may take as long as they need: checks of the whole file, building indexes.
+    func withoutTimeLimit<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        let limit = clock.pointee.limit
+        clock.pointee.limit = nil
+        defer { clock.pointee.limit = limit }
+        return try body()
+    }
+}

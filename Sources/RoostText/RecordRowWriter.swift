@@ -1,0 +1,171 @@
+public import RoostCore
+
+/// Writes chosen columns of records as text: as JSON objects, as lines of CSV, or value by value.
+///
+/// The values are those of ``RecordTextWriter``, every one exact.
+public struct RecordRowWriter: Sendable {
+    /// What is written.
+    public let columns: RecordColumns
+    private let writer: RecordTextWriter
+    private let model: ManagedObjectModel
+    /// For each column `"name": `.
+    private let keys: [[UInt8]]
+    private let header: [UInt8]
+
+    /// Makes a writer.
+    public init(_ columns: RecordColumns, model: ManagedObjectModel) {
+        self.columns = columns
+        self.model = model
+        writer = RecordTextWriter(model: model)
+        keys = columns.columns.map { column in
+            var key: [UInt8] = []
+            JSONText.append(column.name, to: &key)
+            return key + Array(": ".utf8)
+        }
+        var header: [UInt8] = []
+        for (index, column) in columns.columns.enumerated() {
+            if index > 0 { header.append(UInt8(ascii: ",")) }
+            let start = header.count
+            header.append(contentsOf: column.name.utf8)
+            Self.quote(&header, from: start, isText: true)
+        }
+        header.append(UInt8(ascii: "\n"))
+        self.header = header
+    }
+
+    // MARK: JSON
+
+    /// Appends the columns of a record as a JSON object on one line, without a line break; what has no value is `null`.
+    ///
+    /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. The text is as it was then.
+    public func appendJSON(_ record: RecordReader, to text: inout [UInt8]) throws(StoreError) {
+        let start = text.count
+        text.append(UInt8(ascii: "{"))
+        do throws(StoreError) {
+            for (index, column) in columns.columns.enumerated() {
+                if index > 0 { text.append(contentsOf: ", ".utf8) }
+                text.append(contentsOf: keys[index])
+                try appendJSONValue(column, record, to: &text)
+            }
+        } catch {
+            text.removeLast(text.count - start)
+            throw error
+        }
+        text.append(UInt8(ascii: "}"))
+    }
+
+    private func appendJSONValue(
+        _ column: RecordColumns.Column, _ record: RecordReader, to text: inout [UInt8]
+    ) throws(StoreError) {
+        switch column.content {
+        case .key: JSONText.append(record.key, to: &text)
+        case .version: JSONText.append(Int64(record.version), to: &text)
+        case .entity: JSONText.append(model.entities[record.entityNumber].name.text, to: &text)
+        case .field(let fields):
+            guard let field = fields[record.entityNumber], !record.isNull(field) else {
+                text.append(contentsOf: "null".utf8)
+                return
+            }
+            try writer.appendWhole(field, record, to: &text)
+        }
+    }
+
+    // MARK: CSV
+
+    /// Appends the line of the columns' names.
+    public func appendCSVHeader(to text: inout [UInt8]) { text.append(contentsOf: header) }
+
+    /// Appends the columns of a record as a line of comma-separated values (RFC 4180, with a line feed at its end).
+    ///
+    /// Values are as in JSON, but without quotes where none are needed. What has no value is nothing at all; an empty text is `""`.
+    ///
+    /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. The text is as it was then.
+    public func appendCSV(_ record: RecordReader, to text: inout [UInt8]) throws(StoreError) {
+        let start = text.count
+        do throws(StoreError) {
+            for index in columns.columns.indices {
+                if index > 0 { text.append(UInt8(ascii: ",")) }
+                let cell = text.count
+                if try appendText(index, of: record, to: &text) { Self.quote(&text, from: cell, isText: true) }
+            }
+        } catch {
+            text.removeLast(text.count - start)
+            throw error
+        }
+        text.append(UInt8(ascii: "\n"))
+    }
+
+    /// Puts quotes around what was appended from `start` on, if it needs them.
+    private static func quote(_ text: inout [UInt8], from start: Int, isText: Bool) {
+        var quotes = 0
+        // Blanks at the ends are part of a value; some readers drop them unless they are in quotes.
+        var needsQuotes = start == text.count || text[start] == UInt8(ascii: " ") || text.last == UInt8(ascii: " ")
+        for byte in text[start...] {
+            switch byte {
+            case UInt8(ascii: "\""): quotes += 1
+            case UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r"): needsQuotes = true
+            default: break
+            }
+        }
+        guard needsQuotes || quotes > 0 else { return }
+        let value = Array(text[start...])
+        text.removeLast(value.count)
+        text.reserveCapacity(text.count + value.count + quotes + 2)
+        text.append(UInt8(ascii: "\""))
+        for byte in value {
+            if byte == UInt8(ascii: "\"") { text.append(byte) }
+            text.append(byte)
+        }
+        text.append(UInt8(ascii: "\""))
+    }
+
+    // MARK: Values
+
+    /// Appends the value of one column as plain text: a string as it is, anything else as in JSON but without quotes.
+    ///
+    /// - Returns: Whether there is a value; false, with nothing appended, for null.
+    /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does.
+    public func appendText(
+        _ column: Int, of record: RecordReader, to text: inout [UInt8]
+    ) throws(StoreError) -> Bool {
+        switch columns.columns[column].content {
+        case .key: JSONText.append(record.key, to: &text)
+        case .version: JSONText.append(Int64(record.version), to: &text)
+        case .entity: text.append(contentsOf: model.entities[record.entityNumber].name.text.utf8)
+        case .field(let fields):
+            guard let field = fields[record.entityNumber], !record.isNull(field) else { return false }
+            try appendText(field, record, to: &text)
+        }
+        return true
+    }
+
+    private func appendText(
+        _ field: RecordLayout.Field, _ record: RecordReader, to text: inout [UInt8]
+    ) throws(StoreError) {
+        switch field.kind {
+        case .string, .uri:
+            let start = text.count
+            text.append(contentsOf: record.bytes(field))
+            guard record.bytes(field).isValidUTF8 else {
+                text.removeLast(text.count - start)
+                // Says what is wrong with it.
+                return try writer.appendWhole(field, record, to: &text)
+            }
+        case .objectID, .polymorphicReference:
+            guard let (entity, key) = record.reference(field), entity < model.entities.count else {
+                return try writer.appendWhole(field, record, to: &text)
+            }
+            text.append(contentsOf: model.entities[entity].name.text.utf8)
+            text.append(UInt8(ascii: "/"))
+            JSONText.append(key, to: &text)
+        default:
+            let start = text.count
+            try writer.appendWhole(field, record, to: &text)
+            // What JSON writes as a string here has no escapes.
+            if text.count > start, text[start] == UInt8(ascii: "\"") {
+                text.remove(at: start)
+                text.removeLast()
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostCore
+import RoostMigration
+import Testing
+
+/// Backing up and compacting while other processes write, and while somebody kills us.
+@Suite("Maintenance", .serialized)
+struct MaintenanceTests {
+    private func create(_ bench: Bench, _ type: String, transactions: Int64 = 0) throws -> StoreURL {
+        let url = bench.url(type)
+        let store = try StoreRegistry.shared.create(url, model: try CrashWorkload.model)
+        if transactions > 0 {
+            for number in 1...transactions { _ = try store.commit(try CrashWorkload.transaction(number)) }
+        }
+        try store.close()
+        return url
+    }
+
+    /// That the store holds exactly what the first `number` transactions make; gives its digest.
+    private func requireState(_ url: StoreURL, _ number: Int64?, _ when: String) throws -> Int64 {
+        let store = try StoreRegistry.shared.open(url, options: StoreOptions(isReadOnly: true))
+        defer { try? store.close() }
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let found = try #require(try CrashWorkload.number(in: snapshot), "\(when): no state of any transaction")
+        #expect(CrashWorkload.number(in: try store.metadata()) == found, "\(when): metadata of another state")
+        if let number { #expect(found == number, "\(when)") }
+        var state = try CrashWorkload.State()
+        try state.advance(to: found)
+        if let difference = try store.contents().difference(from: state.contents) {
+            Issue.record("\(when): \(difference)")
+        }
+        #expect(try snapshot.computeTally().digest == state.digest, "\(when)")
+        let damage = try checkStore(store).filter { $0.severity == .damage }
+        #expect(damage.isEmpty, "\(when): \(damage)")
+        return found
+    }
+
+    private func litter(_ bench: Bench) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: bench.directory.path).filter { $0.contains("roost-tmp") }
+    }
+
+    @Test("a backup is exactly one state while another process commits", arguments: FileBackends.all)
+    func backupWhileWriting(type: String) throws {
+        let bench = try Bench()
+        let url = try create(bench, type)
+        let child = try Child("commit", url)
+        var acked = try #require(try child.number("ready"), "\(child.wait())")
+        let backup = StoreURL(type: type, path: bench.directory.appendingPathComponent("backup").path)
+        let original = try StoreRegistry.shared.open(url)
+        let uuid = try original.metadata().storeUUID
+        for round in 1...8 {
+            for _ in 0..<5 { acked = try #require(try child.number("acked"), "\(child.wait())") }
+            // From the file, and from a store that is open here.
+            let source = round % 2 == 0 ? ConversionEndpoint.url(url) : .store(original)
+            let report = try StoreMaintenance().backUp(source, to: backup, options: ConversionOptions(overwrites: true))
+            #expect(report.verified)
+            let found = try requireState(backup, nil, "round \(round)")
+            #expect(found >= acked, "round \(round)")
+            let copy = try StoreRegistry.shared.open(backup, options: StoreOptions(isReadOnly: true))
+            #expect(try copy.metadata().storeUUID == uuid)
+            try copy.close()
+        }
+        child.kill()
+        while let more = try child.number("acked") { acked = more }
+        _ = child.wait()
+        try original.close()
+        #expect(try requireState(url, nil, "the original") >= acked)
+        #expect(try litter(bench) == [])
+    }
+
+    @Test(
+        "a store that is open elsewhere is compacted in place or refused, and loses nothing",
+        arguments: FileBackends.all)
+    func compactWhileWriting(type: String) throws {
+        let bench = try Bench()
+        let url = try create(bench, type, transactions: 200)
+        let child = try Child("commit", url)
+        var acked = try #require(try child.number("ready"), "\(child.wait())")
+        var wasDone = 0
+        for _ in 0..<6 {
+            acked = try #require(try child.number("acked"), "\(child.wait())")
+            do throws(StoreError) {
+                let report = try StoreMaintenance().compact(url)
+                #expect(report.inPlace)
+                wasDone += 1
+            } catch {
+                #expect(error.code == .busy, "\(error)")
+                #if os(Linux)
+                    #expect(error.message.contains("(CrashChild)"), "\(error)")
+                #endif
+                #expect(error.message.contains(url.path) && error.message.lowercased().contains("close"), "\(error)")
+            }
+        }
+        #expect(wasDone == (type == "sqlite" ? 6 : 0))
+        child.kill()
+        while let more = try child.number("acked") { acked = more }
+        _ = child.wait()
+        let found = try requireState(url, nil, "after \(acked)")
+        #expect(found == acked || found == acked + 1)
+        #expect(try !StoreMaintenance().compact(url).inPlace)
+        _ = try requireState(url, found, "compacted")
+        #expect(try litter(bench) == [])
+    }
+
+    @Test(
+        "killed at 25 random instants while compacting, a store is what it was", arguments: FileBackends.all,
+        [false, true])
+    func killed(type: String, isOpen: Bool) throws {
+        guard !isOpen || type == "sqlite" else { return }
+        let seed = seed(named: "ROOST_KILL_SEED")
+        var random = SeededGenerator(seed: seed)
+        let bench = try Bench()
+        let url = try create(bench, type, transactions: 60)
+        var state: Int64 = 60
+        let holder = isOpen ? try StoreRegistry.shared.open(url) : nil
+        for round in 1...25 {
+            let child = try Child("compact", url)
+            _ = try #require(try child.number("ready"), "\(child.wait())")
+            for _ in 0..<random.below(3) {
+                let line = try #require(child.line(), "round \(round), seed \(seed): \(child.wait())")
+                #expect(line.hasPrefix(isOpen ? "in-place" : "compacted"), "round \(round), seed \(seed)")
+            }
+            // A random spin puts the kill anywhere inside, whatever the machine's speed.
+            var spin = random.below(12_000_000)
+            while spin > 0 { spin -= 1 + Int(random.next() & 1) }
+            child.kill()
+            #expect(child.wait().status == -9)
+            let when = "round \(round), seed \(seed)"
+            _ = try requireState(url, state, when)
+            // The next one goes on with it as if nothing had been.
+            let store = try holder ?? StoreRegistry.shared.open(url)
+            state += 1
+            _ = try store.commit(try CrashWorkload.transaction(state))
+            if holder == nil { try store.close() }
+        }
+        try holder?.close()
+        #expect(try !StoreMaintenance().compact(url).inPlace)
+        _ = try requireState(url, state, "at the end")
+        #expect(try litter(bench) == [])
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import Roost
+import Testing
+
+@Suite("The configuration on the command line")
+struct ConfigurationTests {
+    /// A place with a store `a` and a configuration that calls it `main`, another one `copy`.
+    private func place(_ type: String, options: String = "{}") throws -> Workplace {
+        let place = try Workplace()
+        try place.makeStore(type, "a", objects: 50)
+        try place.write(
+            Data(
+                """
+                {
+                  stores: {
+                    main: { type: "\(type)", path: "a" },
+                    copy: { type: "\(type)", path: "b", options: \(options) },
+                  },
+                  default: "main",
+                }
+                """.utf8), to: "roost.json")
+        return place
+    }
+
+    @Test("names stores in every command that takes one", arguments: Workplace.fileTypes)
+    func names(type: String) throws {
+        let place = try place(type)
+        let path = try place.roost("info", "main", "--json").json()["path"] as? String
+        #expect(path?.hasSuffix("/a") == true)
+        #expect(try place.roost("check", "main").code == 0)
+        #expect(try place.roost("convert", "main", "copy").code == 0)
+        #expect(try place.names().contains("b"))
+        #expect(try place.roost("diff", "main", "copy").code == 0)
+        #expect(try place.roost("diff", "copy", "a").code == 0)
+        #expect(try place.roost("model", "print", "main").output == place.roost("model", "print", "a").output)
+        #expect(try place.roost("model", "compare", "main", "copy").code == 0)
+        #expect(try place.roost("model", "validate", "copy").code == 0)
+        // From below, with another working directory, and by --config and ROOST_CONFIG from anywhere.
+        try FileManager.default.createDirectory(atPath: place.file("x/y"), withIntermediateDirectories: true)
+        #expect(try place.roost("info", "main", through: ["/usr/bin/env", "-C", place.file("x/y")]).code == 0)
+        let elsewhere = try Workplace()
+        #expect(try elsewhere.roost("info", "main", "--config", place.file("roost.json")).code == 0)
+        let variable = "ROOST_CONFIG=" + place.file("roost.json")
+        #expect(try elsewhere.roost("info", "main", through: ["/usr/bin/env", variable]).code == 0)
+        try elsewhere.roost("info", "main").expectError(3, containing: "'main'")
+    }
+
+    @Test("gives the default store to a command whose STORE is left out", arguments: Workplace.fileTypes)
+    func defaultStore(type: String) throws {
+        let place = try place(type)
+        #expect(try place.roost("info").output == place.roost("info", "main").output)
+        #expect(try place.roost("check", "--json").code == 0)
+        let copy = ["/usr/bin/env", "ROOST_STORE=copy"]
+        try place.roost("info", through: copy).expectError(3, containing: "/b'")
+        #expect(try place.roost("info", through: ["/usr/bin/env", "ROOST_STORE=\(type):a"]).code == 0)
+        #expect(try place.roost("info", through: ["/usr/bin/env", "ROOST_STORE=a"]).code == 0)
+        try place.roost("info", through: ["/usr/bin/env", "ROOST_STORE=cpoy"]).expectError(
+            2, containing: "did you mean 'copy'?")
+        try place.roost("convert", "main").expectError(2, containing: "needs SOURCE DEST")
+        try Workplace().roost("info").expectError(2, containing: "needs STORE")
+    }
+
+    @Test("goes before a file of the same name, and ./ says that the file is meant", arguments: Workplace.fileTypes)
+    func precedence(type: String) throws {
+        let place = try place(type)
+        try place.makeStore(type, "main", objects: 7)
+        func path(_ text: String) throws -> String? {
+            try place.roost("info", text, "--json").json()["path"] as? String
+        }
+        #expect(try path("main")?.hasSuffix("/a") == true)
+        #expect(try path("./main") == "./main")
+        #expect(try path("\(type):main") == "main")
+    }
+
+    @Test("that is wrong is one error with exit code 2, and nothing is touched", arguments: Workplace.fileTypes)
+    func wrong(type: String) throws {
+        let place = try place(type, options: "{ no_such_option: 1 }")
+        let before = try place.names()
+        for arguments in [["config"], ["info", "main"], ["convert", "a", "copy"], ["info"], ["check", "main"]] {
+            try place.start(arguments).wait().expectError(2, containing: "no_such_option")
+        }
+        for arguments in [["info", "\(type):a"], ["info", "./a"]] {
+            // What cannot be a name does not need the configuration, unless it is asked for.
+            #expect(try place.start(arguments).wait().code == 0)
+            try place.start(arguments + ["--config=roost.json"]).wait().expectError(2, containing: "line 4")
+        }
+        try place.roost("info", "./a", "--config=nothing").expectError(2, containing: "nothing")
+        try place.write(Data("{stores: {main: {type: '\(type)x', path: 'a'}}}".utf8), to: "roost.json")
+        try place.roost("info", "main").expectError(2, containing: "did you mean '\(type)'?")
+        try place.write(Data("{model: 'none', stores: {main: {type: '\(type)', path: 'a'}}}".utf8), to: "roost.json")
+        try place.roost("info", "main").expectError(2, containing: "no file")
+        try place.write(Data("{model: 'a', stores: {main: {type: '\(type)', path: 'a'}}}".utf8), to: "roost.json")
+        #expect(try place.roost("config").code == 0)
+        try place.write(Data("not a model".utf8), to: "m.json")
+        try place.write(Data("{model: 'm.json'}".utf8), to: "roost.json")
+        try place.roost("config").expectError(2, containing: "model")
+        #expect(try place.names().filter { $0 != "m.json" } == before)
+    }
+
+    @Test("suggests the store that a mistyped name most likely meant")
+    func hints() throws {
+        let place = try place(try #require(Workplace.fileTypes.first))
+        try place.roost("info", "mian").expectError(3, containing: "the store 'main'")
+        try place.roost("convert", "main", "cop").expectError(3, containing: "the store 'copy'")
+    }
+
+    @Test("is printed with the origin of each value")
+    func printed() throws {
+        let place = try place(try #require(Workplace.fileTypes.first))
+        let result = try place.roost("config", through: ["/usr/bin/env", "ROOST_STORE=copy"])
+        #expect(result.code == 0 && result.errors == "")
+        let lines = result.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        #expect(lines.first == ["setting", "value", "from"])
+        #expect(lines.contains { $0.first == "file" && $0.last == "found" })
+        #expect(lines.contains(["default", "copy", "ROOST_STORE"]))
+        #expect(lines.contains { $0.first == "stores.copy" && $0.last == "roost.json:4" })
+        #expect(lines.contains { $0.first?.hasPrefix("stores.main.options.") == true && $0.last == "default" })
+        let json = try place.roost("config", "--json").json()
+        let settings = try #require(json["settings"] as? [[String: String]])
+        #expect((json["file"] as? String)?.hasSuffix("/roost.json") == true)
+        #expect(settings.first { $0["key"] == "default" }?["value"] == "main")
+        let none = try Workplace().roost("config")
+        #expect(none.code == 0 && none.output.contains("no configuration"))
+    }
+
+    #if SQLite
+        @Test("gives its options to a store that a conversion makes")
+        func options() throws {
+            let place = try place("sqlite", options: "{ pageSizeBytes: 1024 }")
+            #expect(try place.roost("convert", "main", "copy").code == 0)
+            // The page size is a big-endian number at offset 16 of an SQLite file.
+            #expect(try Array(place.bytes("b")[16..<18]) == [4, 0])
+        }
+    #endif
+
+    /// `ROOST_WRITE_DOCS=1` writes the table anew.
+    @Test("has the options of every type in docs/configuration.md")
+    func page() throws {
+        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("docs/configuration.md")
+        let text = String(decoding: try Data(contentsOf: url), as: UTF8.self)
+        let title = "| type | option | value | default | what it does |\n|---|---|---|---|---|\n"
+        let before = try #require(text.range(of: title)).upperBound
+        let after = text[before...].range(of: "\n## ")?.lowerBound ?? text.endIndex
+        let rows = StoreRegistry.builtIn.all.flatMap { type in
+            type.optionDescriptions.isEmpty
+                ? ["| `\(type.name)` | – | | | |\n"]
+                : type.optionDescriptions.map {
+                    "| `\(type.name)` | `\($0.name)` | \($0.values.description) | \($0.standard) | \($0.summary) |\n"
+                }
+        }
+        let wanted = text[..<before] + rows.joined() + text[after...]
+        if ProcessInfo.processInfo.environment["ROOST_WRITE_DOCS"] != nil {
+            try Data(wanted.utf8).write(to: url)
+        } else {
+            #expect(text == wanted)
+        }
+    }
+}

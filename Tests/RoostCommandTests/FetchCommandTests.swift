@@ -1,0 +1,177 @@
+import Foundation
+import Roost
+import Testing
+
+@testable import RoostCommand
+
+@Suite("roost fetch")
+struct FetchCommandTests {
+    /// A store of notes: what is told apart, what is wide, what is hostile to a terminal.
+    private static func makeNotes(_ place: Workplace, _ type: String) throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Note",
+                attributes: [
+                    .init("text", .string), .init("year", .integer16), .init("weight", .float), .init("day", .date),
+                    .init("blob", .binaryData),
+                ],
+                relationships: [.toOne("next", "Note")]),
+            EntityDescription("Letter", superentity: "Note", attributes: [.init("stamp", .string)]),
+        ])
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: place.file("notes")), model: model)
+        var changes = ChangeSet(model: model)
+        let texts: [Value] = [
+            "plain", "", .null, "NULL", "\"NULL\"", "日本語のとても長い文章です", "line\nbreak\u{1B}[31m", "a,b \"c\"", "👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦",
+        ]
+        for (index, text) in texts.enumerated() {
+            var values: [String: Value] = ["text": text, "year": .int(Int64(2000 + index % 3))]
+            if index == 0 {
+                values["weight"] = .double(Double(Float(4.1)))
+                values["day"] = .date(Date(timeIntervalSinceReferenceDate: 0.5))
+                values["blob"] = .data(Data([1, 2, 3]))
+                values["next"] = .objectID(ObjectID("Letter", 9))
+            }
+            try changes.insert(ObjectID(index == 8 ? "Letter" : "Note", Int64(index + 1)), values: values)
+        }
+        _ = try store.commit(changes)
+        try store.close()
+    }
+
+    @Test(
+        "prints a table that fits, tells null from empty and obeys no control character", arguments: Workplace.fileTypes
+    )
+    func table(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(place, type)
+        let wide = try place.roost("fetch", "notes", "Note", "--select=id,text,weight,day,blob,next")
+        #expect(wide.code == 0 && wide.errors == "")
+        #expect(
+            wide.output.split(separator: "\n").prefix(6).map(String.init) == [
+                "id  text                        weight  day                     blob       next",
+                " 1  plain                          4.1  2001-01-01T00:00:00.5Z  <3 bytes>  Letter/9",
+                " 2                                NULL  NULL                    NULL       NULL",
+                " 3  NULL                          NULL  NULL                    NULL       NULL",
+                " 4  \"NULL\"                        NULL  NULL                    NULL       NULL",
+                " 5  \"\"NULL\"\"                      NULL  NULL                    NULL       NULL",
+            ])
+        #expect(wide.output.contains("line␊break␛[31m") && !wide.output.contains("\u{1B}"))
+        for columns in [1, 8, 20, 33, 60, 100] {
+            let fitted = try place.roost(
+                "fetch", "notes", "Note", "--select=id,text,year", through: ["/usr/bin/env", "COLUMNS=\(columns)"])
+            let lines = fitted.output.split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.count == 11)
+            for line in lines { #expect(DisplayWidth.of(line) <= columns, "\(columns): \(line)") }
+            #expect(lines.allSatisfy { !$0.hasSuffix(" ") })
+        }
+        let narrow = try place.roost(
+            "fetch", "notes", "Note", "--select=text,id,year", through: ["/usr/bin/env", "COLUMNS=10"])
+        #expect(narrow.output.contains("日本…"))
+        #expect(narrow.errors.contains("no room for year"))
+    }
+
+    @Test("chooses, sorts and counts as asked", arguments: Workplace.fileTypes)
+    func choosing(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(place, type)
+        func ids(_ arguments: String...) throws -> [String] {
+            let run = try place.start(["fetch", "notes", "Note", "--select=id", "--format=csv"] + arguments).wait()
+            #expect(run.code == 0 && run.errors == "", "\(run.errors)")
+            return run.output.split(separator: "\n").dropFirst().map(String.init)
+        }
+        #expect(try ids() == (1...9).map { "\($0)" })
+        #expect(try ids("--sort=-year,text") == ["3", "6", "9", "2", "5", "8", "4", "7", "1"])
+        #expect(try ids("--sort=year,id,text", "--limit=2", "--offset=1") == ["4", "7"])
+        #expect(try ids("--where=text = NULL OR text = ''") == ["2", "3"])
+        #expect(
+            try ids("--where", "year IN {2001, 2002} AND NOT text BEGINSWITH 'a'", "--sort=-year") == [
+                "3", "6", "9", "2", "5",
+            ])
+        #expect(try ids("--where=weight = 4.1") == ["1"])
+        #expect(try ids("--where=next = 'Letter/9' AND day > '2001-01-01' AND day < '2001-01-01T00:00:01Z'") == ["1"])
+        #expect(try ids("--where=SELF IN {2, 'Letter/9', 77}") == ["2", "9"])
+        #expect(try ids("--id=9", "--id", "2", "--id=9") == ["9", "2", "9"])
+        #expect(try ids("--limit=0") == [])
+        #expect(try place.roost("fetch", "notes", "Letter", "--count").output == "1\n")
+        #expect(
+            try place.roost("fetch", "notes", "Note", "--count", "--where=year = 2000", "--limit=2").output == "2\n")
+        let missing = try place.roost("fetch", "notes", "Letter", "--id=9", "--id=1", "--format=jsonl", "--select=id")
+        #expect(missing.code == 1 && missing.output == "{\"id\": 9}\n")
+        #expect(missing.errors == "roost: Letter/p1 does not exist\n")
+        #expect(try place.roost("fetch", "notes", "Note", "--id=1", "--id=55", "--count").output == "1\n")
+    }
+
+    @Test("prints JSON and CSV from which the values can be read again", arguments: Workplace.fileTypes)
+    func exactForms(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(place, type)
+        let json = try place.roost("fetch", "notes", "Note", "--format=json").output
+        let list = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]])
+        #expect(list.count == 9)
+        #expect(list[0]["entity"] as? String == "Note" && list[0]["blob"] as? String == "AQID")
+        #expect(list[1]["text"] as? String == "" && list[2]["text"] == nil)
+        #expect(list[6]["text"] as? String == "line\nbreak\u{1B}[31m")
+        let lines = try place.roost("fetch", "notes", "Note", "--format=jsonl").output.split(separator: "\n")
+        #expect(
+            lines.map(String.init)
+                == json.split(separator: "\n").dropFirst().dropLast().map { line in
+                    String(line.hasSuffix(",") ? line.dropLast() : line)
+                })
+        let selected = try place.roost("fetch", "notes", "Note", "--format=jsonl", "--select=text,year", "--limit=3")
+            .output
+        #expect(
+            selected == """
+                {"text": "plain", "year": 2000}
+                {"text": "", "year": 2001}
+                {"text": null, "year": 2002}
+
+                """)
+        #expect(
+            try place.roost("fetch", "notes", "Note", "--format=csv", "--select=id,text", "--id=2", "--id=3", "--id=8")
+                .output
+                == "id,text\n2,\"\"\n3,\n8,\"a,b \"\"c\"\"\"\n")
+        #expect(try place.roost("fetch", "notes", "Note", "--format=json", "--where=FALSEPREDICATE").output == "[]\n")
+        #expect(
+            try place.roost("fetch", "notes", "Letter", "--format=csv", "--limit=0").output
+                == "id,blob,day,text,weight,year,next,stamp\n")
+    }
+
+    @Test(
+        "says what is wrong with a request, in one line",
+        arguments: [
+            (["Nota"], 3, "did you mean 'Note'?"), (["Everything"], 3, "it has Letter, Note"),
+            (["Note", "--where=yaer = 1"], 3, "did you mean 'year'?"), (["Note", "--where=year = "], 3, "column 8"),
+            (["Note", "--where=year = 'x'"], 3, "'Note.year' (integer16)"),
+            (["Note", "--where=text LIKE 'x'"], 3, "LIKE"),
+            (["Note", "--select=txt"], 3, "did you mean 'text'?"),
+            (["Note", "--select=a,,b"], 2, "one of them is empty"),
+            (["Note", "--sort=txt"], 3, "did you mean 'text'?"), (["Note", "--sort=next"], 3, "cannot be sorted"),
+            (["Note", "--sort=-id"], 2, "ascending"), (["Note", "--format=cvs"], 2, "did you mean 'csv'?"),
+            (["Note", "--limit=-1"], 2, "at least 0"), (["Note", "--id=0"], 2, "at least 1"),
+            (["Note", "--id=1", "--where=year = 1"], 2, "leave out '--where'"), ([], 2, "needs STORE ENTITY"),
+        ] as [([String], Int32, String)])
+    func refusals(arguments: [String], code: Int32, message: String) throws {
+        let place = try Workplace()
+        let type = try #require(Workplace.fileTypes.first)
+        try Self.makeNotes(place, type)
+        let result = try place.start(["fetch", "notes"] + arguments).wait()
+        result.expectError(code, containing: message)
+        #expect(result.output == "")
+    }
+
+    @Test("prints every batch of a long list", arguments: Workplace.fileTypes)
+    func manyBatches(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "music", objects: 8000)
+        let count = try #require(Int(try place.roost("fetch", "music", "Track", "--count").output.dropLast()))
+        #expect(count > 3000)
+        for format in ["jsonl", "csv", "table"] {
+            let output = try place.roost("fetch", "music", "Track", "--format=\(format)", "--select=id,title").output
+            #expect(output.split(separator: "\n").count == count + (format == "jsonl" ? 0 : 1), "\(format)")
+        }
+        let quick = try RunningCommand(
+            ["/bin/sh", "-c", "'\(try #require(Workplace.program))' fetch music Track --format=csv | head -n 2"],
+            in: place.path
+        ).wait()
+        #expect(quick.code == 0 && quick.errors == "")
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Roost
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+@Suite("roost backup and roost compact", .serialized)
+struct MaintenanceCommandTests {
+    @Test("copy and shrink a store, and say so", arguments: Workplace.fileTypes)
+    func wholeWay(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a")
+        let backup = try place.roost("backup", "a", "b")
+        #expect(backup.code == 0 && backup.errors == "")
+        #expect(backup.output.hasPrefix("Backed up \(type):a to \(type):b.\n"))
+        #expect(try place.roost("diff", "a", "b").code == 0)
+        let uuid = try place.roost("info", "a", "--json").json()["uuid"] as? String
+        #expect(try place.roost("info", "b", "--json").json()["uuid"] as? String == uuid)
+        try place.roost("backup", "a", "\(type):b").expectError(3, containing: "exists already")
+        #expect(try place.roost("backup", "a", "b", "--overwrite", "--quiet").output == "")
+        #expect(try place.roost("backup", "a", "c", "--json").json()["verified"] as? Bool == true)
+        try place.roost("backup", "a", "a").expectError(3, containing: "the store itself")
+        try place.roost("backup", "a", "memory:x").expectError(3, containing: "of type '\(type)' too")
+
+        let store = try StoreRegistry.builtIn.open(StoreURL(type: type, path: place.file("b")))
+        var changes = ChangeSet(model: store.model)
+        changes.deletes = (1...1500).map { .init(ObjectID("Track", Int64($0)), version: 1) }
+        _ = try store.commit(changes)
+        try store.close()
+        let before = try place.bytes("b").count
+        let report = try place.roost("compact", "b", "--json").json()
+        #expect(report["bytesBefore"] as? Int == before)
+        #expect(report["bytesAfter"] as? Int == (try place.bytes("b").count))
+        // A JSON document has no gaps.
+        #expect(try place.bytes("b").count < before || type == "json")
+        #expect(report["inPlace"] as? Bool == false && (report["warnings"] as? [Any])?.isEmpty == true)
+        let text = try place.roost("compact", "b")
+        #expect(text.code == 0 && text.output.hasPrefix("Compacted \(type):b.\n  before "))
+        #expect(try place.roost("compact", "b", "--quiet").output == "")
+        #expect(try place.roost("check", "b").code == 0)
+        try place.roost("compact", "nothing").expectError(3, containing: "no such file")
+        try place.roost("compact", "memory:x").expectError(3, containing: "cannot be compacted")
+        #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
+    }
+
+    @Test("end without a trace at Ctrl-C", arguments: Workplace.fileTypes, ["backup", "compact"])
+    func stopped(type: String, command: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a", objects: 6000)
+        let arguments = command == "backup" ? ["backup", "a", "b", "--quiet"] : ["compact", "a", "--quiet"]
+        let clock = ContinuousClock()
+        let start = clock.now
+        try #require(try place.start(arguments).wait().code == 0)
+        let microseconds = (clock.now - start) / .microseconds(1)
+        let digest = try place.roost("info", "a", "--json").json()["digest"] as? String
+        let seed = UInt64.random(in: 0 ... .max)
+        var numbers = SeededNumbers(seed)
+        var stopped = 0
+        for round in 0..<16 {
+            if command == "backup" { try? FileManager.default.removeItem(atPath: place.file("b")) }
+            let run = try place.start(arguments)
+            // The instant is what the test varies: nothing is waited for.
+            usleep(UInt32(Double(numbers.next() % 1000) / 1000 * microseconds))
+            kill(run.process.processIdentifier, SIGINT)
+            let result = try run.wait()
+            #expect(result.wasKilled || [0, 130].contains(result.code), "seed \(seed), round \(round): \(result)")
+            if result.code == 130, !result.wasKilled { stopped += 1 }
+            #expect(try place.names().filter { $0.contains("roost-tmp") } == [], "seed \(seed), round \(round)")
+            if command == "backup" {
+                let isThere = FileManager.default.fileExists(atPath: place.file("b"))
+                #expect(isThere == (!result.wasKilled && result.code == 0), "seed \(seed), round \(round): \(result)")
+            }
+            let info = try place.roost("info", "a", "--json")
+            #expect(try info.json()["digest"] as? String == digest, "seed \(seed), round \(round)")
+        }
+        #expect(stopped > 0, "seed \(seed)")
+        #expect(try place.roost("check", "a").code == 0)
+    }
+}

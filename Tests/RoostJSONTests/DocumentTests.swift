@@ -1,0 +1,184 @@
+import Foundation
+import RoostCore
+import RoostFiles
+import Testing
+
+@testable import RoostJSON
+
+@Suite("Document")
+struct DocumentTests {
+    private func smallModel() throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [EntityDescription("A", attributes: [AttributeDescription("s", .string)])])
+    }
+
+    /// A small document.
+    private func small(_ bench: Bench) throws -> [UInt8] {
+        let store = try bench.type.create(bench.url(), model: try smallModel(), options: StoreOptions())
+        try store.change { try $0.insert(ObjectID("A", 1), values: ["s": "x\u{E9}"]) }
+        try store.close()
+        return try bench.bytes()
+    }
+
+    @Test("the same contents give the same bytes, whatever the way to them")
+    func stability() throws {
+        let bench = try Bench()
+        let options = StoreOptions(storeUUID: StoreUUID())
+        for name in ["a", "b"] {
+            let store = try bench.create(name, options: options)
+            try store.fill()
+            try store.close()
+        }
+        #expect(try bench.bytes("a") == bench.bytes("b"))
+        let before = try bench.bytes("a")
+        // Opening, reading and closing writes nothing.
+        let status = try FileIdentity(at: bench.path("a"))
+        let store = try bench.open("a")
+        _ = try store.state()
+        try store.close()
+        #expect(try FileIdentity(at: bench.path("a")).isUnchanged(since: status))
+        #expect(try bench.bytes("a") == before)
+        // One record on each line.
+        let lines = try bench.text("a").split(separator: "\n")
+        #expect(lines.filter { $0.hasPrefix("{\"id\": ") }.count == 8)
+        #expect(lines.contains { $0.hasPrefix("[2, 1") })
+    }
+
+    @Test("a document cut at any byte is refused and left alone")
+    func cutting() throws {
+        let bench = try Bench()
+        let document = try small(bench)
+        for count in document.indices {
+            let cut = Array(document.prefix(count))
+            try bench.write(cut)
+            let error = #expect(throws: StoreError.self, "cut to \(count) bytes") {
+                try bench.open(readOnly: true).close()
+            }
+            #expect(
+                [.notAStore, .corrupted].contains(error?.code), "cut to \(count) bytes: \(String(describing: error))")
+            #expect(try bench.bytes() == cut)
+        }
+        for count in [0, 1, document.count / 2, document.count - 1] {
+            try bench.write(document.prefix(count))
+            try bench.refused()
+        }
+    }
+
+    @Test("a document without its checksum that is cut at any byte is refused, but for the line break at its end")
+    func cuttingWithoutChecksum() throws {
+        let bench = try Bench()
+        _ = try small(bench)
+        try bench.edit("store", "\"s\"", "\"s\"")
+        let document = try bench.bytes()
+        let reader = try bench.open(readOnly: true)
+        let state = try reader.state()
+        try reader.close()
+        for count in document.indices {
+            try bench.write(document.prefix(count))
+            if count == document.count - 1 {
+                let store = try bench.open(readOnly: true)
+                #expect(try store.state() == state)
+                try store.close()
+            } else {
+                #expect(throws: StoreError.self, "cut to \(count) bytes") { try bench.open(readOnly: true).close() }
+            }
+        }
+    }
+
+    @Test("a document with any byte changed is refused")
+    func flipping() throws {
+        let bench = try Bench()
+        let document = try small(bench)
+        for index in document.indices {
+            for mask in [UInt8(1) << UInt8(index % 8), 0xFF] {
+                var changed = document
+                changed[index] ^= mask
+                try bench.write(changed)
+                #expect(throws: StoreError.self, "byte \(index) changed by \(mask)") {
+                    try bench.open(readOnly: true).close()
+                }
+            }
+        }
+        var changed = document
+        changed[document.count / 2] ^= 1
+        try bench.write(changed)
+        let error = try bench.refused()
+        #expect(error.code == .corrupted)
+        #expect(error.message.contains("remove the line"), "\(error)")
+        // Even one that reads as well as before.
+        try bench.write(String(decoding: document, as: UTF8.self).replacingOccurrences(of: "x", with: "y").utf8)
+        #expect(try bench.refused().message.contains("remove the line"))
+        try bench.write(document + [UInt8(ascii: "\n")])
+        #expect(try bench.refused().message.contains("remove the line"))
+    }
+
+    @Test("an empty file, or one with nothing but space, is never an empty store")
+    func emptyFiles() throws {
+        let bench = try Bench()
+        for text in ["", " ", "\n\n\t \n", "{}", "{\"format\": \"roost-json\"", "null", "[]"] {
+            try bench.write(text.utf8)
+            let error = try bench.refused()
+            #expect([.notAStore, .corrupted].contains(error.code))
+        }
+    }
+
+    @Test("extreme values survive exactly")
+    func extremeValues() throws {
+        let bench = try Bench()
+        let numbers: [Double] = [
+            .nan, -.nan, Double(nan: 7, signaling: false), .infinity, -.infinity, -0.0, 0, .leastNonzeroMagnitude,
+            .greatestFiniteMagnitude, 0.1, 1e22, 9007199254740992, -1.0000000000000002,
+        ]
+        let odd = "\u{0}\u{1F}\u{7F}\u{2028}\u{FEFF}\u{FFFF}\u{10FFFF}\"\\/"
+        let allBytes = Data([UInt8](0...255))
+        let store = try bench.create()
+        try store.change { changes in
+            for (index, number) in numbers.enumerated() {
+                try changes.insert(
+                    ObjectID("Book", Int64(index) + 1),
+                    values: [
+                        "weight": .double(number), "pages": .int(index % 2 == 0 ? 2_147_483_647 : -2_147_483_648),
+                        "title": .string(odd + "\(index)"), "cover": .data(allBytes),
+                    ])
+            }
+            try changes.insert(ObjectID("Book", .max - 1), values: [:])
+        }
+        let state = try store.state()
+        try store.close()
+        let again = try bench.open()
+        #expect(try again.state() == state)
+        try again.close()
+    }
+
+    @Test("a document larger than the options allow is neither read nor written")
+    func limit() throws {
+        let bench = try Bench()
+        let store = try bench.create(options: StoreOptions(typeOptions: ["maximumDocumentBytes": "20000"]))
+        try store.fill()
+        let error = #expect(throws: StoreError.self) {
+            try store.change { changes in
+                try changes.insert(ObjectID("Book", 50), values: ["cover": .data(Data(repeating: 1, count: 1 << 21))])
+            }
+        }
+        #expect(error?.code == .limitExceeded)
+        let state = try store.state()
+        try store.close()
+        let reader = try bench.open(options: ["maximumDocumentBytes": "20000"])
+        #expect(try reader.state() == state)
+        try reader.close()
+        let refused = #expect(throws: StoreError.self) { _ = try bench.open(options: ["maximumDocumentBytes": "4096"]) }
+        #expect(refused?.code == .limitExceeded)
+    }
+
+    @Test(
+        "options are checked",
+        arguments: [
+            ("journalByte", "1"), ("journalBytes", "x"), ("journalBytes", "1"), ("maximumDocumentBytes", "-5"),
+        ])
+    func options(name: String, value: String) throws {
+        let bench = try Bench()
+        try bench.create().close()
+        let error = #expect(throws: StoreError.self) { _ = try bench.open(options: [name: value]) }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains("'\(name)'") ?? false)
+    }
+}

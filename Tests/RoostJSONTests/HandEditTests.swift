@@ -1,0 +1,211 @@
+import Foundation
+import RoostCore
+import RoostFiles
+import Testing
+
+@testable import RoostJSON
+
+/// One slip of a person with an editor, and what the error must say.
+struct Slip: Sendable, CustomTestStringConvertible {
+    let name: String
+    let old: String
+    let new: String
+    let says: [String]
+
+    init(_ name: String, _ old: String, _ new: String, _ says: String...) {
+        (self.name, self.old, self.new, self.says) = (name, old, new, says)
+    }
+
+    var testDescription: String { name }
+
+    static let all: [Slip] = [
+        Slip("a missing comma", "\"name\": \"Ada\"}", "\"name\": \"Ada\" \"x\": 1}", "line ", "column "),
+        Slip("a missing quote", "\"Ada\"", "\"Ada", "line ", "column "),
+        Slip("a trailing comma", "\"name\": \"red\"}", "\"name\": \"red\",}", "line ", "column "),
+        Slip("a comment", "\"name\": \"red\"}", "\"name\": \"red\"} // mine", "line ", "column "),
+        Slip("a string for a number", "\"pages\": 200", "\"pages\": \"200\"", "Book/p2", "pages"),
+        Slip("a number for a string", "\"title\": \"Book 2\"", "\"title\": 2", "Book/p2", "title"),
+        Slip("a number out of range", "\"pages\": 200", "\"pages\": 3000000000", "Book/p2", "pages"),
+        Slip("a fraction for a whole number", "\"pages\": 200", "\"pages\": 200.5", "Book/p2", "pages"),
+        Slip("a number beyond every range", "\"pages\": 200", "\"weight2\": 1e999", "Book/p2", "weight"),
+        Slip("binary data that is not base64", "\"cover\": \"AAAA", "\"cover\": \"A*AA", "Book/p", "cover"),
+        Slip("a property that does not exist", "\"pages\": 200", "\"page\": 200", "Book/p2", "did you mean 'pages'"),
+        Slip("a key twice in a record", "\"pages\": 200", "\"pages\": 200, \"pages\": 7", "line ", "column "),
+        Slip("an entity that does not exist", "\"Book\": [", "\"Bok\": [", "did you mean 'Book'"),
+        Slip(
+            "an ID twice", "{\"id\": 3, \"version\": 1, \"author\"", "{\"id\": 2, \"version\": 1, \"author\"",
+            "Book/p2", "line "),
+        Slip(
+            "an ID that another entity of the hierarchy has", "{\"id\": 3, \"version\": 1, \"code\"",
+            "{\"id\": 1, \"version\": 1, \"code\"", "p1", "line "),
+        Slip("no ID", "{\"id\": 3, \"version\": 1, \"author\"", "{\"version\": 1, \"author\"", "Book", "id"),
+        Slip(
+            "an ID of 0", "{\"id\": 3, \"version\": 1, \"author\"", "{\"id\": 0, \"version\": 1, \"author\"", "Book",
+            "id"),
+        Slip(
+            "a reference to nothing", "\"author\": \"Author/1\", \"author#order\": 2",
+            "\"author\": \"Author/77\", \"author#order\": 2", "Book/p2", "author", "p77", "column "),
+        Slip(
+            "a reference of the wrong entity", "\"author\": \"Author/1\"", "\"author\": \"Tag/1\"", "Book/p1", "author"),
+        Slip("a link from nothing", "[1, 1", "[99, 1", "Book.tags", "p99", "line "),
+        Slip("a link to nothing", "[1, 1", "[1, 99", "Book.tags", "p99", "line "),
+        Slip("a link with three keys too many", "[2, 1", "[2, 1, 5, 6, 7", "Book.tags", "line "),
+        Slip("a link of text", "[2, 1", "[\"2\", 1", "Book.tags", "line "),
+        Slip("a relationship that does not exist", "\"Book.tags\"", "\"Book.tag\"", "did you mean 'Book.tags'"),
+        Slip("a unique value twice", "\"code\": \"b\"", "\"code\": \"a\"", "Author", "code", "p1", "p2", "line "),
+        Slip("a member that does not exist", "\"lastKeys\"", "\"lastKey\"", "did you mean 'lastKeys'"),
+        Slip("no format version", "\"formatVersion\": 1, \"store", "\"store", "formatVersion"),
+        Slip("a member twice", "\"storeUUID\"", "\"metadata\": {}, \"storeUUID\"", "occurs twice", "line "),
+        Slip("no UUID", "\"storeUUID\": \"", "\"foldedJournal\": \"", "foldedJournal"),
+        Slip("a UUID that is none", "\"storeUUID\": \"", "\"storeUUID\": \"x", "UUID"),
+        Slip("a generation that is none", "\"generation\": ", "\"generation\": -", "generation", "line 2"),
+        Slip("a last key of no entity", "\"lastKeys\": {", "\"lastKeys\": {\"Boook\": 1, ", "did you mean 'Book'"),
+        Slip("a last key that is none", "\"lastKeys\": {", "\"lastKeys\": {\"Tagg\": -1, ", "Tagg"),
+        Slip("metadata with an unknown tag", "\"place\":\"shelf\"", "\"place\": {\"$what\": 1}", "metadata", "line "),
+        Slip("metadata twice", "\"place\":\"shelf\"", "\"place\": 1, \"place\": 2", "line "),
+        Slip("text behind the end", "\n}\n", "\n}\n{}", "line "),
+    ]
+}
+
+@Suite("Editing by hand")
+struct HandEditTests {
+    private func filled(_ bench: Bench) throws {
+        let store = try bench.create()
+        try store.fill()
+        try store.close()
+    }
+
+    /// Puts `slip` into the document; where its text is not in it as it stands, an equal one is.
+    private func slip(_ slip: Slip, into bench: Bench) throws {
+        try bench.edit("store", slip.old, slip.new)
+    }
+
+    @Test("every slip is refused with its place, and nothing is touched", arguments: Slip.all)
+    func slips(_ slip: Slip) throws {
+        let bench = try Bench()
+        try filled(bench)
+        try self.slip(slip, into: bench)
+        let error = try bench.refused()
+        #expect(error.code == .corrupted, "\(error)")
+        #expect(error.message.contains("store, line ") || error.message.contains("line "), "\(error)")
+        for word in slip.says { #expect(error.message.contains(word), "\(error)") }
+        #expect(error.message.contains("Ada") == false, "\(error)")
+    }
+
+    @Test("a correct edit is taken over, and written with a checksum when something is committed")
+    func correctEdit() throws {
+        let bench = try Bench()
+        try filled(bench)
+        try bench.edit("store", "\"name\": \"Ada\"", "\"name\": \"Ada Lovelace\"")
+        let edited = try bench.bytes()
+        let reader = try bench.open()
+        _ = try reader.state()
+        try reader.close()
+        #expect(try bench.bytes() == edited)
+        let store = try bench.open()
+        let snapshot = try store.snapshot()
+        #expect(try snapshot.count(FetchRequest("Author", where: .equal("name", "Ada Lovelace"))) == 1)
+        snapshot.close()
+        // A record that was written by hand, with a key above all others, and no version.
+        try store.change { try $0.insert(ObjectID("Tag", 30), values: ["name": "new"]) }
+        try store.close()
+        #expect(try bench.text().contains("\n, \"checksum\": "))
+        try bench.edit("store", "{\"id\": 30, \"version\": 1,", "{\"id\": 99, \"name\": \"by hand\"},\n{\"id\": 30,")
+        let last = try bench.open()
+        #expect(try last.reserveKeys(1, for: "Tag").lowerBound == 100)
+        try last.close()
+    }
+
+    @Test("a document of another spacing and order reads the same")
+    func spacing() throws {
+        let bench = try Bench()
+        try filled(bench)
+        let store = try bench.open(readOnly: true)
+        let state = try store.state()
+        try store.close()
+        try bench.edit("store", "\"generation\": ", "\r\n\t\"generation\"\n:\n  ")
+        try bench.edit("store", ", \"pages\": 200", "\n ,\"p\\u0061ges\" : 200")
+        let again = try bench.open(readOnly: true)
+        #expect(try again.state() == state)
+        try again.close()
+    }
+
+    @Test("references to deleted objects, which stores may hold, come back, and are warnings of a check")
+    func danglingReferences() throws {
+        let bench = try Bench()
+        try filled(bench)
+        let store = try bench.open()
+        try store.change { $0.delete(ObjectID("Author", 1), version: 1) }
+        let state = try store.state()
+        try store.close()
+        let again = try bench.open()
+        #expect(try again.state() == state)
+        #expect(try checkStore(again).contains { $0.severity == .warning && $0.message.contains("author") })
+        try again.close()
+        // Who edits such a document by hand is told.
+        try bench.edit("store", "Book 2", "Book 2")
+        #expect(try bench.refused().message.contains("no such Author"))
+    }
+
+    @Test("a document of a newer format is refused")
+    func newerVersion() throws {
+        let bench = try Bench()
+        try filled(bench)
+        try bench.edit("store", "\"formatVersion\": 1, \"store", "\"formatVersion\": 2, \"store")
+        let error = try bench.refused()
+        #expect(error.code == .unsupportedVersion)
+        #expect(error.message.contains("newer program"))
+    }
+
+    @Test("a model with errors gives its problems, with places in the file")
+    func modelProblems() throws {
+        let bench = try Bench()
+        try filled(bench)
+        try bench.edit("store", "\"destination\": \"Tag\"", "\"destination\": \"Tagg\"")
+        let error = try bench.refused()
+        #expect(error.message.contains("Tagg"), "\(error)")
+        #expect(error.message.contains("Book"), "\(error)")
+        try filled(try Bench())
+        try bench.edit("store", "\"destination\": \"Tagg\"", "\"destination\": Tagg")
+        let syntax = try bench.refused()
+        let lines = try bench.text().split(separator: "\n", omittingEmptySubsequences: false)
+        let line = try #require(lines.firstIndex { $0.contains("\"destination\": Tagg") }) + 1
+        #expect(syntax.message.contains("line \(line)"), "\(syntax)")
+    }
+
+    @Test("hostile texts: nesting of 100 000, invalid UTF-8, a byte order mark, UTF-16, lone surrogates")
+    func hostileTexts() throws {
+        let bench = try Bench()
+        try filled(bench)
+        let text = try bench.text()
+        let deep = String(repeating: "[", count: 100_000)
+        for (old, new) in [
+            ("\"pages\": 200", "\"pages\": \(deep)"), ("\"place\":\"shelf\"", "\"place\": \(deep)"),
+            ("\"lastKeys\": {", "\"lastKeys\": {\"x\": \(deep)"), ("\"name\": \"red\"", "\"name\": \"\\ud800\""),
+        ] {
+            try bench.write(text.utf8)
+            try bench.edit("store", old, new)
+            let error = try bench.refused()
+            #expect(error.code == .corrupted && error.message.contains("line "), "\(error)")
+        }
+        try bench.write(text.utf8)
+        try bench.edit("store", "\"name\": \"red\"", "\"name\": \"@@\"")
+        let plain = try bench.bytes()
+        let place = try #require(plain.indices.first { plain[$0...].starts(with: "@@".utf8) })
+        let wrong: [[UInt8]] = [
+            [0xFF, 0xFE], [0xC0, 0xAF], [0xED, 0xA0], [0xF5, 0x80], [0x00, 0x41], [0x80, 0x41],
+        ]
+        for bytes in wrong {
+            var changed = plain
+            changed.replaceSubrange(place..<place + 2, with: bytes)
+            try bench.write(changed)
+            #expect(try bench.refused().code == .corrupted)
+        }
+        try bench.write("\u{FEFF}\(text)".utf8)
+        #expect([.notAStore, .corrupted].contains(try bench.refused().code))
+        var wide: [UInt8] = []
+        for unit in text.utf16 { wide += [UInt8(truncatingIfNeeded: unit), UInt8(truncatingIfNeeded: unit >> 8)] }
+        try bench.write(wide)
+        #expect([.notAStore, .corrupted].contains(try bench.refused().code))
+    }
+}

@@ -1,0 +1,245 @@
+import Foundation
+import RoostCore
+import RoostFiles
+import Testing
+
+@testable import RoostJSON
+
+/// A store whose writer went away without closing it, and its state after each commit.
+private struct Abandoned {
+    let bench: Bench
+    /// By number of commits in the journal.
+    var states: [StoreTally] = []
+    /// Where each frame ends, the header first.
+    var ends: [Int] = [JournalHeader.byteCount]
+    let document: [UInt8]
+    let journal: [UInt8]
+
+    init(commits: Int = 3) throws {
+        bench = try Bench()
+        let first = try bench.create()
+        try first.change { try $0.insert(ObjectID("Book", 1), values: ["title": "begin"]) }
+        try first.close()
+        document = try bench.bytes()
+        // Let go of without closing: what a killed process leaves.
+        var store: (any PersistentStore)? = try bench.open()
+        try states.append(#require(store).state())
+        for number in 1...commits {
+            try store?.change { changes in
+                try changes.insert(
+                    ObjectID("Book", Int64(number) + 1),
+                    values: ["title": "b", "cover": .data(Data(repeating: 0, count: number == commits ? 1100 : 20))])
+            }
+            try states.append(#require(store).state())
+            ends.append(try bench.bytes("store-journal").count)
+        }
+        store = nil
+        journal = try bench.bytes("store-journal")
+        #expect(try bench.bytes() == document)
+    }
+
+    /// Opens the store with another journal; gives its state.
+    func state(_ journal: [UInt8], readOnly: Bool = true) throws -> StoreTally {
+        try bench.write(document)
+        try bench.write(journal, to: "store-journal")
+        let store = try bench.open(readOnly: readOnly)
+        let state = try store.state()
+        try store.close()
+        return state
+    }
+}
+
+@Suite("Journal")
+struct JournalTests {
+    @Test("what was committed is there after the writer went away, and the next close folds it")
+    func replaying() throws {
+        let abandoned = try Abandoned()
+        let bench = abandoned.bench
+        let reader = try bench.open(readOnly: true)
+        #expect(try reader.state() == abandoned.states[3])
+        try reader.close()
+        #expect(try bench.bytes("store-journal") == abandoned.journal)
+        let writer = try bench.open()
+        #expect(try writer.state() == abandoned.states[3])
+        try writer.change { try $0.insert(ObjectID("Tag", 9), values: [:]) }
+        let last = try writer.state()
+        try writer.close()
+        #expect(try bench.names == ["store", "store.lock"])
+        let again = try bench.open(readOnly: true)
+        #expect(try again.state() == last)
+        try again.close()
+    }
+
+    @Test("a journal cut at any byte gives the state after its whole commits")
+    func cutting() throws {
+        let abandoned = try Abandoned()
+        for count in 0..<abandoned.journal.count {
+            let whole = max(0, abandoned.ends.filter { $0 <= count }.count - 1)
+            let state = try abandoned.state(Array(abandoned.journal.prefix(count)))
+            #expect(state == abandoned.states[whole], "cut to \(count) bytes")
+        }
+    }
+
+    @Test("a writer cuts an unfinished commit off and goes on behind the last whole one")
+    func goingOnAfterACut() throws {
+        let abandoned = try Abandoned()
+        let bench = abandoned.bench
+        for count in [3, 71, 72, 75, abandoned.ends[1] + 1, abandoned.ends[2] + 60] {
+            try bench.write(abandoned.document)
+            try bench.write(abandoned.journal.prefix(count), to: "store-journal")
+            var store: (any PersistentStore)? = try bench.open()
+            try store?.change { try $0.insert(ObjectID("Tag", 9), values: [:]) }
+            let state = try store?.state()
+            store = nil
+            let reader = try bench.open(readOnly: true)
+            #expect(try reader.state() == state, "cut to \(count) bytes")
+            try reader.close()
+        }
+    }
+
+    @Test("a journal with any byte changed is refused, and nothing is touched")
+    func flipping() throws {
+        let abandoned = try Abandoned()
+        let bench = abandoned.bench
+        for index in abandoned.journal.indices {
+            for mask in [UInt8(1) << UInt8(index % 8), 0xFF] {
+                var journal = abandoned.journal
+                journal[index] ^= mask
+                try bench.write(journal, to: "store-journal")
+                let error = #expect(throws: StoreError.self, "byte \(index) changed by \(mask)") {
+                    try bench.open(readOnly: true).close()
+                }
+                #expect(error?.code == .corrupted, "byte \(index): \(String(describing: error))")
+            }
+        }
+        #expect(try bench.bytes() == abandoned.document)
+        try bench.write(abandoned.journal.dropLast() + [1], to: "store-journal")
+        let error = try bench.refused()
+        #expect(error.message.contains("byte \(abandoned.ends[2])"))
+    }
+
+    @Test("zeros for a sector of the last commit are what a crash leaves; in an earlier one they are damage")
+    func zeros() throws {
+        let abandoned = try Abandoned()
+        var torn = 0
+        var start = 0
+        while start < abandoned.journal.count {
+            let end = min(abandoned.journal.count, start + 512)
+            var journal = abandoned.journal
+            for index in max(start, abandoned.ends[2])..<max(end, abandoned.ends[2]) { journal[index] = 0 }
+            if journal != abandoned.journal {
+                #expect(try abandoned.state(journal) == abandoned.states[2], "zeros from \(start)")
+                torn += 1
+            }
+            journal = abandoned.journal
+            for index in start..<end { journal[index] = 0 }
+            if start < abandoned.ends[2], journal != abandoned.journal {
+                try abandoned.bench.write(journal, to: "store-journal")
+                #expect(try abandoned.bench.refused(readOnly: true).code == .corrupted, "zeros from \(start)")
+            }
+            start = end
+        }
+        #expect(torn >= 2)
+        // A file that was made longer and not filled.
+        let longer = abandoned.journal + [UInt8](repeating: 0, count: 5000)
+        #expect(try abandoned.state(longer) == abandoned.states[3])
+        #expect(try abandoned.state(longer, readOnly: false) == abandoned.states[3])
+        #expect(try abandoned.state([UInt8](repeating: 0, count: 600)) == abandoned.states[0])
+    }
+
+    @Test("commits that are missing, doubled or swapped are damage")
+    func order() throws {
+        let abandoned = try Abandoned()
+        let (journal, ends) = (abandoned.journal, abandoned.ends)
+        let frames: [[UInt8]] = [
+            Array(journal[ends[0]..<ends[1]]), Array(journal[ends[1]..<ends[2]]), Array(journal[ends[2]...]),
+        ]
+        let orders: [[Int]] = [[1, 2], [0, 2], [0, 0, 1, 2], [1, 0, 2], [0, 1, 2, 2]]
+        for order in orders {
+            var wrong = Array(journal[..<ends[0]])
+            for frame in order { wrong += frames[frame] }
+            try abandoned.bench.write(wrong, to: "store-journal")
+            #expect(try abandoned.bench.refused(readOnly: true).code == .corrupted)
+        }
+    }
+
+    @Test("a journal beside another document is refused, and neither is touched")
+    func anotherDocument() throws {
+        let abandoned = try Abandoned()
+        let bench = abandoned.bench
+        try bench.edit("store", "begin", "edited")
+        let error = try bench.refused()
+        #expect(error.code == .storeReplaced)
+        #expect(error.message.contains("store-journal"))
+        // Another store's.
+        let other = try bench.create("other")
+        try other.fill()
+        try other.close()
+        try bench.write(abandoned.journal, to: "other-journal")
+        #expect(try bench.refused("other").message.contains("another store"))
+        // Without its document there is nothing to open, and nothing is made over it.
+        try FileManager.default.removeItem(atPath: bench.path())
+        #expect(throws: StoreError.self) { _ = try bench.create() }
+        #expect(try bench.bytes("store-journal") == abandoned.journal)
+    }
+
+    @Test("a journal that is in the document already is dropped: the fold was finished, its removal was not")
+    func foldedJournal() throws {
+        let abandoned = try Abandoned()
+        let bench = abandoned.bench
+        try bench.open().close()
+        let folded = try bench.bytes()
+        #expect(!(try bench.names).contains("store-journal"))
+        for journal in [abandoned.journal, abandoned.journal + [1, 2, 3]] {
+            try bench.write(journal, to: "store-journal")
+            let reader = try bench.open(readOnly: true)
+            #expect(try reader.state() == abandoned.states[3])
+            try reader.close()
+            #expect(try bench.names.contains("store-journal"))
+            let writer = try bench.open()
+            #expect(!(try bench.names).contains("store-journal"))
+            #expect(try writer.state() == abandoned.states[3])
+            try writer.close()
+            #expect(try bench.bytes() == folded)
+        }
+        // Even if a person edits the document in between.
+        try bench.edit("store", "begin", "edited")
+        try bench.write(abandoned.journal, to: "store-journal")
+        let writer = try bench.open()
+        #expect(try writer.state().generation == abandoned.states[3].generation)
+        try writer.close()
+        // One that is shorter than what was folded is not recognised.
+        try bench.write(folded)
+        try bench.write(abandoned.journal.prefix(abandoned.ends[2]), to: "store-journal")
+        #expect(try bench.refused().code == .storeReplaced)
+    }
+
+    @Test("a file of another program in the journal's place is refused and left alone", arguments: [3, 71, 72, 500])
+    func foreignFile(byteCount: Int) throws {
+        let abandoned = try Abandoned()
+        try abandoned.bench.write([UInt8](repeating: 65, count: byteCount), to: "store-journal")
+        #expect(try abandoned.bench.refused().code == .corrupted)
+    }
+
+    @Test("a journal of a newer format is refused")
+    func newerVersion() throws {
+        let abandoned = try Abandoned()
+        var header = Array(abandoned.journal.prefix(JournalHeader.byteCount - 8))
+        header[8] = 9
+        header.append(word: header.checksum(0..<header.count))
+        try abandoned.bench.write(header + abandoned.journal.dropFirst(header.count), to: "store-journal")
+        #expect(try abandoned.bench.refused().code == .unsupportedVersion)
+    }
+
+    @Test("check mentions an unfinished commit at the journal's end")
+    func unfinishedCommit() throws {
+        let abandoned = try Abandoned()
+        try abandoned.bench.write(abandoned.journal.dropLast(), to: "store-journal")
+        let reader = try abandoned.bench.open(readOnly: true)
+        defer { try? reader.close() }
+        let findings = try reader.integrityFindings()
+        #expect(findings.count == 1)
+        #expect(findings.first?.severity == .warning)
+        #expect(findings.first?.message.contains("never acknowledged") ?? false)
+    }
+}

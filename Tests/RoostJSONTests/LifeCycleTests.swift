@@ -1,0 +1,242 @@
+import Foundation
+import RoostCore
+import RoostFiles
+import Testing
+
+@testable import RoostJSON
+
+@Suite("Life of a JSON store")
+struct LifeCycleTests {
+    @Test("a commit costs what it changed, and closing leaves one file")
+    func journalAndClose() throws {
+        let bench = try Bench()
+        let store = try bench.create()
+        try store.fill()
+        let document = try bench.bytes()
+        let before = try bench.bytes("store-journal").count
+        try store.setPages(7, version: 1)
+        #expect(try bench.bytes() == document)
+        #expect(try bench.bytes("store-journal").count - before < 1000)
+        #expect(try store.byteCount() == document.count + bench.bytes("store-journal").count)
+        let state = try store.state()
+        try store.close()
+        #expect(try bench.names == ["store", "store.lock"])
+        let again = try bench.open()
+        #expect(try again.state() == state)
+        try again.close()
+    }
+
+    @Test("the journal is folded by the commit that would make it too large, again and again")
+    func folding() throws {
+        let bench = try Bench()
+        try bench.create().close()
+        var store: (any PersistentStore)? = try bench.open(options: ["journalBytes": "4096"])
+        try store?.fill()
+        var folds = 0
+        var document = try bench.bytes()
+        for version in UInt32(1)...60 {
+            try store?.setPages(Int64(version), version: version)
+            let now = try bench.bytes()
+            if now != document { folds += 1 }
+            document = now
+            if let journal = try? bench.bytes("store-journal") { #expect(journal.count <= 4096) }
+        }
+        #expect(folds > 2)
+        let state = try store?.state()
+        store = nil
+        let reader = try bench.open(readOnly: true)
+        #expect(try reader.state() == state)
+        try reader.close()
+    }
+
+    @Test("a large load into a store that is open goes into a new document as a whole")
+    func largeLoad() throws {
+        let bench = try Bench()
+        let store = try bench.open(
+            options: {
+                try bench.create().close(); return ["journalBytes": "4096"]
+            }())
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        var batch = RecordBatch(model: store.model)
+        for key in Int64(1)...300 { try batch.append(ObjectID("Tag", key), values: ["name": .string("tag \(key)")]) }
+        try loader.append(batch)
+        let before = try bench.bytes()
+        _ = try loader.finish()
+        #expect(try bench.bytes() != before)
+        #expect(try !bench.names.contains("store-journal"))
+        let reader = try bench.open(readOnly: true)
+        #expect(try reader.state() == store.state())
+        try reader.close()
+        try store.close()
+    }
+
+    @Test("a reader keeps what it read while the writer goes on, and the next one sees more")
+    func readers() throws {
+        let bench = try Bench()
+        let store = try bench.create()
+        try store.fill()
+        let first = try store.state()
+        let reader = try bench.open(readOnly: true)
+        try store.setPages(7, version: 1)
+        #expect(try reader.state() == first)
+        let second = try bench.open(readOnly: true)
+        #expect(try second.state() == store.state())
+        let error = #expect(throws: StoreError.self) { _ = try bench.open() }
+        #expect(error?.code == .busy)
+        try store.close()
+        #expect(try reader.state() == first)
+        try second.close()
+        try reader.close()
+    }
+
+    @Test(
+        "a document that another program edits while it is open is not written over, and the commits stay in the journal"
+    )
+    func editedWhileOpen() throws {
+        let bench = try Bench()
+        let store = try bench.create()
+        try store.fill()
+        let original = try bench.bytes()
+        try bench.write(original.map { $0 == UInt8(ascii: "G") ? UInt8(ascii: "g") : $0 })
+        let edited = try bench.bytes()
+        let journal = try bench.bytes("store-journal")
+        for _ in 0..<2 {
+            let error = #expect(throws: StoreError.self) { try store.setPages(7, version: 1) }
+            #expect(error?.code == .storeReplaced)
+        }
+        #expect(try !store.integrityFindings().isEmpty)
+        let error = #expect(throws: StoreError.self) { try store.close() }
+        #expect(error?.code == .storeReplaced)
+        #expect(try bench.bytes() == edited)
+        #expect(try bench.bytes("store-journal") == journal)
+        // With its document back, everything is there.
+        try bench.write(original)
+        let again = try bench.open()
+        #expect(try again.state().digest.objectCount == 8)
+        try again.close()
+    }
+
+    @Test("a document or a journal that goes away while it is open is noticed", arguments: ["store", "store-journal"])
+    func removedWhileOpen(name: String) throws {
+        let bench = try Bench()
+        let store = try bench.create()
+        try store.fill()
+        try FileManager.default.moveItem(atPath: bench.path(name), toPath: bench.path("away"))
+        let error = #expect(throws: StoreError.self) { try store.setPages(7, version: 1) }
+        #expect(error?.code == .storeReplaced)
+        #expect(throws: StoreError.self) { try store.close() }
+        #expect(try !bench.names.contains(name))
+        try FileManager.default.moveItem(atPath: bench.path("away"), toPath: bench.path(name))
+        let again = try bench.open()
+        #expect(try again.state().digest.objectCount == 8)
+        try again.close()
+    }
+
+    @Test("new documents keep the permission bits; new stores are their owner's alone")
+    func permissions() throws {
+        let bench = try Bench()
+        let store = try bench.create()
+        try store.fill()
+        func mode(_ name: String) throws -> Int {
+            let attributes = try FileManager.default.attributesOfItem(atPath: bench.path(name))
+            return try #require(attributes[.posixPermissions] as? Int)
+        }
+        #expect(try mode("store") == 0o600)
+        #expect(try mode("store-journal") == 0o600)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: bench.path())
+        try store.setPages(7, version: 1)
+        try store.close()
+        #expect(try mode("store") == 0o640)
+    }
+
+    @Test("a store that was replaced or destroyed leaves no journal behind, and a journal's commits are not lost")
+    func replacing() throws {
+        let bench = try Bench()
+        for name in ["a", "b"] {
+            var store: (any PersistentStore)? = try bench.create(name)
+            try store?.fill()
+            if name == "a" { try store?.setPages(7, version: 1) }
+            store = nil
+        }
+        let reader = try bench.open("a", readOnly: true)
+        let state = try reader.state()
+        let busy = #expect(throws: StoreError.self) {
+            try bench.type.replace(bench.url("b"), with: bench.url("a"), overwriting: true)
+        }
+        #expect(busy?.code == .busy)
+        try reader.close()
+        try bench.type.replace(bench.url("b"), with: bench.url("a"), overwriting: true)
+        #expect(try bench.names.filter { !$0.hasSuffix(".lock") } == ["b"])
+        let moved = try bench.open("b")
+        #expect(try moved.state() == state)
+        try moved.setPages(9, version: 2)
+        try moved.close()
+        try bench.type.destroy(bench.url("b"))
+        #expect(try bench.names.filter { $0 != "a.lock" } == [])
+    }
+
+    @Test("a link leads to the store, a pipe or a directory to an error")
+    func links() throws {
+        let bench = try Bench()
+        let store = try bench.create()
+        try store.fill()
+        let state = try store.state()
+        try store.close()
+        try FileManager.default.createSymbolicLink(atPath: bench.path("link"), withDestinationPath: bench.path())
+        let linked = try bench.open("link")
+        #expect(try linked.state() == state)
+        try linked.setPages(7, version: 1)
+        try linked.close()
+        #expect(try bench.names == ["link", "store", "store.lock"])
+        // A link where the journal belongs is not followed.
+        try bench.write([1, 2, 3], to: "victim")
+        try FileManager.default.createSymbolicLink(
+            atPath: bench.path("store-journal"), withDestinationPath: bench.path("victim"))
+        #expect(throws: StoreError.self) { _ = try bench.open() }
+        #expect(throws: StoreError.self) { _ = try bench.open(readOnly: true) }
+        #expect(try bench.bytes("victim") == [1, 2, 3])
+    }
+
+    @Test("a store that does not match is refused before its journal is touched")
+    func modelMismatch() throws {
+        let bench = try Bench()
+        var store: (any PersistentStore)? = try bench.create()
+        try store?.fill()
+        store = nil
+        let (document, journal) = (try bench.bytes(), try bench.bytes("store-journal"))
+        let other = try ManagedObjectModel(entities: [EntityDescription("A")])
+        let error = #expect(throws: StoreError.self) {
+            _ = try bench.type.open(bench.url(), options: StoreOptions(model: other))
+        }
+        #expect(error?.code == .modelMismatch)
+        #expect(try bench.bytes() == document)
+        #expect(try bench.bytes("store-journal") == journal)
+        #expect(
+            try bench.type.metadata(at: bench.url(), options: StoreOptions()).userMetadata["place"] == .string("shelf"))
+        #expect(try bench.bytes("store-journal") == journal)
+    }
+
+    @Test("commits of many threads are all there")
+    func threads() throws {
+        let bench = try Bench()
+        let store = try bench.create(options: StoreOptions(timeoutSeconds: 60, typeOptions: ["journalBytes": "4096"]))
+        let failures = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            for number in 0..<25 {
+                do {
+                    let key = try store.reserveKeys(1, for: "Tag").lowerBound
+                    try store.change {
+                        try $0.insert(ObjectID("Tag", key), values: ["name": .string("\(thread)/\(number)")])
+                    }
+                } catch { failures.withLock { $0.append("\(error)") } }
+            }
+        }
+        #expect(failures.withLock { $0 } == [])
+        let state = try store.state()
+        #expect(state.digest.objectCount == 100)
+        try store.close()
+        let again = try bench.open()
+        #expect(try again.state() == state)
+        try again.close()
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import RoostCore
+import Testing
+
+@testable import RoostJSON
+
+/// Numbers that follow from a seed.
+private struct Numbers {
+    var state: UInt64
+
+    mutating func below(_ limit: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return limit > 0 ? Int((state >> 33) % UInt64(limit)) : 0
+    }
+
+    /// Changes, doubles, inserts or removes some bytes.
+    mutating func damage(_ bytes: inout [UInt8]) {
+        for _ in 0...below(3) {
+            let place = below(bytes.count)
+            let length = min(1 + below(20), bytes.count - place)
+            switch below(5) {
+            case 0: bytes[place] = UInt8(truncatingIfNeeded: below(256))
+            case 1: bytes.removeSubrange(place..<place + length)
+            case 2: bytes.insert(contentsOf: bytes[place..<place + length], at: below(bytes.count))
+            case 3:
+                let marks: [String] = [
+                    "{", "}", "[", "]", ",", ":", "\"", "null", "-1", "9e99", "\\u0000", "1", "true",
+                ]
+                bytes.insert(contentsOf: Array(marks[below(marks.count)].utf8), at: place)
+            default: bytes[place] ^= 1 << UInt8(below(8))
+            }
+        }
+    }
+}
+
+/// What no checksum protects may say anything; it must never trap.
+@Suite("Random damage")
+struct RandomDamageTests {
+    private let seed = UInt64.random(in: 1...999_999)
+
+    /// Opens whatever is there and reads all of it, or gets an error of ours.
+    private func read(_ bench: Bench, readOnly: Bool = true) throws {
+        do {
+            let store = try bench.open(readOnly: readOnly)
+            defer { try? store.close() }
+            _ = try checkStore(store)
+        } catch let error as StoreError {
+            #expect(error.code != .internalInconsistency, "seed \(seed): \(error)")
+        }
+    }
+
+    @Test("a document without its checksum that was damaged anywhere is read or refused")
+    func documents() throws {
+        let bench = try Bench()
+        let store = try bench.create()
+        try store.fill()
+        try store.close()
+        try bench.edit("store", "\"q\\\"", "\"q\\\"")
+        let text = try bench.text()
+        // Small, so that most damage hits what has a meaning.
+        let whole = Array(text.replacingOccurrences(of: String(repeating: "A", count: 100), with: "").utf8)
+        var numbers = Numbers(state: seed)
+        for _ in 0..<800 {
+            var bytes = whole
+            numbers.damage(&bytes)
+            try bench.write(bytes)
+            try read(bench)
+        }
+    }
+
+    @Test("a journal whose checksums match and whose commits mean nothing is read or refused")
+    func journals() throws {
+        let bench = try Bench()
+        var store: (any PersistentStore)? = try bench.create()
+        try store?.fill()
+        store = nil
+        let journal = try bench.bytes("store-journal")
+        let head = Array(journal[..<JournalHeader.byteCount])
+        let payload = Array(journal[(JournalHeader.byteCount + JournalFrame.headByteCount)...])
+        let document = try bench.bytes()
+        var numbers = Numbers(state: seed)
+        for _ in 0..<400 {
+            var bytes = payload
+            numbers.damage(&bytes)
+            bytes += [UInt8](repeating: 0, count: (8 - bytes.count % 8) % 8)
+            let frame = JournalFrame(of: bytes, at: head.count, chain: JournalHeader.check(head))
+            try bench.write(document)
+            try bench.write(head + frame.bytes + bytes, to: "store-journal")
+            try read(bench)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import RoostCore
+import RoostFiles
+import RoostJSON
+import Testing
+
+/// A directory of a test's own, and JSON stores in it.
+final class Bench {
+    let directory: String
+    let type = JSONStoreType()
+
+    init() throws {
+        directory = NSTemporaryDirectory() + "roost-json-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    func path(_ name: String = "store") -> String { "\(directory)/\(name)" }
+    func url(_ name: String = "store") -> StoreURL { StoreURL(type: "json", path: path(name)) }
+    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() } }
+
+    func bytes(_ name: String = "store") throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(fileURLWithPath: path(name))))
+    }
+
+    func write(_ bytes: some Sequence<UInt8>, to name: String = "store") throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
+    }
+
+    /// The document's text.
+    func text(_ name: String = "store") throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
+
+    /// Replaces text in the document and takes the checksum out, as a person would.
+    func edit(_ name: String = "store", _ old: String, _ new: String, sourceLocation: SourceLocation = #_sourceLocation)
+        throws
+    {
+        let text = try text(name)
+        try #require(text.contains(old), "the document has no '\(old)'", sourceLocation: sourceLocation)
+        let lines = text.replacingOccurrences(of: old, with: new).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        try write(lines.filter { !$0.hasPrefix(", \"checksum\"") }.joined(separator: "\n").utf8, to: name)
+    }
+
+    func create(_ name: String = "store", options: StoreOptions = StoreOptions()) throws -> any PersistentStore {
+        try type.create(url(name), model: try libraryModel(), options: options)
+    }
+
+    func open(_ name: String = "store", readOnly: Bool = false, options: [String: String] = [:]) throws
+        -> any PersistentStore
+    {
+        try type.open(
+            url(name), options: StoreOptions(isReadOnly: readOnly, timeoutSeconds: 0, typeOptions: options))
+    }
+
+    /// Opens a store that must be refused, and requires that neither it nor its journal changes.
+    @discardableResult
+    func refused(
+        _ name: String = "store", readOnly: Bool? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> StoreError {
+        var result: StoreError?
+        for readOnly in readOnly.map({ [$0] }) ?? [true, false] {
+            let files = [name, name + "-journal"].filter { FileManager.default.fileExists(atPath: path($0)) }
+            let before = try files.map { try bytes($0) }
+            let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation) {
+                try open(name, readOnly: readOnly).close()
+            }
+            #expect(
+                try files.map { try bytes($0) } == before, "a refused store was changed", sourceLocation: sourceLocation
+            )
+            result = error
+        }
+        return try #require(result, sourceLocation: sourceLocation)
+    }
+}
+
+/// A model with a hierarchy, a constraint, ordered and plain links, and a to-one relationship.
+func libraryModel() throws -> ManagedObjectModel {
+    try ManagedObjectModel(
+        entities: [
+            EntityDescription(
+                "Author", attributes: [AttributeDescription("name", .string), AttributeDescription("code", .string)],
+                relationships: [.toMany("books", "Book", inverse: "author", isOrdered: true)],
+                uniquenessConstraints: [["code"]]),
+            EntityDescription(
+                "Editor", superentity: "Author", attributes: [AttributeDescription("since", .integer16)]),
+            EntityDescription(
+                "Book",
+                attributes: [
+                    AttributeDescription("title", .string), AttributeDescription("pages", .integer32),
+                    AttributeDescription("price", .decimal), AttributeDescription("cover", .binaryData),
+                    AttributeDescription("weight", .double),
+                ],
+                relationships: [
+                    .toOne("author", "Author", inverse: "books"),
+                    .toMany("tags", "Tag", inverse: "books"),
+                ]),
+            EntityDescription(
+                "Tag", attributes: [AttributeDescription("name", .string)],
+                relationships: [.toMany("books", "Book", inverse: "tags", isOrdered: true)]),
+        ])
+}
+
+extension PersistentStore {
+    func change(_ body: (inout ChangeSet) throws -> Void) throws {
+        var changes = ChangeSet(model: model)
+        try body(&changes)
+        _ = try commit(changes)
+    }
+
+    /// Two authors, an editor, three books, two tags and three links.
+    func fill() throws {
+        try change { changes in
+            try changes.insert(ObjectID("Author", 1), values: ["name": "Ada", "code": "a"])
+            try changes.insert(ObjectID("Author", 2), values: ["name": "Bo \u{1F600} \"q\" \\", "code": "b"])
+            try changes.insert(ObjectID("Editor", 3), values: ["name": "Cy", "code": "c", "since": 1999])
+            for key in Int64(1)...3 {
+                try changes.insert(
+                    ObjectID("Book", key),
+                    values: [
+                        "title": .string("Book \(key)"), "pages": .int(100 * key),
+                        "author": .objectID(ObjectID("Author", 1)),
+                        "author#order": .int(key), "weight": .double(-0.0),
+                        "cover": .data(Data(repeating: 0, count: 900)),
+                    ])
+            }
+            try changes.insert(ObjectID("Tag", 1), values: ["name": "red"])
+            try changes.insert(ObjectID("Tag", 2), values: ["name": "old"])
+            for (book, tag) in [(1, 1), (2, 1), (3, 2)] {
+                try changes.add(
+                    Link(Int64(book), Int64(tag), inverseOrder: Int64(book)), to: RelationshipName("Book", "tags"))
+            }
+            changes.userMetadata["place"] = .some(.string("shelf"))
+        }
+    }
+
+    /// Sets a book's page count, which tells the commits apart.
+    func setPages(_ pages: Int64, of key: Int64 = 1, version: UInt32) throws {
+        try change {
+            try $0.update(ObjectID("Book", key), version: version, values: ["title": "x", "pages": .int(pages)])
+        }
+    }
+
+    /// Digest and generation of what is there, computed from every record and link.
+    func state() throws -> StoreTally {
+        let snapshot = try snapshot()
+        defer { snapshot.close() }
+        let tally = try snapshot.computeTally()
+        #expect(try snapshot.recordedTally() == tally)
+        return tally
+    }
+}

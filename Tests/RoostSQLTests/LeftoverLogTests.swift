@@ -1,0 +1,97 @@
+import Foundation
+import RoostCore
+import RoostFiles
+import RoostSQLite
+import Testing
+
+/// A crash leaves a log beside its file; then somebody copies another file, or another log, into its place.
+@Suite("A write-ahead log beside a file that it does not belong to")
+struct LeftoverLogTests {
+    let directory: TemporaryDirectory
+    let type = SQLiteStoreType()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func insert(_ keys: ClosedRange<Int64>, into store: any PersistentStore) throws {
+        for key in keys {
+            try store.change { try $0.insert(ObjectID("Note", key), values: ["text": .string("text \(key)")]) }
+        }
+    }
+
+    /// Commits once a key, closes, commits `more`, and copies file and log as a crash would leave them.
+    private func crash(_ name: String, _ keys: ClosedRange<Int64>, more: ClosedRange<Int64>) throws {
+        let store = try type.create(
+            directory.url("live-\(name)"), model: try Models.note(), options: StoreOptions())
+        try insert(keys, into: store)
+        try store.close()
+        try directory.write(try directory.bytes("live-\(name)"), to: "\(name)-before")
+        let again = try type.open(directory.url("live-\(name)"), options: StoreOptions())
+        try insert(more, into: again)
+        for suffix in ["", "-wal"] {
+            try directory.write(try directory.bytes("live-\(name)\(suffix)"), to: "\(name)\(suffix)")
+        }
+        try again.close()
+        try directory.write(try directory.bytes("live-\(name)"), to: "\(name)-after")
+    }
+
+    /// Opens a file and a log that do not belong together, for reading and for writing; both stay as they are.
+    private func expectRefusal(file: [UInt8], log: [UInt8], _ comment: Comment) throws {
+        try directory.write(file, to: "mixed")
+        try directory.write(log, to: "mixed-wal")
+        for isReadOnly in [true, false] {
+            let found = #expect(throws: StoreError.self, comment) {
+                try type.open(directory.url("mixed"), options: StoreOptions(isReadOnly: isReadOnly)).close()
+            }
+            #expect(found?.code == .corrupted, comment)
+            #expect(try directory.bytes("mixed") == file, comment)
+            #expect(try directory.bytes("mixed-wal") == log, comment)
+        }
+        // What the message advises works.
+        try FileManager.default.removeItem(atPath: directory.file("mixed-wal"))
+        let store = try type.open(directory.url("mixed"), options: StoreOptions())
+        #expect(try store.findings() == [])
+        try store.close()
+    }
+
+    @Test("an older or a newer copy of the file, or another store's, is refused; the right one is not")
+    func exchanged() throws {
+        try crash("a", 1...40, more: 41...45)
+        try crash("b", 1...41, more: 42...46)
+        let log = try directory.bytes("a-wal")
+        #expect(log.count > 0)
+        // An older copy, from before the log was begun.
+        let old = try type.create(directory.url("old"), model: try Models.note(), options: StoreOptions())
+        try old.close()
+        try expectRefusal(file: try directory.bytes("old"), log: log, "another store, empty")
+        try expectRefusal(file: try directory.bytes("b-before"), log: log, "another store at a fitting generation")
+        let live = try type.open(directory.url("live-a"), options: StoreOptions())
+        try insert(46...60, into: live)
+        try live.close()
+        try expectRefusal(file: try directory.bytes("live-a"), log: log, "a newer copy")
+        // The right file, and the file that holds all of the log already.
+        for name in ["a-before", "a-after"] {
+            try directory.write(try directory.bytes(name), to: "right")
+            try directory.write(log, to: "right-wal")
+            let store = try type.open(directory.url("right"), options: StoreOptions())
+            #expect(try store.records("Note").count == 45, "\(name)")
+            #expect(try store.findings() == [])
+            try store.close()
+        }
+    }
+
+    @Test("a backup that is older than the log's beginning is refused")
+    func olderBackup() throws {
+        let store = try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions())
+        try insert(1...10, into: store)
+        try store.close()
+        let backup = try directory.bytes("s")
+        let again = try type.open(directory.url("s"), options: StoreOptions())
+        try insert(11...30, into: again)
+        try again.close()
+        let third = try type.open(directory.url("s"), options: StoreOptions())
+        try insert(31...35, into: third)
+        let log = try directory.bytes("s-wal")
+        try third.close()
+        try expectRefusal(file: backup, log: log, "backup")
+    }
+}

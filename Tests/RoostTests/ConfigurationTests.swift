@@ -1,0 +1,278 @@
+import Foundation
+import Roost
+import Testing
+
+@Suite("The configuration")
+struct ConfigurationTests {
+    // MARK: Which file
+
+    @Test("is the file that is given, else that of ROOST_CONFIG, else the next roost.json upwards, else empty")
+    func searchOrder() throws {
+        let folder = try Folder()
+        func store(_ name: String) -> String { "{stores: {\(name): {type: 'memory'}}}" }
+        try folder.write(store("top"), to: "roost.json")
+        try folder.write(store("near"), to: "a/b/roost.json")
+        try folder.write(store("variable"), to: "elsewhere/x.json")
+        try folder.write(store("given"), to: "a/given.json")
+        func names(_ directory: String, _ environment: [String: String] = [:], file: String? = nil) throws -> [String] {
+            try RoostConfiguration(
+                file: file, workingDirectory: folder.file(directory), environment: environment
+            ).storeNames
+        }
+        try folder.write("", to: "a/b/c/d/empty")
+        try folder.write("", to: "other/empty")
+        #expect(try names("a/b/c/d") == ["near"])
+        #expect(try names("a/b") == ["near"])
+        #expect(try names("a") == ["top"])
+        #expect(try names("other") == ["top"])
+        #expect(try names("a/b", ["ROOST_CONFIG": "../../elsewhere/x.json"]) == ["variable"])
+        #expect(try names("a/b", ["ROOST_CONFIG": folder.file("elsewhere/x.json")]) == ["variable"])
+        #expect(try names("a/b", ["ROOST_CONFIG": ""]) == ["near"])
+        #expect(try names("a", ["ROOST_CONFIG": "nowhere"], file: "given.json") == ["given"])
+        let none = try RoostConfiguration(workingDirectory: "/", environment: [:])
+        #expect(none.file == nil && none.storeNames == [] && none.settings == [] && none.defaultStoreName == nil)
+        #expect(error { _ = try none.storeDescription("main") }?.code == .notFound)
+        #expect(error { _ = try none.openStore() }?.code == .notFound)
+    }
+
+    @Test("that is named but cannot be read is an error that says who named it")
+    func unreadable() throws {
+        let folder = try Folder()
+        func refused(_ file: String?, _ environment: [String: String] = [:]) -> String {
+            let error = error {
+                _ = try RoostConfiguration(file: file, workingDirectory: folder.path, environment: environment)
+            }
+            #expect(error?.code == .invalidConfiguration)
+            return error?.message ?? ""
+        }
+        #expect(refused("nothing.json").contains("'\(folder.file("nothing.json"))'"))
+        #expect(refused(nil, ["ROOST_CONFIG": "nothing.json"]).contains("ROOST_CONFIG"))
+        #expect(refused("nowhere/nothing.json").contains("directory"))
+        #expect(refused(".").contains("not a file"))
+        #expect(refused("/dev/zero").contains("not a file"))
+        try folder.write("{}" + String(repeating: " ", count: 1 << 20), to: "large.json")
+        #expect(refused("large.json").contains("larger"))
+        // A directory that happens to have the name is not passed over silently.
+        try folder.write("", to: "roost.json/file")
+        #expect(refused(nil).contains("not a file"))
+    }
+
+    // MARK: What it says
+
+    @Test("makes paths relative to the directory of the file, wherever the program runs")
+    func relativePaths() throws {
+        let folder = try Folder()
+        try folder.write("{\"formatVersion\": 1}", to: "project/m.json")
+        let configuration = try folder.configuration(
+            """
+            { // JSON5
+              model: './m.json',
+              stores: {
+                a: { type: 'sqlite', path: 'data/a' }, b: { url: "lmdb:./b.lmdb" }, c: { url: 'sqlite:/tmp/c' },
+                d: { type: 'memory', path: 'd' }, e: { url: "memory:" }, f: { type: 'sqlite', path: '~/f' },
+                g: { type: 'coredata', path: 'g', options: { model: 'M.xcdatamodeld', modelVersion: 2 } },
+              },
+              default: "b",
+            }
+            """, name: "project/roost.json")
+        let project = folder.file("project")
+        func url(_ name: String) throws -> String { try configuration.storeDescription(name).url.description }
+        #expect(configuration.modelPath == "\(project)/m.json")
+        #expect(try url("a") == "sqlite:\(project)/data/a")
+        #expect(try url("b") == "lmdb:\(project)/b.lmdb")
+        #expect(try url("c") == "sqlite:/tmp/c")
+        #expect(try url("d") == "memory:d")
+        #expect(try url("e") == "memory:")
+        #expect(try url("f") == "sqlite:\(project)/~/f")
+        #expect(
+            try configuration.storeDescription("g").options.typeOptions
+                == ["model": "\(project)/M.xcdatamodeld", "modelVersion": "2"])
+        #expect(configuration.storeNames == ["a", "b", "c", "d", "e", "f", "g"])
+        #expect(configuration.defaultStoreName == "b")
+        #expect(try configuration.storeDescription().url == configuration.storeDescription("b").url)
+    }
+
+    #if SQLite && LMDB
+        @Test("tells every value in force with its origin, defaults included")
+        func settings() throws {
+            let folder = try Folder()
+            let configuration = try folder.configuration(
+                """
+                {
+                  stores: {
+                    main: {
+                      type: "sqlite", path: "a",
+                      options: { synchronous: "normal",
+                                 maximumValueBytes: 0x200000 } },
+                    cache: { url: "lmdb:b" } } }
+                """, environment: ["ROOST_STORE": "cache"])
+            let text = configuration.settings.map { "\($0.key) = \($0.value) < \($0.origin)" }.joined(separator: "\n")
+                .replacingOccurrences(of: folder.path, with: "")
+            #expect(
+                text == """
+                    file = /roost.json < given
+                    default = cache < ROOST_STORE
+                    stores.main = sqlite:/a < /roost.json:3
+                    stores.main.options.synchronous = normal < /roost.json:5
+                    stores.main.options.maximumValueBytes = 2097152 < /roost.json:6
+                    stores.main.options.pageSizeBytes = 4096; 8192 for the result of a conversion < default
+                    stores.main.options.rowTimeoutSeconds = 300 < default
+                    stores.cache = lmdb:/b < /roost.json:7
+                    stores.cache.options.mapSize = 17592186044416 < default
+                    stores.cache.options.maxReaders = 1022 < default
+                    """)
+        }
+
+        @Test("reports all its problems at once, each with key, line and column")
+        func problems() throws {
+            let folder = try Folder()
+            let document = """
+                { modle: 1, model: "nothing",
+                  stores: {
+                    a: { type: "sqlit", path: "a" },
+                    b: { type: "lmdb", path: "b", options: { mapsize: 1, maxReaders: 1 } } },
+                  default: "c" }
+                """
+            let types = StoreRegistry.builtIn.all.map(\.name).joined(separator: ", ")
+            let error = try #require(error { _ = try folder.configuration(document) })
+            #expect(error.code == .invalidConfiguration)
+            #expect(
+                error.message.replacingOccurrences(of: folder.path, with: "") == """
+                    The configuration '/roost.json' is not valid:
+                      modle (line 1, column 3): the key is unknown; did you mean 'model'?
+                      model (line 1, column 20): there is no file '/nothing'.
+                      stores.a.type (line 3, column 16): one of \(types) is expected; did you mean 'sqlite'?
+                      stores.b.options.mapsize (line 4, column 46): Stores of type 'lmdb' have no option 'mapsize'; did you mean 'mapSize'?
+                      stores.b.options.maxReaders (line 4, column 70): The option 'maxReaders' of a store of type 'lmdb' must be a whole number from 2 to 1000000.
+                      default (line 5, column 12): one of a, b is expected; did you mean 'a'?
+                    """)
+            #expect(try folder.names() == ["roost.json"])
+        }
+    #endif
+
+    @Test(
+        "refuses what cannot be, and says what would be right",
+        arguments: [
+            ("", "line 1, column 1"), ("{", "line 1, column 2"), ("[]", "an object is expected"),
+            ("{stores: {}, stores: {}}", "occurs twice"), ("{stores: 7}", "an object is expected"),
+            ("{store: {}}", "did you mean 'stores'?"), ("{defualt: 'a'}", "did you mean 'default'?"),
+            ("{stores: {'a.b': {type: 'memory'}}}", "a store's name"),
+            ("{stores: {'-a': {type: 'memory'}}}", "a store's name"),
+            ("{stores: {'': {type: 'memory'}}}", "a store's name"),
+            ("{stores: {'a/b': {type: 'memory'}}}", "a store's name"),
+            ("{stores: {a: {}}}", "are missing"), ("{stores: {a: {path: 'x'}}}", "are missing"),
+            ("{stores: {a: {type: 7}}}", "a string is expected"),
+            ("{stores: {a: {type: 'memroy'}}}", "did you mean 'memory'?"),
+            ("{stores: {a: {typ: 'memory'}}}", "did you mean 'type'?"),
+            ("{stores: {a: {url: 'memory'}}}", "type:path"), ("{stores: {a: {url: 'nosuch:x'}}}", "is expected"),
+            ("{stores: {a: {url: 'memory:', type: 'memory'}}}", "leave one of them out"),
+            ("{stores: {a: {url: 'memory:', path: 'memory'}}}", "leave one of them out"),
+            ("{stores: {a: {type: 'memory', options: {x: 1}}}}", "none at all"),
+            ("{stores: {a: {type: 'memory', options: {x: null}}}}", "none at all"),
+            ("{stores: {a: {type: 'memory', options: []}}}", "an object is expected"),
+            ("{stores: {a: {type: 'memory'}}, default: 'b'}", "one of a is expected"),
+            ("{stores: {main: {type: 'memory'}}, default: 'mian'}", "did you mean 'main'?"),
+            ("{default: 'b'}", "no stores"), ("{default: ['b']}", "a string is expected"),
+            ("{model: 'nothing'}", "there is no file"), ("{model: ''}", "there is no file"),
+            (String(repeating: "[", count: 100_000), "nests deeper"),
+        ])
+    func refusals(document: String, message: String) throws {
+        let folder = try Folder()
+        let error = try #require(error { _ = try folder.configuration(document) })
+        #expect(error.code == .invalidConfiguration)
+        #expect(error.message.contains(message), "\(error.message)")
+        #expect(error.message.contains(folder.file("roost.json")))
+        #expect(try folder.names() == ["roost.json"])
+    }
+
+    @Test("may have very many stores, each with its line")
+    func manyStores() throws {
+        let folder = try Folder()
+        let lines = (1...20_000).map { "s\($0): {type: 'memory'}," }
+        let configuration = try folder.configuration("{stores: {\n" + lines.joined(separator: "\n") + "\n}}")
+        let origins = Dictionary(uniqueKeysWithValues: configuration.settings.map { ($0.key, $0.origin) })
+        let file = folder.file("roost.json")
+        for number in [1, 2, 9999, 20_000] {
+            #expect(origins["stores.s\(number)"] == .file(path: file, line: number + 1))
+        }
+    }
+
+    @Test("refuses a text that is not UTF-8")
+    func invalidText() throws {
+        let folder = try Folder()
+        try Data([0x7B, 0xFF, 0x7D]).write(to: URL(fileURLWithPath: folder.file("roost.json")))
+        let error = error { _ = try RoostConfiguration(workingDirectory: folder.path, environment: [:]) }
+        #expect(error?.code == .invalidConfiguration && error?.message.contains("UTF-8") == true)
+    }
+
+    @Test("knows the types and options of others that are registered")
+    func thirdParty() throws {
+        let folder = try Folder()
+        try folder.write("{stores: {a: {type: 'foreign', path: 'x', options: {colour: 'red'}}}}", to: "roost.json")
+        let registry = StoreRegistry([ForeignType()])
+        let configuration = try RoostConfiguration(
+            workingDirectory: folder.path, environment: [:], registry: registry)
+        #expect(configuration.settings.map(\.key).suffix(2) == ["stores.a", "stores.a.options.colour"])
+        #expect(error { _ = try RoostConfiguration(workingDirectory: folder.path, environment: [:]) } != nil)
+    }
+
+    // MARK: ROOST_STORE
+
+    @Test("takes the default store from ROOST_STORE: a URL, a name or the path of a store", arguments: fileTypes)
+    func storeVariable(type: String) throws {
+        let folder = try Folder()
+        let document = "{stores: {main: {type: 'memory'}, other: {type: 'memory', path: 'x'}}, default: 'main'}"
+        func url(_ text: String) throws -> String {
+            try folder.configuration(document, environment: ["ROOST_STORE": text]).storeDescription().url.description
+        }
+        let store = StoreURL(type: type, path: folder.file("data/some.store"))
+        try folder.write("", to: "data/file")
+        try StoreRegistry.builtIn.create(store, model: try model()).close()
+        #expect(try url("") == "memory:")
+        #expect(try url("other") == "memory:x")
+        #expect(try url("\(type):new") == "\(type):\(folder.file("new"))")
+        #expect(try url("\(type):/new") == "\(type):/new")
+        #expect(try url("memory:name") == "memory:name")
+        #expect(try url("data/some.store") == store.description)
+        #expect(try url(store.path) == store.description)
+        for (wrong, hint) in [("mian", "did you mean 'main'?"), ("data/file", "type:path"), ("nosuch:x", "nosuch")] {
+            let error = error { _ = try url(wrong) }
+            #expect(error?.code == .invalidConfiguration)
+            #expect(error?.message.contains("ROOST_STORE") == true && error?.message.contains(hint) == true)
+        }
+        // Without any file too.
+        let alone = try RoostConfiguration(workingDirectory: "/", environment: ["ROOST_STORE": store.description])
+        #expect(try alone.storeDescription().url == store)
+        #expect(alone.settings.map(\.key) == ["default"])
+    }
+
+    @Test("has a default store when there is only one, and none when there are more")
+    func defaults() throws {
+        let folder = try Folder()
+        #expect(try folder.configuration("{stores: {a: {type: 'memory'}}}").defaultStoreName == "a")
+        let two = try folder.configuration("{stores: {a: {type: 'memory'}, b: {type: 'memory'}}}")
+        #expect(two.defaultStoreName == nil)
+        let error = error { _ = try two.openStore() }
+        #expect(error?.code == .notFound && error?.message.contains("ROOST_STORE") == true)
+        #expect(RoostTests.error { _ = try two.openStore("aa") }?.message.contains("did you mean 'a'?") == true)
+    }
+}
+
+/// A type of store with one option, of which nothing is ever opened.
+private struct ForeignType: PersistentStoreType {
+    let name = "foreign"
+    let capabilities = StoreCapabilities(.file)
+    let optionDescriptions = [StoreOptionDescription("colour", .words(["red"]), standard: "red", "Its colour.")]
+    private let refusal = StoreError(.unsupported, "foreign")
+
+    func recognises(fileAt path: String) -> Bool { false }
+    func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata { throw refusal }
+    func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore { throw refusal }
+    func create(
+        _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore { throw refusal }
+    func destroy(_ url: StoreURL) throws(StoreError) { throw refusal }
+    func replace(
+        _ destination: StoreURL, with source: StoreURL, overwriting: Bool
+    ) throws(StoreError) { throw refusal }
+}

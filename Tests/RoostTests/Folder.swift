@@ -1,0 +1,56 @@
+import Foundation
+import Roost
+
+/// A directory of its own for one test.
+final class Folder: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("roost-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        // What cannot be removed is left to the system.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+    func names() throws -> [String] { try FileManager.default.subpathsOfDirectory(atPath: path).sorted() }
+    func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: file(name)))) }
+
+    /// Writes a file, and the directories above it.
+    @discardableResult
+    func write(_ text: String, to name: String) throws -> String {
+        let url = URL(fileURLWithPath: file(name))
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+        return url.path
+    }
+
+    /// The configuration of a document that stands in this directory under `name`.
+    func configuration(
+        _ document: String, name: String = "roost.json", environment: [String: String] = [:]
+    ) throws -> RoostConfiguration {
+        try RoostConfiguration(file: try write(document, to: name), workingDirectory: path, environment: environment)
+    }
+}
+
+/// The types whose stores can be written.
+let writableTypes = StoreRegistry.builtIn.all.filter { $0.capabilities.contains(.writing) }.map(\.name)
+/// Those of them whose stores are files.
+let fileTypes = StoreRegistry.builtIn.all
+    .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
+
+func model(_ attribute: String = "name") throws -> ManagedObjectModel {
+    try ManagedObjectModel(entities: [EntityDescription("Artist", attributes: [.string(attribute)])])
+}
+
+/// The error that `body` throws.
+func error(_ body: () throws -> Void) -> StoreError? {
+    do {
+        try body()
+        return nil
+    } catch { return error as? StoreError }
+}

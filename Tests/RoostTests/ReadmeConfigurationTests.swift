@@ -1,0 +1,64 @@
+import Foundation
+import Roost
+import Testing
+
+@Suite("The README's configuration")
+struct ReadmeConfigurationTests {
+    /// The program, as the README has it but for the file.
+    private func program(_ file: String, print: (Int) -> Void) throws {
+        let configuration = try RoostConfiguration(file: file)
+        let store = try configuration.openOrCreateStore()
+        let artist = ObjectID("Artist", try store.reserveKeys(1, for: "Artist").lowerBound)
+        var changes = ChangeSet(model: store.model)
+        try changes.insert(artist, values: ["name": "Joni Mitchell"])
+        _ = try store.commit(changes)
+
+        let snapshot = try store.snapshot()
+        print(try snapshot.count(FetchRequest("Artist")))
+        snapshot.close()
+        try store.close()
+    }
+
+    @Test("chooses the backend of its program by one line", arguments: writableTypes)
+    func backends(type: String) throws {
+        let folder = try Folder()
+        let readme = try Self.readme()
+        let written = try #require(readme.components(separatedBy: "```json5\n").dropFirst().first)
+            .components(separatedBy: "```")[0]
+        let lines = written.components(separatedBy: "\n")
+        let chosen = lines.map { $0.replacingOccurrences(of: "type: \"sqlite\"", with: "type: \"\(type)\"") }
+        #expect(zip(lines, chosen).count { $0 != $1 } == (type == "sqlite" ? 0 : 1))
+        let file = try folder.write(chosen.joined(separator: "\n"), to: "roost.json")
+        try folder.write(String(decoding: try model().document(), as: UTF8.self), to: "Music.roostmodel.json")
+
+        var printed: [Int] = []
+        try program(file) { printed.append($0) }
+        try program(file) { printed.append($0) }
+        #expect(printed == [1, 2])
+
+        let url = try RoostConfiguration(file: file, environment: [:]).storeDescription().url
+        #expect(url.type == type)
+        try StoreRegistry.builtIn.type(named: type).destroy(url)
+    }
+
+    @Test("and its program are the ones that are tested here")
+    func text() throws {
+        let tested = Self.squeezed(try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8))
+        let programs = try Self.readme().components(separatedBy: "import Roost\n").dropFirst()
+            .map { $0.components(separatedBy: "```")[0] }
+        let program = try #require(programs.first { $0.contains("RoostConfiguration()") })
+        #expect(
+            tested.contains(
+                Self.squeezed(program).replacingOccurrences(
+                    of: "RoostConfiguration()", with: "RoostConfiguration(file:file)")))
+    }
+
+    private static func readme() throws -> String {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+    }
+
+    /// Without white space, which the formatter places as it likes.
+    private static func squeezed(_ text: String) -> String { text.filter { !$0.isWhitespace } }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import RoostCore
+import RoostText
+import Testing
+
+@Suite("Columns of records as text")
+struct RecordRowWriterTests {
+    let model: ManagedObjectModel
+
+    init() throws {
+        model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Person", attributes: [.init("name", .string), .init("id", .integer64)],
+                relationships: [.toMany("things", "Thing", inverse: "owner")]),
+            EntityDescription("Child", superentity: "Person", attributes: [.init("toy", .string)]),
+            EntityDescription(
+                "Thing",
+                attributes: [
+                    .init("text", .string), .init("link", .uri), .init("whole", .integer64), .init("real", .double),
+                    .init("small", .float), .init("exact", .decimal), .init("flag", .boolean), .init("day", .date),
+                    .init("bytes", .binaryData), .init("token", .uuid), .init("object", .objectID),
+                    .init(
+                        "place", .composite,
+                        elements: [
+                            .init("city", .string), .init("inner", .composite, elements: [.init("n", .integer16)]),
+                        ]),
+                ],
+                relationships: [.toOne("owner", "Person", inverse: "things"), .toOne("next", "Thing")]),
+        ])
+    }
+
+    func rows(_ names: [String]?, _ entity: EntityName = "Thing") throws -> RecordRowWriter {
+        RecordRowWriter(try RecordColumns(names, of: entity, model: model), model: model)
+    }
+
+    func csv(_ names: [String]?, _ values: [String: Value], _ entity: EntityName = "Thing") throws -> String {
+        var batch = RecordBatch(model: model)
+        try batch.append(ObjectID(entity, 7), version: 3, values: values)
+        let rows = try rows(names, entity)
+        var text: [UInt8] = []
+        try batch.withRecord(at: 0) { (record) throws(StoreError) in try rows.appendCSV(record, to: &text) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    func json(_ names: [String], _ values: [String: Value]) throws -> String {
+        var batch = RecordBatch(model: model)
+        try batch.append(ObjectID("Thing", 7), version: 3, values: values)
+        let rows = try rows(names)
+        var text: [UInt8] = []
+        try batch.withRecord(at: 0) { (record) throws(StoreError) in try rows.appendJSON(record, to: &text) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    @Test(
+        "CSV has quotes exactly where they are needed, and tells null from an empty text",
+        arguments: [
+            (.null, "7,,7\n"), ("", "7,\"\",7\n"), ("a", "7,a,7\n"), ("a,b", "7,\"a,b\",7\n"),
+            ("say \"hi\"", "7,\"say \"\"hi\"\"\",7\n"), ("\"", "7,\"\"\"\",7\n"), ("a\nb", "7,\"a\nb\",7\n"),
+            ("a\r\nb", "7,\"a\r\nb\",7\n"), (" a", "7,\" a\",7\n"), ("a ", "7,\"a \",7\n"), ("a b", "7,a b,7\n"),
+            ("日本,é", "7,\"日本,é\",7\n"), ("a\u{0}b", "7,a\u{0}b,7\n"), ("=1+1", "7,=1+1,7\n"),
+        ] as [(Value, String)])
+    func quoting(value: Value, line: String) throws {
+        #expect(try csv(["id", "text", "id"], ["text": value]) == line)
+    }
+
+    @Test(
+        "every value is exact in CSV and in JSON",
+        arguments: [
+            ("whole", .int(.min), "-9223372036854775808", "-9223372036854775808"),
+            ("real", .double(0.1), "0.1", "0.1"), ("real", .double(-0.0), "-0.0", "-0.0"),
+            ("real", .double(.nan), "NaN", "\"NaN\""), ("real", .double(-.infinity), "-Infinity", "\"-Infinity\""),
+            (
+                "real", .double(Double(bitPattern: 0x7FF8_0000_0000_0001)), "NaN:7ff8000000000001",
+                "\"NaN:7ff8000000000001\""
+            ),
+            ("small", .double(Double(Float(4.1))), "4.1", "4.1"),
+            (
+                "exact", .decimal(Decimal(string: "-12345678901234567890.5") ?? 0), "-12345678901234567890.5",
+                "\"-12345678901234567890.5\""
+            ),
+            ("flag", .bool(true), "true", "true"),
+            ("day", .date(Date(timeIntervalSinceReferenceDate: 0.25)), "0.25", "0.25"),
+            ("bytes", .data(Data([0, 255])), "AP8=", "\"AP8=\""), ("bytes", .data(Data()), "\"\"", "\"\""),
+            (
+                "token", .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 171))),
+                "00000000-0000-0000-0000-0000000000AB", "\"00000000-0000-0000-0000-0000000000AB\""
+            ),
+            ("object", .objectID(ObjectID("Child", 5)), "Child/5", "\"Child/5\""),
+            ("owner", .objectID(ObjectID("Child", 5)), "Child/5", "\"Child/5\""),
+            ("next", .objectID(ObjectID("Thing", 5)), "5", "5"), ("link", .uri("a b"), "a b", "\"a b\""),
+            (
+                "place", .composite(["city": "Ulm", "inner": .composite(["n": 3])]),
+                "\"{\"\"city\"\": \"\"Ulm\"\", \"\"inner\"\": {\"\"n\"\": 3}}\"",
+                "{\"city\": \"Ulm\", \"inner\": {\"n\": 3}}"
+            ),
+            ("place", .composite([:]), "{}", "{}"), ("place", .null, "", "null"), ("text", "", "\"\"", "\"\""),
+        ] as [(String, Value, String, String)])
+    func exactValues(name: String, value: Value, cell: String, node: String) throws {
+        #expect(try csv([name], [name: value]) == cell + "\n")
+        #expect(try json([name], [name: value]) == "{\"\(name)\": \(node)}")
+    }
+
+    @Test("columns can be elements, keys, versions and entities")
+    func columns() throws {
+        let place = Value.composite(["city": "Ulm", "inner": .composite(["n": 3])])
+        #expect(
+            try json(["place.inner", "place.inner.n", "place.city", "id", "version", "entity"], ["place": place])
+                == #"{"place.inner": {"n": 3}, "place.inner.n": 3, "place.city": "Ulm", "id": 7, "version": 3, "entity": "Thing"}"#
+        )
+        // A property called `id` is not the key.
+        #expect(try csv(["id", "id#value", "entity"], ["id": 99], "Child") == "7,99,Child\n")
+    }
+
+    @Test("without names there are the key, the entity where it can differ, and all properties by name")
+    func defaults() throws {
+        #expect(try rows(nil, "Person").columns.columns.map(\.name) == ["id", "entity", "id#value", "name"])
+        #expect(try rows(nil, "Child").columns.columns.map(\.name) == ["id", "id#value", "name", "toy"])
+        #expect(try rows(nil).columns.columns.map(\.name).suffix(3) == ["whole", "next", "owner"])
+        var header: [UInt8] = []
+        try rows(["id", "place.city"]).appendCSVHeader(to: &header)
+        #expect(String(decoding: header, as: UTF8.self) == "id,place.city\n")
+    }
+
+    @Test(
+        "wrong names are refused, with the nearest one",
+        arguments: [
+            ("txet", .unknownProperty, "did you mean 'text'?"), ("place.citty", .unknownProperty, "'place.city'"),
+            ("versoin", .unknownProperty, "'version'"), ("things", .unsupported, "many objects"),
+        ] as [(String, StoreError.Code, String)])
+    func wrongNames(name: String, code: StoreError.Code, message: String) {
+        #expect {
+            try RecordColumns([name], of: name == "things" ? "Person" : "Thing", model: model)
+        } throws: { error in
+            guard let error = error as? StoreError else { return false }
+            return error.code == code && error.message.contains(message)
+        }
+    }
+}
