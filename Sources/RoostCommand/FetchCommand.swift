@@ -9,8 +9,8 @@ extension Subcommand {
             Prints the objects of ENTITY, those of its subentities included, in the order of their keys or of --sort.
 
             --where takes a predicate as in Core Data: title BEGINSWITH 'Blue' AND (year >= 1970 OR year = NULL). It knows
-            = == != <> < <= > >=, IN {1, 2}, BEGINSWITH, AND OR NOT (&& || !), brackets, NULL, TRUE and FALSE, text in quotes
-            ('it\\'s', "5\\" disc"), numbers, and properties; label.city is an element of a composite, SELF the object itself,
+            = == != <> < <= > >=, IN {1, 2}, BEGINSWITH, AND OR NOT (&& || !), brackets, NULL, TRUE and FALSE, text in single or
+            double quotes (a backslash before a quote inside), numbers, and properties; label.city is an element of a composite, SELF the object itself,
             #first a property whose name is a keyword. Dates, UUIDs and URIs are written as text: released > '2024-05-01' or
             '2024-05-01T12:30:00Z' (UTC unless a zone is given), data as base64, objects as their key or 'Album/5'.
             Text compares by code point. A comparison with NULL is false but for = and !=.
@@ -22,7 +22,7 @@ extension Subcommand {
             CSV have the key (and the entity where it can differ) and all properties that are not to-many, JSON all that are
             not null.
 
-            table  For people: fitted to the terminal or to COLUMNS, what is too wide cut with '…'. The first objects, at most
+            table  For people: fitted to the terminal or to COLUMNS, what is too wide cut short. The first objects, at most
                    1024, decide the widths. NULL is no value, nothing an empty text; a text that reads NULL is shown in
                    quotes. Control characters are made visible, data are counted, dates are UTC. In colour on a terminal,
                    unless NO_COLOR is set.

@@ -11,6 +11,18 @@ struct StoreCompaction: Sendable {
 
     /// See ``StoreMaintenance/compact(_:options:)``.
     func run() throws(StoreError) -> CompactionReport {
+        do throws(StoreError) {
+            return try compact()
+        } catch  where error.code == .busy {
+            let users = FileUsers.names(ofStoreAt: StoreFile.resolvingLink(url.path))
+            guard !users.isEmpty else { throw error }
+            let message = error.message.hasSuffix(".") ? error.message : error.message + "."
+            throw StoreError(
+                .busy, "\(message) It is open in \(users.joined(separator: ", ")).", underlying: error.underlying)
+        }
+    }
+
+    private func compact() throws(StoreError) -> CompactionReport {
         let clock = ContinuousClock()
         let start = clock.now
         let path = StoreFile.resolvingLink(url.path)
@@ -140,16 +152,8 @@ struct StoreCompaction: Sendable {
 
     private func compactInPlace(_ report: inout CompactionReport) throws(StoreError) {
         let cancellation = options.cancellation
-        let isSmall: Bool
-        do throws(StoreError) {
-            isSmall = try type.compactWhileOpen(
-                url, options: openingOptions, isCancelled: { cancellation?.isCancelled ?? false })
-        } catch  where error.code == .busy {
-            let users = FileUsers.names(ofFileAt: StoreFile.resolvingLink(url.path))
-            guard !users.isEmpty else { throw error }
-            throw StoreError(
-                .busy, "\(error.message) It is open in \(users.joined(separator: ", ")).", underlying: error.underlying)
-        }
+        let isSmall = try type.compactWhileOpen(
+            url, options: openingOptions, isCancelled: { cancellation?.isCancelled ?? false })
         report.inPlace = true
         guard !isSmall else { return }
         report.warnings.append(
