@@ -43,8 +43,9 @@ public struct StoreMaintenance: Sendable {
         if case .url(let url) = source, StoreFile.sameFile(url.path, destination.path) {
             throw StoreError(.invalidRequest, "The backup '\(destination)' is the store itself; choose another path.")
         }
+        let manager = MigrationManager(registry: registry)
         switch source {
-        case .store(let store): return try backUp(store, destination, options)
+        case .store: return try manager.convert(from: source, to: .url(destination), options: options)
         case .url(let url):
             let store = try type.open(
                 url,
@@ -53,7 +54,7 @@ public struct StoreMaintenance: Sendable {
                     typeOptions: options.sourceTypeOptions))
             let report: ConversionReport
             do throws(StoreError) {
-                report = try backUp(store, destination, options)
+                report = try manager.convert(from: .store(store), to: .url(destination), options: options)
             } catch {
                 // The first error is the one to tell.
                 try? store.close()
@@ -62,15 +63,6 @@ public struct StoreMaintenance: Sendable {
             try store.close()
             return report
         }
-    }
-
-    private func backUp(
-        _ store: any PersistentStore, _ destination: StoreURL, _ options: ConversionOptions
-    ) throws(StoreError) -> ConversionReport {
-        let frozen = try FrozenStore(store)
-        defer { try? frozen.close() }
-        return try MigrationManager(registry: registry).convert(
-            from: .store(frozen), to: .url(destination), options: options)
     }
 
     /// Rewrites a store so that its file takes as little space as a new copy of it would.

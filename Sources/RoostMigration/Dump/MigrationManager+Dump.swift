@@ -26,9 +26,10 @@ extension MigrationManager {
             for name in entities { resolved.append(try store.model.requireEntity(name)) }
             chosen = resolved
         }
-        let metadata = try store.metadata()
-        let snapshot = try store.snapshot()
-        defer { snapshot.close() }
+        // Objects and metadata of one commit, whatever others commit meanwhile.
+        let frozen = try FrozenStore(store)
+        defer { try? frozen.close() }
+        let (metadata, snapshot) = (try frozen.metadata(), try frozen.snapshot())
         var writer = DumpWriter(snapshot, DumpScope(store.model, entities: chosen), cancellation, to: sink)
         return try writer.write(metadata)
     }
