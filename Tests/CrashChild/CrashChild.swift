@@ -19,7 +19,8 @@ struct CrashChild {
         let arguments = CommandLine.arguments
         do {
             guard arguments.count >= 3, let url = StoreURL(arguments[2]) else {
-                throw StoreError(.invalidRequest, "usage: CrashChild commit|read|hold|load|reserve|reopen|compact type:path")
+                throw StoreError(
+                    .invalidRequest, "usage: CrashChild commit|read|hold|load|reserve|reopen|compact type:path")
             }
             var options = StoreOptions()
             for argument in arguments.dropFirst(3) {

@@ -49,12 +49,14 @@ struct MaintenanceTests {
         let child = try Child("commit", url)
         var acked = try #require(try child.number("ready"), "\(child.wait())")
         let backup = StoreURL(type: type, path: bench.directory.appendingPathComponent("backup").path)
-        let original = try StoreRegistry.shared.open(url)
+        // A store with one writer is read as it was when it was opened.
+        let isShared = FileBackends.shared.contains(type)
+        let original = try StoreRegistry.shared.open(url, options: StoreOptions(isReadOnly: !isShared))
         let uuid = try original.metadata().storeUUID
         for round in 1...8 {
             for _ in 0..<5 { acked = try #require(try child.number("acked"), "\(child.wait())") }
             // From the file, and from a store that is open here.
-            let source = round % 2 == 0 ? ConversionEndpoint.url(url) : .store(original)
+            let source = round % 2 == 0 || !isShared ? ConversionEndpoint.url(url) : .store(original)
             let report = try StoreMaintenance().backUp(source, to: backup, options: ConversionOptions(overwrites: true))
             #expect(report.verified)
             let found = try requireState(backup, nil, "round \(round)")
@@ -89,7 +91,10 @@ struct MaintenanceTests {
             } catch {
                 #expect(error.code == .busy, "\(error)")
                 #if os(Linux)
-                    #expect(error.message.contains("(CrashChild)"), "\(error)")
+                    // A store with one writer is refused when it is opened, which does not look for who has it.
+                    if FileBackends.shared.contains(type) {
+                        #expect(error.message.contains("(CrashChild)"), "\(error)")
+                    }
                 #endif
                 #expect(error.message.contains(url.path) && error.message.lowercased().contains("close"), "\(error)")
             }
