@@ -22,6 +22,8 @@ extension KeyValueStore {
         package let target: Int64
         /// Whether it is the source that does not exist; only of links.
         package let lacksSource: Bool
+        /// The number of the entity that a to-one reference names, where the object it leads to is of another one.
+        package var named: Int?
     }
 
     /// The first reference or link with an end that does not exist, or is of an entity that cannot stand there.
@@ -42,22 +44,48 @@ extension KeyValueStore {
         _ space: KeySpace, _ reader: any KeyValueReader
     ) throws(StoreError) -> DanglingReference? {
         let cursor = try reader.cursor(in: space)
-        var last: (relationship: Int, key: Int64)?
+        var last: (relationship: Int, key: Int64, entity: Int)?
         while try cursor.next() {
             guard let number = cursor.key.keyNumber, model.relationships.indices.contains(number),
                 let near = cursor.key.objectKey(at: 2), let far = cursor.key.objectKey(at: cursor.key.count - 8)
             else { throw StoreError(.corrupted, "A key in space '\(space)' is of no relationship.") }
-            if let last, last == (number, near) { continue }
-            last = (number, near)
             let relationship = model.relationships[number]
-            let end = model.entities[space == .links ? relationship.source : relationship.destination]
-            let found = try reader.entityNumber(of: near, root: end.root, model: model)
-            guard found.map({ end.includes($0) }) ?? false else {
-                return DanglingReference(
-                    relationship: relationship.name, source: space == .links ? near : far,
-                    target: space == .links ? far : near, lacksSource: space == .links)
+            let entity: Int
+            if let last, last.relationship == number, last.key == near {
+                entity = last.entity
+                guard space == .references else { continue }
+            } else {
+                let end = model.entities[space == .links ? relationship.source : relationship.destination]
+                let found = try reader.entityNumber(of: near, root: end.root, model: model)
+                guard let found, end.includes(found) else {
+                    return DanglingReference(
+                        relationship: relationship.name, source: space == .links ? near : far,
+                        target: space == .links ? far : near, lacksSource: space == .links)
+                }
+                entity = found
+                last = (number, near, found)
             }
+            guard space == .references, let named = try namedEntity(relationship, far, reader), named != entity else {
+                continue
+            }
+            return DanglingReference(
+                relationship: relationship.name, source: far, target: near, lacksSource: false, named: named)
         }
         return nil
+    }
+
+    /// The number of the entity that a to-one reference names; nil where every object it can lead to is of one.
+    private func namedEntity(
+        _ relationship: ManagedObjectModel.Relationship, _ key: Int64, _ reader: any KeyValueReader
+    ) throws(StoreError) -> Int? {
+        let destination = model.entities[relationship.destination]
+        guard destination.selfAndSubentities.count > 1 else { return nil }
+        var named: Int?
+        let root = model.entities[relationship.source].root
+        try reader.withRecord(key, root: root, model: model) { (record) throws(StoreError) in
+            guard let record, let field = record.layout.field(relationship.name.name) else { return }
+            named = record.reference(field)?.entity
+        }
+        return named
     }
 }

@@ -107,6 +107,7 @@ struct DumpFailureTests {
             (6, #"-3-2""#, #"-3-3""#, "corrupted", "the objects and links are not those that were dumped"),
             (1, #""roost-dump""#, #""roast-dump""#, "notAStore", "not a dump"),
             (1, #""formatVersion":1"#, #""formatVersion":2"#, "unsupportedVersion", "line 1"),
+            (1, #""roost-dump","formatVersion":1"#, #""roost-dump""#, "corrupted", "the first line of a dump needs"),
             (1, #""lastKeys":{"#, #""lastKeys":{"Leaf":7,"#, "corrupted", "no root of the model"),
             (1, #""storeUUID":""#, #""storeUUID":"x"#, "corrupted", "a UUID is expected"),
             (1, #""metadata":{}"#, #""metadata":[]"#, "corrupted", "the metadata cannot be used"),

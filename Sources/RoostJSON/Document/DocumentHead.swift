@@ -3,9 +3,6 @@ internal import RoostText
 
 /// What stands in a document before its records.
 struct DocumentHead: Sendable {
-    /// The most bytes of the model, and of the user's metadata.
-    private static let maximumPartByteCount = 64 << 20
-
     private(set) var storeUUID: StoreUUID?
     private(set) var model: ManagedObjectModel?
     private(set) var generation: UInt64 = 0
@@ -115,7 +112,8 @@ struct DocumentHead: Sendable {
     ) throws(StoreError) -> (bytes: [UInt8], place: TextPosition) {
         let key = text.tokenPosition
         let keyByteCount = text.withText { $0.count } + 2
-        let value = try text.captureValue(byteCountLimit: maximumPartByteCount)
+        // No limit of its own: what a commit took must be read again, and the whole document has one.
+        let value = try text.captureValue(byteCountLimit: JSONTokenReader.maximumTokenByteCount)
         // The value stands behind its key on the same line in every document that a program wrote.
         let column = key.column + keyByteCount + 2
         return (

@@ -33,6 +33,12 @@ struct DocumentPlaces {
             what =
                 "a link of '\(relationship.name)' leads from \(source.name)/p\(dangling.source) to \(destination.name)/p\(dangling.target)"
         }
+        if let named = dangling.named {
+            return located(
+                place,
+                "\(source.name)/p\(dangling.source) refers by '\(relationship.name.name)' to \(model.entities[named].name)/p\(dangling.target), but the object with this key is of another entity; correct the entity or the key"
+            )
+        }
         let missing = dangling.lacksSource ? source : destination
         return located(
             place, "\(what), but there is no such \(missing.name); correct the key, or add the object")
@@ -62,6 +68,29 @@ struct DocumentPlaces {
                 return false
             }
             return true
+        }
+        return found
+    }
+
+    /// An error about the first link that an earlier one gives other places; nil if there is none.
+    func duplicateLink() throws(StoreError) -> StoreError? {
+        var first: [Link: (link: Link, place: TextPosition)] = [:]
+        var found: StoreError?
+        try visitLinks { (relationship, link, place) in
+            let ends = Link(link.source, link.target)
+            guard let earlier = first[ends] else {
+                first[ends] = (link, place)
+                return true
+            }
+            if earlier.link != link {
+                found = located(
+                    place,
+                    "a link of '\(relationship.name)' from p\(link.source) to p\(link.target) stands in line \(earlier.place.line) with another place; remove one of them"
+                )
+            }
+            return found == nil
+        } next: {
+            first = [:]
         }
         return found
     }
@@ -118,21 +147,34 @@ struct DocumentPlaces {
     private func link(
         of relationship: ManagedObjectModel.Relationship, _ source: Int64, _ target: Int64
     ) throws(StoreError) -> TextPosition? {
+        var found: TextPosition?
+        try visitLinks { (owner, link, place) in
+            guard owner.number == relationship.number, link.source == source, link.target == target else { return true }
+            found = place
+            return false
+        }
+        return found
+    }
+
+    /// Calls `body` for each link, normalised, with its place until it returns false, and `next` before each relationship.
+    private func visitLinks(
+        _ body: (ManagedObjectModel.Relationship, Link, TextPosition) -> Bool, next: () -> Void = {}
+    ) throws(StoreError) {
         var text = file.reader()
-        guard try enter(.links, &text) else { return nil }
+        guard try enter(.links, &text) else { return }
         while try text.nextKey() {
-            guard text.text == relationship.name.description else {
-                try text.skipValue()
-                continue
+            let name = text.text
+            guard let relationship = model.linkRelationships.first(where: { $0.name.description == name }) else {
+                return
             }
+            next()
             try text.expect(.beginArray, "a list of links")
             while try text.nextElement() {
                 let place = text.tokenPosition
                 let link = relationship.normalised(try LinkText.read(from: &text, of: relationship))
-                if link.source == source, link.target == target { return place }
+                guard body(relationship, link, place) else { return }
             }
         }
-        return nil
     }
 
     /// Moves into the object that is the value of a member of the document; false if it has none.

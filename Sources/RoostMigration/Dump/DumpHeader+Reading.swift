@@ -8,9 +8,12 @@ extension DumpHeader {
         var (uuid, model, metadata): (StoreUUID?, ManagedObjectModel?, [String: MetadataValue]?)
         var entities: [String]?
         var lastKeys: [String: Int64]?
+        var hasVersion = false
         while try tokens.nextKey() {
             switch tokens.index(in: DumpFormat.headerKeys) {
-            case 1: try Self.requireVersion(&tokens)
+            case 1:
+                try Self.requireVersion(&tokens)
+                hasVersion = true
             case 2:
                 try tokens.expect(.string, "the UUID of the store")
                 uuid = StoreUUID(tokens.text)
@@ -22,7 +25,7 @@ extension DumpHeader {
             default: throw tokens.error("the first line has a key that no dump of this version has")
             }
         }
-        guard let uuid, let model, let metadata, let lastKeys else {
+        guard hasVersion, let uuid, let model, let metadata, let lastKeys else {
             throw tokens.error(
                 "the first line of a dump needs \"formatVersion\", \"storeUUID\", \"lastKeys\", \"model\" and \"metadata\""
             )

@@ -1,0 +1,47 @@
+import Foundation
+import RoostCore
+import RoostJSON
+import Testing
+
+@Suite("What a JSON store writes it can read")
+struct LimitTests {
+    @Test("a document with metadata of any size is read: no commit refuses them")
+    func hugeMetadata() throws {
+        let bench = try Bench()
+        let store = try bench.create()
+        try store.fill()
+        try store.close()
+        // Space within the value, which costs as little as can be to write and to read.
+        try bench.edit("store", "\"metadata\": {", "\"metadata\": {" + String(repeating: " ", count: 65 << 20))
+        let again = try bench.open(readOnly: true)
+        #expect(try again.metadata().userMetadata == ["place": .string("shelf")])
+        try again.close()
+    }
+
+    @Test("a link twice with different places is refused with both places in the file")
+    func linkTwice() throws {
+        let bench = try Bench()
+        let store = try bench.create()
+        try store.fill()
+        try store.close()
+        try bench.edit("store", "[1, 1, 0, 1],", "[1, 1, 0, 1],\n[1, 1, 0, 9],")
+        let error = try bench.refused()
+        #expect(error.code == .corrupted)
+        #expect(error.message.contains("line ") && error.message.contains("column "), "\(error.message)")
+    }
+
+    @Test("a reference that names another entity than its object has is refused with its place")
+    func referenceOfAnotherEntity() throws {
+        let bench = try Bench()
+        let store = try bench.create()
+        try store.fill()
+        try store.close()
+        try bench.edit(
+            "store", "\"author\": \"Author/1\", \"author#order\": 2", "\"author\": \"Editor/1\", \"author#order\": 2")
+        let error = try bench.refused()
+        #expect(error.code == .corrupted)
+        for part in ["line ", "column ", "Book/p2", "author", "Editor/p1"] {
+            #expect(error.message.contains(part), "\(error.message)")
+        }
+    }
+}
