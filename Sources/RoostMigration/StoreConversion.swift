@@ -23,7 +23,10 @@ struct StoreConversion: Sendable {
         if let refusal = try refusalsBeforeOpening().first { throw refusal }
         return try withSource { (store) throws(StoreError) in
             if let refusal = try refusals(of: store).first { throw refusal }
-            return try filler.fill(from: StoreContent(store, options: options))
+            // Objects and metadata of one commit, whatever others write meanwhile.
+            let frozen = try FrozenStore(store)
+            defer { try? frozen.close() }
+            return try filler.fill(from: StoreContent(frozen, options: options))
         }
     }
 

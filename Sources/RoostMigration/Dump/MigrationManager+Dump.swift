@@ -26,9 +26,11 @@ extension MigrationManager {
             for name in entities { resolved.append(try store.model.requireEntity(name)) }
             chosen = resolved
         }
-        let metadata = try store.metadata()
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
+        var metadata = try store.metadata()
+        // Of the commit that the snapshot shows, whatever others write meanwhile.
+        metadata.userMetadata = try snapshot.userMetadata()
         var writer = DumpWriter(snapshot, DumpScope(store.model, entities: chosen), cancellation, to: sink)
         return try writer.write(metadata)
     }
