@@ -82,7 +82,7 @@ struct MaintenanceTests {
         let copy = StoreURL(type: "sqlite", path: bench.directory.appendingPathComponent("copy").path)
         let loaded = StoreURL(type: "sqlite", path: bench.directory.appendingPathComponent("loaded").path)
         let manager = MigrationManager()
-        for round in 1...6 {
+        for round in 1...3 {
             for _ in 0..<3 { acked = try #require(try child.number("acked"), "\(child.wait())") }
             _ = try manager.convert(
                 from: .url(url), to: .url(copy), options: ConversionOptions(overwrites: true))
