@@ -25,6 +25,14 @@ struct MaintenanceCommandTests {
         #expect(try place.roost("backup", "a", "c", "--json").json()["verified"] as? Bool == true)
         try place.roost("backup", "a", "a").expectError(3, containing: "the store itself")
         try place.roost("backup", "a", "memory:x").expectError(3, containing: "of type '\(type)' too")
+        for name in ["a-wal", "a-shm", "a-journal", "a-lock", "a.lock"] {
+            for more in [[], ["--overwrite"]] {
+                try place.start(["backup", "a", name] + more).wait().expectError(3, containing: "belongs to the store")
+                try place.start(["convert", "a", "json:\(name)"] + more).wait().expectError(
+                    3, containing: "belongs to the store")
+            }
+        }
+        #expect(try place.roost("check", "a").code == 0)
 
         let store = try StoreRegistry.builtIn.open(StoreURL(type: type, path: place.file("b")))
         var changes = ChangeSet(model: store.model)
