@@ -63,7 +63,9 @@ extension Subcommand {
         guard !configuration.settings.isEmpty else { return .success }
         var table = TextTable([("setting", .leading), ("value", .leading), ("from", .leading)])
         for setting in configuration.settings {
-            table.append([setting.key, setting.value, text(setting.origin, configuration.file)])
+            // The file may be a stranger's that lies above the working directory.
+            table.append(
+                [setting.key, setting.value, text(setting.origin, configuration.file)].map { VisibleText.of($0) })
         }
         try console.print(table.description)
         return .success

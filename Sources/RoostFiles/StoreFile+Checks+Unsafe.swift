@@ -63,6 +63,19 @@ extension StoreFile {
         }
     }
 
+    /// Checks that a file that takes the place of the one at `path` can have the same owner.
+    ///
+    /// - Throws: `permissionDenied` when the file is another user's and this one is not the superuser; `notFound`,
+    ///   `missingDirectory`.
+    public static func requireKeepingOwner(at path: String) throws(StoreError) {
+        let (user, owner) = (geteuid(), try status(of: path).owner)
+        guard user == 0 || user == owner else {
+            throw StoreError(
+                .permissionDenied,
+                "'\(path)' belongs to another user, and only that one or the superuser can keep it so")
+        }
+    }
+
     /// The first `count` bytes of a regular file, or fewer if it is shorter; nil for whatever is not one that can be read.
     ///
     /// For recognising files by their content. Never blocks. POSIX locks that this process has on the file stay, if the file
@@ -160,6 +173,14 @@ extension StoreFile {
         #else
             return type == 0 ? nil : "not local"
         #endif
+    }
+
+    /// Whether something stands under this name: a file, a directory, or a symbolic link, wherever it leads.
+    ///
+    /// False where this user may not look.
+    public static func hasEntry(at path: String) -> Bool {
+        guard case .success = FileStatus.of(path, followingLinks: false) else { return false }
+        return true
     }
 
     /// Whether two paths lead to the same file, through links of any kind.

@@ -76,7 +76,8 @@ extension StoreFile {
     /// Durable on return.
     ///
     /// The temporary file must have been flushed, and be in the directory of `path`. A file that is replaced passes its
-    /// permissions on. The temporary file's lock file is removed with its name.
+    /// permissions on, and its owner and group as far as this user may give them; where the group cannot be kept, the new one
+    /// may do what everybody may, and no more. The temporary file's lock file is removed with its name.
     ///
     /// - Parameters:
     ///   - temporary: The finished file; the name is gone afterwards.
@@ -150,14 +151,17 @@ extension StoreFile {
         do throws(SystemError) {
             let file = try OpenFile(temporary, O_RDONLY)
             let new = try file.status
+            var permissions = old.permissions & 0o777
             // Another owner can be kept only by the superuser; for others the new file stays their own, which rename allows.
-            if (new.owner != old.owner || new.group != old.group),
-                retrying({ fchown(file.descriptor, old.owner, old.group) }) != 0,
-                errno != EPERM, errno != EINVAL
+            if new.owner != old.owner || new.group != old.group,
+                try !setOwner(file.descriptor, old.owner, old.group), new.group != old.group,
+                // All bits set: the owner stays.
+                try !setOwner(file.descriptor, .max, old.group)
             {
-                throw SystemError(code: errno)
+                // What the old group might do is not for another one; that gets what everybody might.
+                permissions &= 0o707 | (permissions & 0o007) << 3
             }
-            if new.permissions != old.permissions, retrying({ fchmod(file.descriptor, old.permissions & 0o777) }) != 0 {
+            if new.permissions != permissions, retrying({ fchmod(file.descriptor, permissions) }) != 0 {
                 throw SystemError(code: errno)
             }
             try file.sync()
@@ -166,6 +170,13 @@ extension StoreFile {
             throw self.error(
                 errno: error.code, "cannot be given the permissions of the file it replaces", path: temporary)
         }
+    }
+
+    /// Sets who owns a file; false when this user may not.
+    private static func setOwner(_ descriptor: Int32, _ owner: uid_t, _ group: gid_t) throws(SystemError) -> Bool {
+        guard retrying({ fchown(descriptor, owner, group) }) != 0 else { return true }
+        guard errno == EPERM || errno == EINVAL else { throw SystemError(code: errno) }
+        return false
     }
 
     /// Removes a file, or a symbolic link itself.

@@ -107,6 +107,7 @@ struct StoreCompaction: Sendable {
     /// closed store is one file.
     private func rewrite(_ path: String, _ report: inout CompactionReport) throws(StoreError) {
         try requireOneFile(path)
+        try StoreFile.requireKeepingOwner(at: path)
         let old = StoreURL(type: url.type, path: StoreFile.temporarySibling(of: path))
         let new = StoreURL(type: url.type, path: StoreFile.temporarySibling(of: path))
         try StoreFile.addName(old.path, toFileAt: path)

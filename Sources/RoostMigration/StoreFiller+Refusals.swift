@@ -24,6 +24,7 @@ extension StoreFiller {
         }
         guard case .url(let url) = destination, !url.path.isEmpty else { return [] }
         guard type.capabilities.contains(.file) else { return existenceRefusals(url, type) }
+        if let refusal = companionRefusal(url) { return [refusal] }
         do throws(StoreError) {
             try StoreFile.requireAbsent(at: url.path)
             return []
@@ -62,6 +63,20 @@ extension StoreFiller {
             return nil
         }
         return try StoreFile.freeBytes(inDirectoryOf: url.path)
+    }
+
+    /// What speaks against a name that a store beside gives its own files: it would take the new one for its log, and remove it.
+    private func companionRefusal(_ url: StoreURL) -> StoreError? {
+        let path = StoreFile.resolvingLink(url.path)
+        for suffix in ["-wal", "-shm", "-journal", "-lock", ".lock"] where path.hasSuffix(suffix) {
+            let owner = String(path.dropLast(suffix.count))
+            guard registry.all.contains(where: { $0.recognises(fileAt: owner) }) else { continue }
+            return StoreError(
+                .invalidRequest,
+                "'\(url.path)' is the name of a file that belongs to the store '\(owner)'; choose another path."
+            )
+        }
+        return nil
     }
 
     /// What speaks against making a store under a name that is no file's.

@@ -30,6 +30,7 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
         switch code {
         case SQLite.ioNoMemory: return .outOfResources
         case SQLite.ioDiskCorrupt, SQLite.ioBadData, SQLite.cannotOpenDirtyWAL: return .corrupted
+        case SQLite.ioNoRoomForIndex: return .noSpace
         case SQLite.fileMoved: return .storeReplaced
         case SQLite.cannotOpenDirectory: return .notAStore
         case SQLite.cannotOpenLink: return .permissionDenied
@@ -88,6 +89,8 @@ extension StoreError {
 /// Extended result codes that Swift does not see, because C writes them as expressions.
 enum SQLite {
     static let ioNoMemory = SQLITE_IOERR | 12 << 8
+    /// The index of the write-ahead log cannot grow, even for a reader.
+    static let ioNoRoomForIndex = SQLITE_IOERR | 19 << 8
     static let ioBadData = SQLITE_IOERR | 32 << 8
     static let ioDiskCorrupt = SQLITE_IOERR | 33 << 8
     static let fileMoved = SQLITE_READONLY | 4 << 8

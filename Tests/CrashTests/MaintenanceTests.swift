@@ -74,6 +74,45 @@ struct MaintenanceTests {
     }
 
     @Test(
+        "a conversion, and a dump, is exactly one state, metadata included, while another process commits",
+        arguments: FileBackends.all)
+    func convertWhileWriting(type: String) throws {
+        let bench = try Bench()
+        let url = try create(bench, type)
+        let child = try Child("commit", url)
+        var acked = try #require(try child.number("ready"), "\(child.wait())")
+        let copy = StoreURL(type: "sqlite", path: bench.directory.appendingPathComponent("copy").path)
+        let loaded = StoreURL(type: "sqlite", path: bench.directory.appendingPathComponent("loaded").path)
+        let manager = MigrationManager()
+        for round in 1...3 {
+            for _ in 0..<3 { acked = try #require(try child.number("acked"), "\(child.wait())") }
+            _ = try manager.convert(
+                from: .url(url), to: .url(copy), options: ConversionOptions(overwrites: true))
+            #expect(try requireState(copy, nil, "conversion \(round)") >= acked)
+            let text = Mutex<[UInt8]>([])
+            let store = try StoreRegistry.shared.open(url, options: StoreOptions(isReadOnly: true))
+            try manager.dump(store) { (bytes) throws(StoreError) in
+                let copy = copy bytes
+                text.withLock { $0 += copy }
+            }
+            try store.close()
+            _ = try manager.load(
+                into: .url(loaded), from: "a dump", options: ConversionOptions(overwrites: true)
+            ) { (buffer) throws(StoreError) in
+                text.withLock { text in
+                    let count = min(buffer.count, text.count)
+                    buffer.copyBytes(from: text.prefix(count))
+                    text.removeFirst(count)
+                    return count
+                }
+            }
+            #expect(try requireState(loaded, nil, "dump \(round)") >= acked)
+        }
+        child.kill()
+        _ = child.wait()
+    }
+
+    @Test(
         "a store that is open elsewhere is compacted in place or refused, and loses nothing",
         arguments: FileBackends.all)
     func compactWhileWriting(type: String) throws {

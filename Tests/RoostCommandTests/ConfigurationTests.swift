@@ -119,6 +119,10 @@ struct ConfigurationTests {
         let settings = try #require(json["settings"] as? [[String: String]])
         #expect((json["file"] as? String)?.hasSuffix("/roost.json") == true)
         #expect(settings.first { $0["key"] == "default" }?["value"] == "main")
+        try place.write(
+            Data("{stores: {a: {type: 'memory', path: 'x\\u001b[31m\\ny'}}}".utf8), to: "hostile.json")
+        let shown = try place.roost("config", "--config=hostile.json").output
+        #expect(shown.contains("memory:x␛[31m␊y") && !shown.contains("\u{1B}"))
         let none = try Workplace().roost("config")
         #expect(none.code == 0 && none.output.contains("no configuration"))
     }

@@ -25,6 +25,14 @@ struct MaintenanceCommandTests {
         #expect(try place.roost("backup", "a", "c", "--json").json()["verified"] as? Bool == true)
         try place.roost("backup", "a", "a").expectError(3, containing: "the store itself")
         try place.roost("backup", "a", "memory:x").expectError(3, containing: "of type '\(type)' too")
+        for name in ["a-wal", "a-shm", "a-journal", "a-lock", "a.lock"] {
+            for more in [[], ["--overwrite"]] {
+                try place.start(["backup", "a", name] + more).wait().expectError(3, containing: "belongs to the store")
+                try place.start(["convert", "a", "json:\(name)"] + more).wait().expectError(
+                    3, containing: "belongs to the store")
+            }
+        }
+        #expect(try place.roost("check", "a").code == 0)
 
         let store = try StoreRegistry.builtIn.open(StoreURL(type: type, path: place.file("b")))
         var changes = ChangeSet(model: store.model)
@@ -44,6 +52,49 @@ struct MaintenanceCommandTests {
         #expect(try place.roost("check", "b").code == 0)
         try place.roost("compact", "nothing").expectError(3, containing: "no such file")
         try place.roost("compact", "memory:x").expectError(3, containing: "cannot be compacted")
+        #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
+    }
+
+    /// Whoever may write in a directory may replace a file of another user there: that one's rights must survive it.
+    @Test(
+        "take a store from nobody: not from its owner, and not from its group",
+        .enabled(
+            if: geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv"),
+            "needs setpriv as the superuser"), arguments: Workplace.fileTypes)
+    func ownership(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a", objects: 10)
+        try place.makeStore(type, "shared", objects: 10)
+        func set(_ name: String, _ owner: UInt32, _ group: UInt32, _ permissions: mode_t) {
+            let file = name.isEmpty ? place.path : place.file(name)
+            #expect(chown(file, owner, group) == 0 && chmod(file, permissions) == 0)
+        }
+        func run(_ user: [String], _ arguments: String...) throws -> CommandResult {
+            try place.start(arguments, through: ["/usr/bin/setpriv"] + user).wait()
+        }
+        func rights() throws -> [Int] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: place.file("shared"))
+            return [FileAttributeKey.ownerAccountID, .groupOwnerAccountID, .posixPermissions].map {
+                (attributes[$0] as? NSNumber)?.intValue ?? -1
+            }
+        }
+        for name in try place.names() where name.hasSuffix(".lock") {
+            try? FileManager.default.removeItem(atPath: place.file(name))
+        }
+        set("", 65534, 4321, 0o755)
+        set("a", 65534, 4321, 0o644)
+        set("shared", 1234, 4321, 0o664)
+        let member = ["--reuid=65534", "--regid=65534", "--groups=4321"]
+        let stranger = ["--reuid=65534", "--regid=65534", "--clear-groups"]
+        let before = try place.bytes("shared")
+        try run(member, "compact", "shared").expectError(3, containing: "belongs to another user")
+        #expect(try place.bytes("shared") == before && rights() == [1234, 4321, 0o664])
+        // A backup may replace another one; the group that could read and write it still can.
+        #expect(try run(member, "backup", "a", "shared", "--overwrite", "--quiet").code == 0)
+        #expect(try rights() == [65534, 4321, 0o664])
+        set("shared", 1234, 4321, 0o676)
+        #expect(try run(stranger, "backup", "a", "shared", "--overwrite", "--quiet").code == 0)
+        #expect(try rights() == [65534, 65534, 0o666])
         #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
     }
 

@@ -55,6 +55,18 @@ struct ConfigurationTests {
         // A directory that happens to have the name is not passed over silently.
         try folder.write("", to: "roost.json/file")
         #expect(refused(nil).contains("not a file"))
+        // Nor is a link that leads nowhere, or to itself: the file of a directory above would hold instead, silently.
+        for (directory, destination) in [("gone", "nothing.json"), ("loop", "roost.json")] {
+            try folder.write("", to: "\(directory)/sub/file")
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.file("\(directory)/sub/roost.json"), withDestinationPath: destination)
+            try folder.write("{stores: {outer: {type: 'memory'}}}", to: "\(directory)/roost.json")
+            let error = error {
+                _ = try RoostConfiguration(workingDirectory: folder.file("\(directory)/sub"), environment: [:])
+            }
+            #expect(error?.code == .invalidConfiguration)
+            #expect(error?.message.contains(folder.file("\(directory)/sub/roost.json")) == true)
+        }
     }
 
     // MARK: What it says
@@ -235,7 +247,10 @@ struct ConfigurationTests {
         #expect(try url("memory:name") == "memory:name")
         #expect(try url("data/some.store") == store.description)
         #expect(try url(store.path) == store.description)
-        for (wrong, hint) in [("mian", "did you mean 'main'?"), ("data/file", "type:path"), ("nosuch:x", "nosuch")] {
+        for (wrong, hint) in [
+            ("mian", "did you mean 'main'?"), ("data/file", "type:path"), ("nosuch:x", "nosuch"),
+            ("\(type):", "no path"),
+        ] {
             let error = error { _ = try url(wrong) }
             #expect(error?.code == .invalidConfiguration)
             #expect(error?.message.contains("ROOST_STORE") == true && error?.message.contains(hint) == true)

@@ -28,8 +28,9 @@ extension RoostConfiguration {
         var directory = directory
         while true {
             let candidate = absolute(fileName, in: directory)
-            // Where this user may not look, nothing is found; what is found must be readable.
-            if FileManager.default.fileExists(atPath: candidate) {
+            // Where this user may not look, nothing is found; what is found must be readable. A link that leads nowhere is found:
+            // otherwise the file of a directory above would take its place, with other stores.
+            if StoreFile.hasEntry(at: candidate) {
                 return Setting(key: "file", value: candidate, origin: .search)
             }
             let parent = StoreFile.directory(of: directory)
@@ -64,6 +65,11 @@ extension RoostConfiguration {
             )
         }
         if try registry.type(named: url.type).capabilities.contains(.file) {
+            guard !url.path.isEmpty else {
+                throw StoreError(
+                    .invalidConfiguration,
+                    "\(storeVariable) is '\(text)', which has no path; stores of type '\(url.type)' are files.")
+            }
             url = StoreURL(type: url.type, path: absolute(url.path, in: directory))
         }
         return Store(name: nil, url: url, origin: .environment(storeVariable), options: [:])
