@@ -91,7 +91,7 @@ extension StoreFile {
             throw error(errno: EINVAL, "cannot be renamed", path: target)
         }
         if overwriting {
-            try inheritPermissions(temporary, from: target)
+            try takePermissions(for: temporary, from: target)
             guard retrying({ rename(temporary, target) }) == 0 else {
                 throw error(errno: errno, "cannot be put in its place", path: target)
             }
@@ -138,7 +138,16 @@ extension StoreFile {
         }
     }
 
-    private static func inheritPermissions(_ temporary: String, from target: String) throws(StoreError) {
+    /// Gives a file of this user's the permissions of another one, and its owner and group as far as this user may.
+    ///
+    /// Where the group cannot be kept, the file's own may do what everybody may, and no more. Nothing happens where nothing
+    /// stands under `target`.
+    ///
+    /// - Parameters:
+    ///   - temporary: The file that gets the permissions.
+    ///   - target: The file that has them.
+    /// - Throws: `notAStore` when something other than a file stands under `target`; `permissionDenied`, `ioFailure`.
+    public static func takePermissions(for temporary: String, from target: String) throws(StoreError) {
         let old: FileStatus
         switch FileStatus.of(target, followingLinks: false) {
         case .success(let status): old = status

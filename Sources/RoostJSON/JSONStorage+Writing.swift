@@ -96,7 +96,8 @@ extension JSONStorage {
         if let journal = files.journal { return try journal.append(payload) }
         let header = JournalHeader(
             storeUUID: storeUUID, document: files.document.version, generation: files.document.generation)
-        files.journal = try JournalFile(at: path + JournalFile.suffix, header, payload: payload)
+        files.journal = try JournalFile(
+            at: path + JournalFile.suffix, beside: path, header, payload: payload)
     }
 
     /// Throws code `storeReplaced` unless document and journal are as this storage left them.

@@ -26,6 +26,22 @@ struct LifeCycleTests {
         try again.close()
     }
 
+    @Test("who may read the document may read its journal, and the document that it is folded into")
+    func journalPermissions() throws {
+        let bench = try Bench()
+        try bench.create().close()
+        let files = FileManager.default
+        try files.setAttributes([.posixPermissions: 0o644], ofItemAtPath: bench.path())
+        let store = try bench.open()
+        try store.fill()
+        for name in ["store", "store-journal"] {
+            let permissions = try files.attributesOfItem(atPath: bench.path(name))[.posixPermissions] as? Int
+            #expect(permissions == 0o644, "\(name)")
+        }
+        try store.close()
+        #expect(try files.attributesOfItem(atPath: bench.path())[.posixPermissions] as? Int == 0o644)
+    }
+
     @Test("the journal is folded by the commit that would make it too large, again and again")
     func folding() throws {
         let bench = try Bench()

@@ -19,12 +19,13 @@ final class JournalFile {
     /// What a system says after a failed flush proves nothing, so the file is left as it is until a new document replaces it.
     var failure: StoreError?
 
-    /// Makes the journal with its first frame.
+    /// Makes the journal with its first frame; who may read the document may read it too.
     ///
     /// Nothing is left of it when this throws, unless the system refuses that too.
-    init(at path: String, _ header: JournalHeader, payload: [UInt8]) throws(StoreError) {
+    init(at path: String, beside document: String, _ header: JournalHeader, payload: [UInt8]) throws(StoreError) {
         try StoreFile.createExclusive(at: path)
         do throws(StoreError) {
+            try StoreFile.takePermissions(for: path, from: document)
             let head = header.bytes
             let frame = JournalFrame(of: payload, at: head.count, chain: JournalHeader.check(head))
             let frameHead = frame.bytes
