@@ -46,13 +46,15 @@ extension Subcommand {
         return .success
     }
 
-    /// Where a backup goes: a bare path that leads to nothing is one of the store's own type.
+    /// Where a backup goes: a bare path that leads to no store is one of the store's own type.
+    ///
+    /// What else speaks against it is said when the backup is made.
     private static func destination(
         _ text: String, type: String, _ arguments: ParsedArguments
     ) throws -> PersistentStoreDescription {
         do {
             return try StoreArguments.newStore(text, arguments)
-        } catch let error as StoreError where error.code == .notAStore {
+        } catch let error as StoreError where error.code == .notAStore || error.code == .alreadyExists {
             return PersistentStoreDescription(StoreURL(type: type, path: text))
         }
     }
