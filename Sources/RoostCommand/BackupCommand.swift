@@ -34,15 +34,9 @@ extension Subcommand {
             options.destinationTypeOptions = destination.options.typeOptions
             return try maintenance.backUp(.url(source.url), to: destination.url, options: options)
         }
-        if arguments.has("json") {
-            try console.printJSON(report)
-        } else if !arguments.has("quiet") {
-            try console.print(
-                report.description.replacingFirstLine("Backed up \(report.source) to \(report.destination)."))
-        }
-        for warning in report.warnings where arguments.has("json") || arguments.has("quiet") {
-            console.printError("warning: \(warning)")
-        }
+        try console.printReport(
+            report, report.description.replacingFirstLine("Backed up \(report.source) to \(report.destination)."),
+            warnings: report.warnings, arguments)
         return .success
     }
 

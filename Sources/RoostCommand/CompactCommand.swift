@@ -25,14 +25,7 @@ extension Subcommand {
         let store = try StoreArguments.store(arguments.positions[0], arguments)
         let maintenance = StoreMaintenance(registry: .builtIn)
         let report = try maintain(store, arguments, console) { try maintenance.compact(store.url, options: $0) }
-        if arguments.has("json") {
-            try console.printJSON(report)
-        } else if !arguments.has("quiet") {
-            try console.print(report.description)
-        }
-        for warning in report.warnings where arguments.has("json") || arguments.has("quiet") {
-            console.printError("warning: \(warning)")
-        }
+        try console.printReport(report, report.description, warnings: report.warnings, arguments)
         return .success
     }
 }

@@ -58,14 +58,7 @@ extension Subcommand {
                 try manager.convert(from: .url(source.url), to: .url(destination.url), options: options)
             }
         }
-        if arguments.has("json") {
-            try console.printJSON(report)
-        } else if !arguments.has("quiet") {
-            try console.print(report.description)
-        }
-        for warning in report.warnings where arguments.has("json") || arguments.has("quiet") {
-            console.printError("warning: \(warning)")
-        }
+        try console.printReport(report, report.description, warnings: report.warnings, arguments)
         return .success
     }
 }

@@ -57,14 +57,7 @@ extension Subcommand {
                 ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation) }
             }
         }
-        if arguments.has("json") {
-            try console.printJSON(report)
-        } else if !arguments.has("quiet") {
-            try console.print(report.description)
-        }
-        for warning in report.warnings where arguments.has("json") || arguments.has("quiet") {
-            console.printError("warning: \(warning)")
-        }
+        try console.printReport(report, report.description, warnings: report.warnings, arguments)
         return .success
     }
 }

@@ -51,14 +51,6 @@
             }
         }
 
-        /// Opens the store for a moment and reads its metadata.
-        public func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata {
-            let store = try CoreDataStore(type: self, url: url, options: options)
-            let metadata = try store.metadata()
-            try store.close()
-            return metadata
-        }
-
         /// Opens a store for reading; see ``PersistentStoreType/open(_:options:)``.
         ///
         /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`; `modelMismatch` when the model does not fit the file;

@@ -109,6 +109,14 @@ struct OpenFile: ~Copyable {
         self.isForReading = isForReading
     }
 
+    /// Opens a regular file, and nothing else.
+    static func regular(_ path: String, _ flags: Int32) throws(SystemError) -> OpenFile {
+        let file = try OpenFile(path, flags)
+        let status = try file.status
+        guard status.isRegular else { throw SystemError(code: status.isDirectory ? EISDIR : ENXIO) }
+        return file
+    }
+
     var status: FileStatus { get throws(SystemError) { try FileStatus.of(descriptor: descriptor).get() } }
 
     /// Flushes the file to the medium.

@@ -24,10 +24,8 @@ public struct RegularFile: ~Copyable {
     /// Throws `notFound`, `notAStore` for whatever is not a file, `permissionDenied`.
     public init(at path: String) throws(StoreError) {
         do throws(SystemError) {
-            let file = try OpenFile(path, O_RDONLY)
-            let status = try file.status
-            guard status.isRegular else { throw SystemError(code: status.isDirectory ? EISDIR : ENXIO) }
-            byteCount = status.byteCount
+            let file = try OpenFile.regular(path, O_RDONLY)
+            byteCount = try file.status.byteCount
             self.file = file
         } catch {
             throw StoreFile.error(errno: error.code, "cannot be opened", path: path)
@@ -40,6 +38,20 @@ public struct RegularFile: ~Copyable {
         do throws(SystemError) { return FileIdentity(try file.status) } catch {
             throw StoreFile.error(errno: error.code, "cannot be examined", path: path)
         }
+    }
+
+    /// The bytes at `offset`: up to `count`, fewer only at the end of the file.
+    public func bytes(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
+        var failure: StoreError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, done in
+            do throws(StoreError) {
+                done = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
     }
 
     /// Fills `buffer` with the bytes at `offset`.

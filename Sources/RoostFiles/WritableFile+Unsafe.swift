@@ -21,10 +21,7 @@ public struct WritableFile: ~Copyable {
     /// Throws `notFound`, `notAStore` for whatever is not a file, `permissionDenied`, `readOnly`.
     public init(at path: String) throws(StoreError) {
         do throws(SystemError) {
-            let file = try OpenFile(path, O_RDWR)
-            let status = try file.status
-            guard status.isRegular else { throw SystemError(code: status.isDirectory ? EISDIR : ENXIO) }
-            self.file = file
+            file = try OpenFile.regular(path, O_RDWR)
         } catch {
             throw StoreFile.error(errno: error.code, "cannot be opened for writing", path: path)
         }

@@ -89,21 +89,6 @@ final class JSONStorage: OrderedKeyValueStorage {
         try requireOpen()
         return try base.read()
     }
-
-    func write<Result: Sendable>(
-        timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        let write = try beginLongWrite(timeoutSeconds: timeoutSeconds)
-        do throws(StoreError) {
-            let result = try write.perform(body)
-            try write.commit()
-            return result
-        } catch {
-            write.abort()
-            throw error
-        }
-    }
-
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         try requireOpen()
         if settings.isReadOnly { throw StoreError(.readOnly, "'\(path)' was opened read-only; open it for writing.") }

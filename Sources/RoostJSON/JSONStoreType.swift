@@ -30,23 +30,6 @@ public struct JSONStoreType: PersistentStoreType {
         StoreFile.read(prefix: DocumentFormat.prefixByteCount, of: path).map(DocumentFormat.isRecognised) ?? false
     }
 
-    /// Reads the metadata; reads the whole store for that.
-    public func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata {
-        var options = options
-        options.isReadOnly = true
-        options.isUnpublished = false
-        let store = try open(url, options: options)
-        let metadata: StoreMetadata
-        do throws(StoreError) {
-            metadata = try store.metadata()
-        } catch {
-            try? store.close()
-            throw error
-        }
-        try store.close()
-        return metadata
-    }
-
     /// Opens a store; throws `busy` at once when it is open for writing elsewhere and this is for writing too.
     public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try KeyValueStore(

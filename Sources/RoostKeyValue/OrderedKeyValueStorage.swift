@@ -41,6 +41,23 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     func close() throws(StoreError)
 }
 
+extension OrderedKeyValueStorage {
+    /// Runs `body` once, in a long write of its own.
+    public func write<Result: Sendable>(
+        timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let write = try beginLongWrite(timeoutSeconds: timeoutSeconds)
+        do throws(StoreError) {
+            let result = try write.perform(body)
+            try write.commit()
+            return result
+        } catch {
+            write.abort()
+            throw error
+        }
+    }
+}
+
 /// The spaces of the key-value engine.
 ///
 /// Each is an ordered map of its own.

@@ -79,22 +79,6 @@ public final class MemoryStorage: OrderedKeyValueStorage {
         try requireOpen()
         return MemoryReader(trees: contents.current.trees)
     }
-
-    /// Runs `body` in a write transaction, once.
-    public func write<Result: Sendable>(
-        timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        let write = try beginLongWrite(timeoutSeconds: timeoutSeconds)
-        do throws(StoreError) {
-            let result = try write.perform(body)
-            try write.commit()
-            return result
-        } catch {
-            write.abort()
-            throw error
-        }
-    }
-
     /// Starts a write transaction that lasts over several calls.
     public func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         try requireOpen()

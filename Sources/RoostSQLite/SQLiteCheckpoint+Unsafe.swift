@@ -38,18 +38,21 @@ extension SQLiteConnection {
     /// - Throws: What the file system does.
     func checkpoint(patience: Duration) throws(StoreError) -> Bool {
         var context = CheckpointPatience(handle: handle, deadline: ContinuousClock.now + patience)
-        let code = withUnsafeMutablePointer(to: &context) { context in
+        let (code, reset) = withUnsafeMutablePointer(to: &context) { context in
             // SAFETY: the handler is replaced before `context` goes.
-            sqlite3_busy_handler(
+            let set = sqlite3_busy_handler(
                 handle,
                 { context, _ in
                     context?.assumingMemoryBound(to: CheckpointPatience.self).pointee.wait() == true ? 1 : 0
                 }, context)
-            let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+            // Without the handler a writer would be waited for, and the checkpoint would go on without its lock.
+            let code =
+                set == SQLITE_OK
+                ? sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil) : set
             // Takes the handler's place.
-            sqlite3_busy_timeout(handle, busyMilliseconds)
-            return code
+            return (code, sqlite3_busy_timeout(handle, busyMilliseconds))
         }
+        try check(reset, "Setting up")
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_INTERRUPT: return false
         default:

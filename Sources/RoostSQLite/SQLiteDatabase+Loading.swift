@@ -102,21 +102,26 @@ extension SQLiteDatabase {
     func integrityFindings() throws(StoreError) -> [StoreFinding] {
         let connection = try beginReading()
         defer { endReading(connection) }
+        guard let checked = connection as? SQLiteConnection else {
+            throw StoreError(.internalInconsistency, "'\(path)' has a connection of another kind; please report this.")
+        }
         do throws(StoreError) {
-            (connection as? SQLiteConnection)?.clock.pointee.limit = nil
-            defer { (connection as? SQLiteConnection)?.clock.pointee.limit = settings.rowTimeout }
-            return try connection.withStatement("PRAGMA integrity_check(100)") { (statement) throws(StoreError) in
-                var findings: [StoreFinding] = []
-                while try statement.step() {
-                    guard case .text(let text) = try statement.value(at: 0), text != "ok" else { continue }
-                    for line in text.split(whereSeparator: \.isNewline) {
-                        findings.append(StoreFinding(.damage, String(line)))
-                    }
-                }
-                return findings
-            }
+            return try checked.withoutTimeLimit { () throws(StoreError) in try Self.integrityFindings(checked) }
         } catch  where error.code == .corrupted {
             return [StoreFinding(.damage, error.message)]
+        }
+    }
+
+    private static func integrityFindings(_ connection: SQLiteConnection) throws(StoreError) -> [StoreFinding] {
+        try connection.withStatement("PRAGMA integrity_check(100)") { (statement) throws(StoreError) in
+            var findings: [StoreFinding] = []
+            while try statement.step() {
+                guard case .text(let text) = try statement.value(at: 0), text != "ok" else { continue }
+                for line in text.split(whereSeparator: \.isNewline) {
+                    findings.append(StoreFinding(.damage, String(line)))
+                }
+            }
+            return findings
         }
     }
 }

@@ -24,25 +24,6 @@ public struct SQLiteStoreType: PersistentStoreType {
     /// Whether the file is an SQLite database with Roost's application ID.
     public func recognises(fileAt path: String) -> Bool { SQLiteHeader.recognises(path) }
 
-    /// Reads the metadata of a closed or open store.
-    ///
-    /// Changes nothing.
-    public func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata {
-        var options = options
-        options.isReadOnly = true
-        options.isUnpublished = false
-        let store = try open(url, options: options)
-        let metadata: StoreMetadata
-        do throws(StoreError) {
-            metadata = try store.metadata()
-        } catch {
-            try? store.close()
-            throw error
-        }
-        try store.close()
-        return metadata
-    }
-
     /// Opens an existing store.
     public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try SQLiteOpening(StoreFile.resolvingLink(url.path), options).open(type: self, url: url)

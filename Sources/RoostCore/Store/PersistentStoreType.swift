@@ -75,6 +75,24 @@ public protocol PersistentStoreType: Sendable {
 }
 
 extension PersistentStoreType {
+    /// Opens the store read-only, asks it, and closes it: costs what opening costs.
+    public func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata {
+        var options = options
+        options.isReadOnly = true
+        options.isUnpublished = false
+        let store = try open(url, options: options)
+        let metadata: StoreMetadata
+        do throws(StoreError) {
+            metadata = try store.metadata()
+        } catch {
+            // The first error is the one to tell.
+            try? store.close()
+            throw error
+        }
+        try store.close()
+        return metadata
+    }
+
     /// None: a type whose stores need no library of their own.
     public var libraries: [StoreLibrary] { [] }
 

@@ -40,15 +40,6 @@ final class DocumentFile {
 
     /// Up to `count` bytes at `offset`.
     func read(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
-        var failure: StoreError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-            do throws(StoreError) {
-                done = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
-        return bytes
+        try file.bytes(at: offset, count: count)
     }
 }

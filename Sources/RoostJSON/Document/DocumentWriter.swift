@@ -163,11 +163,6 @@ private final class ReaderStorage: OrderedKeyValueStorage, @unchecked Sendable {
 
     var maximumKeyByteCount: Int { 511 }
     func read() throws(StoreError) -> any KeyValueReader { BorrowedReader(reader) }
-    func write<Result: Sendable>(
-        timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        throw StoreError(.readOnly, "A view of a storage cannot be written.")
-    }
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         throw StoreError(.readOnly, "A view of a storage cannot be written.")
     }

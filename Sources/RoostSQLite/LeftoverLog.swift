@@ -58,14 +58,14 @@ struct LeftoverLog {
     /// How many frames with a commit mark the log has; nil when it has no header that SQLite would accept.
     private static func commitCount(inLogAt path: String) throws(StoreError) -> Int? {
         let file = try RegularFile(at: path)
-        let header = try bytes(headerByteCount, of: file, at: 0)
+        let header = try file.bytes(at: 0, count: headerByteCount)
         guard header.count == headerByteCount else { return nil }
         let pageSize = word(header, at: 8)
         guard (512...65536).contains(pageSize) else { return nil }
         var count = 0
         var offset = headerByteCount
         while offset + frameHeaderByteCount + pageSize <= file.byteCount {
-            let frame = try bytes(frameHeaderByteCount, of: file, at: offset)
+            let frame = try file.bytes(at: offset, count: frameHeaderByteCount)
             // Frames with other salts are left over from before the log was begun anew.
             guard frame.count == frameHeaderByteCount, frame[8..<16] == header[16..<24] else { break }
             // The size of the database after the commit; 0 in frames that do not end one.
@@ -73,15 +73,6 @@ struct LeftoverLog {
             offset += frameHeaderByteCount + pageSize
         }
         return count
-    }
-
-    private static func bytes(
-        _ count: Int, of file: borrowing RegularFile, at offset: Int
-    ) throws(StoreError) -> [UInt8] {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
-        defer { buffer.deallocate() }
-        let found = try file.read(into: buffer, at: offset)
-        return Array(buffer.prefix(found))
     }
 
     private static func word(_ bytes: [UInt8], at offset: Int) -> Int {

@@ -182,16 +182,6 @@ struct JournalReader: ~Copyable {
 
     /// Up to `count` bytes at `offset`.
     private func read(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
-        let wanted = max(0, min(count, byteCount - offset))
-        var failure: StoreError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, done in
-            do throws(StoreError) {
-                done = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
-        return bytes
+        try file.bytes(at: offset, count: max(0, min(count, byteCount - offset)))
     }
 }
