@@ -136,7 +136,7 @@ let package = Package(
             name: "RoostCommandTests", dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration"],
             swiftSettings: strict),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore"],
+            name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore", "CrashChild"],
             swiftSettings: strict),
         // The process that CrashTests start and kill.
         .executableTarget(

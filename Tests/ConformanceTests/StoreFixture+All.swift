@@ -1,3 +1,4 @@
+import Foundation
 import Roost
 import RoostConformance
 import RoostCore
@@ -8,7 +9,19 @@ extension StoreFixture {
     /// The only list of backends that tests know.
     static let all: [StoreFixture] = {
         registerBuiltInStores()
-        return StoreRegistry.shared.all.map { StoreFixture($0, keepsClosedStores: $0.name == "memory") }
+        return StoreRegistry.shared.all.map { StoreFixture($0, keepsClosedStores: $0.name == "memory", peer: peer) }
+    }()
+
+    /// The program beside the test bundle, where both were built, that is the second process of checks.
+    private static let peer: PeerProgram? = {
+        var folders = [
+            Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
+        ]
+        // On macOS the bundle is a directory.
+        folders += Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
+        return folders.map { $0.appendingPathComponent("CrashChild").path }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+            .map { PeerProgram(path: $0, arguments: ["peer"]) }
     }()
 
     /// The backends whose stores can be written.
