@@ -2,13 +2,15 @@ import Roost
 import RoostConformance
 import RoostCore
 
+@testable import RoostCommand
+
 extension StoreFixture {
     /// Every backend: whatever the umbrella registers.
     ///
     /// The only list of backends that tests know.
     static let all: [StoreFixture] = {
         registerBuiltInStores()
-        return StoreRegistry.shared.all.map { StoreFixture($0, keepsClosedStores: $0.name == "memory") }
+        return StoreRegistry.shared.all.map { StoreFixture.builtIn($0) }
     }()
 
     /// The backends whose stores can be written.

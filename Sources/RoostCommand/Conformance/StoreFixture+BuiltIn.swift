@@ -1,0 +1,10 @@
+internal import RoostConformance
+internal import RoostCore
+
+extension StoreFixture {
+    /// How the suite is run on a registered type; a type of a third party's own as its capabilities say.
+    static func builtIn(_ type: any PersistentStoreType, exclusions: [ConformanceExclusion] = []) -> StoreFixture {
+        // A store in memory is kept under its name as long as the process lives.
+        StoreFixture(type, keepsClosedStores: type.name == "memory", exclusions: exclusions)
+    }
+}
