@@ -35,9 +35,7 @@ public struct ConformanceReport: Sendable {
     /// Begins a report.
     public init(_ format: Format, detail: Detail = .usual) { (self.format, self.detail) = (format, detail) }
 
-    /// What comes before the results; lines with their line feeds, or nothing.
-    ///
-    /// - Parameter checkCount: How many results will be added.
+    /// What comes before `checkCount` results; lines with their line feeds, or nothing.
     public func beginning(checkCount: Int) -> String {
         format == .tap ? "TAP version 14\n1..\(checkCount)\n" : ""
     }

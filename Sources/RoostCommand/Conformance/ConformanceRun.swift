@@ -12,9 +12,8 @@ struct ConformanceRun {
 
     /// Reads the command line.
     ///
-    /// - Parameters:
-    ///   - registry: Where the types are known.
-    ///   - isCancelled: Asked after each check; true ends the run with code `cancelled`.
+    /// `isCancelled` is asked after each check; true ends the run with code `cancelled`.
+    ///
     /// - Throws: `UsageError` for a type that is not known, no check left, a mistaken exclusion, or options that exclude each other.
     init(
         _ arguments: ParsedArguments, _ registry: StoreRegistry, isCancelled: @escaping () -> Bool = { false }
