@@ -6,73 +6,45 @@ extension Subcommand {
         name: "conformance", summary: "Run the conformance suite on types of store.", usage: "TYPE...",
         argumentCount: 1...64,
         discussion: """
-            Runs every check of the suite on new stores of each type, in a temporary directory. Prints one line for each check and
-            exits 1 when one fails. A check that needs a capability the type lacks is run as its opposite, and says so.
+            Runs every check of the suite on new stores of each type, in a temporary directory, and exits 1 when one fails. A check
+            that needs a capability the type lacks is run as its opposite: that the store refuses, and changes nothing.
 
-            With --json prints one object: checks [{type, id, behaviour, passed, missingCapability, failure}], passed, failed.
+            --filter=TEXT chooses the checks whose ID contains TEXT; with asterisks the whole ID must fit, and * stands for any
+            text: links.* are the checks of one group. Given several times, what any of them finds is run.
+
+            --exclude names a check that the types are known not to pass. It is run all the same: while it fails, it is reported
+            with the reason and is no failure; once it passes, that is a failure, so that the exclusion is removed.
+
+            text      A line for each check as it ends: ok, opposite, excluded or FAIL; then the counts of each type.
+            tap       Version 14 of the Test Anything Protocol, line by line. An excluded check is a known failure (todo).
+            junit     XML for continuous-integration servers: a test suite for each type. The property opposite names the
+                      capability that is missing; an excluded check is skipped, with the reason.
+            markdown  A table of the groups of checks, with --verbose of every check.
+
+            With --json prints one object: checks [{type, id, behaviour, passed, seconds, missingCapability, excluded, failure}],
+            passed, excluded, failed. An excluded check that fails has passed false, and is not counted as failed.
             """,
         options: [
-            CommandOption("filter", "f", value: "TEXT", help: "Run only the checks whose ID contains TEXT."), .json,
-            CommandOption("quiet", "q", help: "Print only failures."), .verbose,
+            CommandOption(
+                "filter", "f", value: "TEXT",
+                help: "Run only the checks whose ID contains TEXT; can be given several times."),
+            CommandOption(
+                "exclude", "x", value: "ID=REASON", help: "A check that must fail, and why; can be given several times."
+            ),
+            CommandOption("format", value: "FORMAT", help: "text, tap, junit or markdown; text unless given."), .json,
+            CommandOption("quiet", "q", help: "Print nothing but failures, as text."),
+            CommandOption("verbose", "v", help: "Print what each check is about; in text how long it took, too."),
         ],
-        examples: ["roost conformance sqlite lmdb memory", "roost conformance lmdb --filter=links"], run: runConformance
-    )
-
-    private struct Report: Encodable {
-        struct Check: Encodable {
-            var type: String
-            var id: String
-            var behaviour: String
-            var passed: Bool
-            var missingCapability: String?
-            var failure: String?
-        }
-
-        var checks: [Check] = []
-        var passed: Int { checks.count { $0.passed } }
-        var failed: Int { checks.count - passed }
-
-        private enum CodingKeys: String, CodingKey { case checks, passed, failed }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(checks, forKey: .checks)
-            try container.encode(passed, forKey: .passed)
-            try container.encode(failed, forKey: .failed)
-        }
-    }
+        examples: [
+            "roost conformance sqlite lmdb json memory", "roost conformance lmdb --filter='links.*' --verbose",
+            "roost conformance sqlite --format=junit > conformance.xml",
+        ], run: runConformance)
 
     @Sendable private static func runConformance(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let fixtures = try arguments.positions.map { StoreFixture(try StoreRegistry.builtIn.type(named: $0)) }
-        let filter = arguments.value("filter") ?? ""
-        let checks = ConformanceCheck.all.filter { filter.isEmpty || $0.id.contains(filter) }
-        guard !checks.isEmpty else { throw UsageError("no check's ID contains the text of --filter") }
-        var report = Report()
-        for fixture in fixtures {
-            for check in checks {
-                let missing = check.missingCapability(on: fixture)?.description
-                var result = Report.Check(
-                    type: fixture.name, id: check.id, behaviour: check.behaviour, passed: true,
-                    missingCapability: missing)
-                do throws(ConformanceFailure) { try check.run(on: fixture) } catch {
-                    result.passed = false
-                    result.failure = "expected: \(error.expected); actual: \(error.actual)"
-                }
-                report.checks.append(result)
-                guard !arguments.has("json") else { continue }
-                if let failure = result.failure {
-                    try console.print("FAIL  \(fixture.name)  \(check.id)  \(check.behaviour)\n      \(failure)")
-                } else if !arguments.has("quiet") {
-                    let note = missing.map { "  (without \($0): refused as it should be)" } ?? ""
-                    try console.print("ok    \(fixture.name)  \(check.id)\(note)")
-                }
-            }
+        let cancellation = ConversionCancellation()
+        let run = try ConformanceRun(arguments, StoreRegistry.builtIn) { cancellation.isCancelled }
+        return try Interruption.shared.cancelling(cancellation) {
+            try run.run { if !$0.isEmpty { try console.write(Array($0.utf8)) } }
         }
-        if arguments.has("json") {
-            try console.printJSON(report)
-        } else {
-            try console.print("\(report.passed) passed, \(report.failed) failed")
-        }
-        return report.failed == 0 ? .success : .finding
     }
 }

@@ -10,14 +10,13 @@ import RoostMigration
 /// each. `CrashChild read <store URL>` looks at the store until its standard input ends and writes `saw <n>` for each new state.
 /// `hold` keeps a snapshot open, and `load` a bulk load, until standard input ends. `reserve` waits for that end, then reserves keys
 /// and writes `key <n>` for each. `reopen` is `read` with a new read-only opening for each look. `compact` compacts the store again
-/// and again until it is killed, and writes `compacted <n>` after each time. `peer` does what the conformance suite tells it. Behind the URL stand options of the store's type, as
+/// and again until it is killed, and writes `compacted <n>` after each time. Behind the URL stand options of the store's type, as
 /// `name=value`.
 @main
 struct CrashChild {
     static func main() {
         registerBuiltInStores()
         let arguments = CommandLine.arguments
-        if arguments.dropFirst() == ["peer"] { exit(ConformancePeer.main(StoreRegistry.shared.all)) }
         do {
             guard arguments.count >= 3, let url = StoreURL(arguments[2]) else {
                 throw StoreError(
