@@ -4,18 +4,28 @@ internal import RoostConformance
 extension Subcommand {
     static let conformance = Subcommand(
         name: "conformance", summary: "Run the conformance suite on types of store.", usage: "TYPE...",
-        argumentCount: 1...64,
+        argumentCount: 0...64,
         discussion: """
             Runs every check of the suite on new stores of each type, in a temporary directory. Prints one line for each check and
             exits 1 when one fails. A check that needs a capability the type lacks is run as its opposite, and says so.
 
-            With --json prints one object: checks [{type, id, behaviour, passed, missingCapability, failure}], passed, failed.
+            With --self-test shows that the suite can fail: it gives stores of each type (memory, if none is named) one fault after the
+            other, and for each the check that is named for it must pass on the sound store and fail on the faulty one. Prints one line
+            for each fault and exits 1 when one is not caught.
+
+            With --json prints one object: checks [{type, id, behaviour, passed, missingCapability, failure}], passed, failed; with
+            --self-test: faults [{type, fault, check, outcome, expected, actual}], caught, missed, skipped.
             """,
         options: [
             CommandOption("filter", "f", value: "TEXT", help: "Run only the checks whose ID contains TEXT."), .json,
+            CommandOption(
+                "self-test", help: "Show that the checks notice faulty stores; --filter looks at their names too."),
             CommandOption("quiet", "q", help: "Print only failures."), .verbose,
         ],
-        examples: ["roost conformance sqlite lmdb memory", "roost conformance lmdb --filter=links"], run: runConformance
+        examples: [
+            "roost conformance sqlite lmdb memory", "roost conformance lmdb --filter=links",
+            "roost conformance --self-test",
+        ], run: runConformance
     )
 
     private struct Report: Encodable {
@@ -43,6 +53,13 @@ extension Subcommand {
     }
 
     @Sendable private static func runConformance(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        if arguments.has("self-test") {
+            return try ConformanceSelfTestReport.run(
+                arguments.positions.isEmpty ? ["memory"] : arguments.positions, arguments, console)
+        }
+        guard !arguments.positions.isEmpty else {
+            throw UsageError("'roost conformance' needs TYPE...; see 'roost conformance --help'")
+        }
         let fixtures = try arguments.positions.map { StoreFixture(try StoreRegistry.builtIn.type(named: $0)) }
         let filter = arguments.value("filter") ?? ""
         let checks = ConformanceCheck.all.filter { filter.isEmpty || $0.id.contains(filter) }
