@@ -67,7 +67,11 @@ final class SortedFileStorage: OrderedKeyValueStorage {
     fileprivate func commit(_ file: SortedFile) throws(StoreError) {
         guard try current().commit == file.commit else { throw StoreError(.busy, "'\(path)' changed; try again.") }
         var file = file
-        try StoreFile.write(file.encodeNext(), as: path, overwriting: file.commit > 1)
+        do throws(StoreError) { try StoreFile.write(file.encodeNext(), as: path, overwriting: file.commit > 1) } catch {
+            // Nobody knows what a disk holds that failed: this opening is over, the next one reads what is there.
+            if error.code == .ioFailure { latest.withLock { $0 = nil } }
+            throw error
+        }
         latest.withLock { [file] in if $0 != nil { $0 = file } }
     }
 }
