@@ -53,23 +53,27 @@ extension StoreFile {
     ///
     /// - Parameters:
     ///   - path: The store.
+    ///   - companions: What follows the store's name in the names of files that go with it, such as a journal.
     ///   - isStore: Whether the file at a path is a store that may be removed.
     /// - Throws: `busy` when somebody holds its ``StoreLock``; `notAStore` when `isStore` says no; `permissionDenied`.
-    public static func removeStore(at path: String, isStore: (String) -> Bool) throws(StoreError) {
+    public static func removeStore(
+        at path: String, companions: [String] = [], isStore: (String) -> Bool
+    ) throws(StoreError) {
         let target = resolvingLink(path)
-        guard try isRegularFile(at: target) else { return }
+        guard try hasStore(at: target, isStore) else { return }
         let lock = try StoreLock.acquire(forStoreAt: target, .exclusive, timeoutSeconds: 0)
         defer { lock.release() }
-        // Another process may have removed it while this one took the lock.
-        guard try isRegularFile(at: target) else { return try lock.releaseRemovingFile() }
-        try requireStore(at: target, isStore)
+        // Once more under the lock: another process may have removed or replaced it meanwhile.
+        guard try hasStore(at: target, isStore) else { return try lock.releaseRemovingFile() }
+        // A journal must never be found beside another store of the same name, so it goes first.
+        for suffix in companions { try remove(target + suffix) }
         try remove(target)
         if target != path { try remove(path) }
         try syncDirectory(of: target)
         try lock.releaseRemovingFile()
     }
 
-    /// Gives the store at `source`, which is one file, the name `destination`, atomically and durably.
+    /// Gives the closed store at `source`, which is one file, the name `destination`, atomically and durably.
     ///
     /// Both must be in one directory.
     ///
@@ -77,49 +81,48 @@ extension StoreFile {
     ///   - source: The store; gone under this name afterwards.
     ///   - destination: Its new name.
     ///   - overwriting: Whether a store that has this name may be replaced.
+    ///   - companions: What follows a store's name in the names of files that mean nothing once it is closed; they are removed.
     ///   - isStore: Whether the file at a path is a store of the caller's type.
     /// - Throws: `notFound`; `busy` when somebody holds the ``StoreLock`` of either; `alreadyExists`; `notAStore` when `isStore`
     ///   says no to either file; `permissionDenied`, `ioFailure`.
     public static func moveStore(
-        from source: String, to destination: String, overwriting: Bool, isStore: (String) -> Bool
+        from source: String, to destination: String, overwriting: Bool, companions: [String] = [],
+        isStore: (String) -> Bool
     ) throws(StoreError) {
         let (origin, target) = (resolvingLink(source), resolvingLink(destination))
         try requireRegularFile(at: origin, forWriting: true)
         guard !sameFile(origin, target) else { return }
-        // Locked before they are looked at, so that nobody puts another file there meanwhile.
+        func requireMovable() throws(StoreError) {
+            guard try hasStore(at: origin, isStore) else {
+                throw StoreError(.notFound, "'\(origin)' was removed by another program; nothing was replaced")
+            }
+            guard overwriting else { return try requireAbsent(at: target) }
+            _ = try hasStore(at: target, isStore)
+        }
+        // Before the locks, so that no lock file is made beside what is no store, and again under them.
+        try requireMovable()
         let originLock = try StoreLock.acquire(forStoreAt: origin, .exclusive, timeoutSeconds: 0)
         defer { originLock.release() }
-        try requireStore(at: origin, isStore)
         let targetLock = try StoreLock.acquire(forStoreAt: target, .exclusive, timeoutSeconds: 0)
         defer { targetLock.release() }
-        if try isRegularFile(at: target) {
-            guard overwriting else {
-                throw StoreError(
-                    .alreadyExists, "'\(target)' exists already; allow overwriting or choose another name")
-            }
-            try requireStore(at: target, isStore)
-        }
+        try requireMovable()
+        for path in [origin, target] { for suffix in companions { try remove(path + suffix) } }
         try syncFile(at: origin)
         try publish(origin, as: target, overwriting: overwriting)
     }
 
-    /// Whether a file is there; throws `notAStore` for whatever else is.
-    private static func isRegularFile(at path: String) throws(StoreError) -> Bool {
+    /// Whether a store is there; throws `notAStore` for whatever else is, so that nothing else is removed or replaced.
+    private static func hasStore(at path: String, _ isStore: (String) -> Bool) throws(StoreError) -> Bool {
         do throws(StoreError) {
             try requireRegularFile(at: path, forWriting: false)
-            return true
         } catch  where error.code == .notFound || error.code == .missingDirectory {
             return false
         }
-    }
-
-    /// Refuses a file that is no store, so that nothing else is removed or replaced.
-    private static func requireStore(at path: String, _ isStore: (String) -> Bool) throws(StoreError) {
-        try requireRegularFile(at: path, forWriting: false)
         guard isStore(path) else {
             throw StoreError(
                 .notAStore,
                 "'\(path)' is no store of this type, so it was left alone; remove it by hand if it is not needed")
         }
+        return true
     }
 }

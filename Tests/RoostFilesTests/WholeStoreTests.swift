@@ -56,8 +56,12 @@ struct WholeStoreTests {
         lock.release()
         try StoreFile.removeStore(at: store, isStore: isStore)
         try StoreFile.removeStore(at: store, isStore: isStore)
-        #expect(try directory.names.filter { $0.hasPrefix("a") } == [])
+        // Beside what is no store not even a lock file is made.
+        #expect(try directory.names == ["b"])
         #expect(try directory.content("b") == "letter")
+        let (journaled, journal) = (try directory.write("c", "store"), try directory.write("c-journal"))
+        try StoreFile.removeStore(at: journaled, companions: ["-journal", "-other"], isStore: isStore)
+        #expect(try directory.names == ["b"], "\(journal)")
     }
 
     @Test("gets another name in one step, unless either is open or something else")
@@ -73,6 +77,7 @@ struct WholeStoreTests {
         #expect(move(a, letter) == .notAStore)
         #expect(move(letter, b) == .notAStore)
         #expect(move(a, b, overwriting: false) == .alreadyExists)
+        #expect(try directory.names == ["a", "b", "c"])
         for path in [a, b] {
             let lock = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
             #expect(move(a, b) == .busy)
