@@ -105,8 +105,11 @@ let package = Package(
         .target(
             name: "CSV", dependencies: ["RoostCore", "RoostFiles"], path: "Examples/Backends/Sources/CSV",
             swiftSettings: strict),
+        .executableTarget(
+            name: "SortedFilePeer", dependencies: ["SortedFile", "RoostConformance"],
+            path: "Examples/Backends/Sources/SortedFilePeer", swiftSettings: strict),
         .testTarget(
-            name: "SortedFileTests", dependencies: ["SortedFile", "RoostConformance"],
+            name: "SortedFileTests", dependencies: ["SortedFile", "SortedFilePeer", "RoostConformance"],
             path: "Examples/Backends/Tests/SortedFileTests", swiftSettings: strict),
         .testTarget(
             name: "CSVTests", dependencies: ["CSV", "RoostConformance", "RoostCore"],
@@ -150,10 +153,11 @@ let package = Package(
             name: "RoostTests", dependencies: ["Roost", "RoostCore", "RoostFiles", "CSV", "SortedFile"],
             swiftSettings: strict),
         .testTarget(
-            name: "RoostCommandTests", dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration"],
+            name: "RoostCommandTests",
+            dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration", "RoostConformance"],
             swiftSettings: strict),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore"],
+            name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore", "RoostCommand"],
             swiftSettings: strict),
         // The process that CrashTests start and kill.
         .executableTarget(

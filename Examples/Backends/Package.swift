@@ -25,9 +25,13 @@ let package = Package(
             dependencies: [
                 .product(name: "RoostCore", package: "Roost"), .product(name: "RoostFiles", package: "Roost"),
             ]),
+        // What checks of several processes start and kill.
+        .executableTarget(
+            name: "SortedFilePeer",
+            dependencies: ["SortedFile", .product(name: "RoostConformance", package: "Roost")]),
         .testTarget(
             name: "SortedFileTests",
-            dependencies: ["SortedFile", .product(name: "RoostConformance", package: "Roost")]),
+            dependencies: ["SortedFile", "SortedFilePeer", .product(name: "RoostConformance", package: "Roost")]),
         .testTarget(
             name: "CSVTests",
             dependencies: ["CSV", .product(name: "RoostConformance", package: "Roost")]),

@@ -130,8 +130,8 @@ public protocol KeyValueReader: AnyObject {
 /// A position in a space.
 ///
 /// Bytes it shows are valid until it moves or its view ends or, in a write transaction, until the next write: ``PinnedBytes``
-/// keeps them for a storage whose own have no fixed address. A write leaves the cursor at its key, whether that is still there or
-/// not: the next ``next()`` goes to the first key behind it. After the end of its view ``seek(to:)`` and ``next()`` throw `closed`.
+/// keeps them for a storage whose own have no fixed address. After a write the engine calls ``seek(to:)`` before anything else of the
+/// cursor. After the end of its view ``seek(to:)`` and ``next()`` throw `closed`.
 public protocol KeyValueCursor: AnyObject {
     /// Moves to the first key that is not before `key`.
     ///

@@ -158,7 +158,7 @@ private final class SortedFileTransaction: KeyValueWriter, KeyValueLongWrite {
     }
 }
 
-/// A place in a space, known by its key, so that no write in between can move it.
+/// A place in a space, known by the key that is there.
 private final class SortedFileCursor: KeyValueCursor {
     private let view: SortedFileTransaction
     private let space: KeySpace

@@ -2,7 +2,7 @@ import RoostConformance
 import SortedFile
 import Testing
 
-private let fixture = StoreFixture(SortedFileStoreType())
+private let fixture = StoreFixture(SortedFileStoreType(), peer: .besideTests("SortedFilePeer"))
 
 @Test("A sorted file does what the contract says", arguments: ConformanceCheck.all)
 func check(_ check: ConformanceCheck) throws { try check.run(on: fixture) }
