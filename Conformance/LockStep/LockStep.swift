@@ -1,5 +1,5 @@
 internal import Foundation
-internal import RoostCore
+public import RoostCore
 
 /// Random operations on any number of stores at once, beside a plain model of the contract: all must do and answer alike.
 ///
@@ -73,6 +73,19 @@ public enum LockStep {
         throw LockStepFailure(
             seed: seed, operationNumber: operations.count, failure: shortest.failure.failure,
             operations: shortest.operations, swiftCode: LockStepCode.text(shortest.operations))
+    }
+
+    /// The operations that ``run(on:seed:operationCount:shrinkingSeconds:)`` does: they follow from the seed, whatever the stores.
+    public static func operations(seed: UInt64, count: Int) throws(StoreError) -> [LockStepOperation] {
+        var model = LockStepModel(try ConformanceModel.standard.get())
+        var generator = LockStepGenerator(seed: seed)
+        var operations: [LockStepOperation] = []
+        while operations.count < count {
+            let operation = generator.next(model)
+            _ = try model.step(operation)
+            operations.append(operation)
+        }
+        return operations
     }
 
     /// Does given operations on new stores, comparing everything after each commit.
