@@ -133,10 +133,11 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "RoostTests", dependencies: ["Roost", "RoostCore", "RoostFiles"], swiftSettings: strict),
         .testTarget(
-            name: "RoostCommandTests", dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration"],
+            name: "RoostCommandTests",
+            dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration", "RoostConformance"],
             swiftSettings: strict),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore"],
+            name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore", "RoostCommand"],
             swiftSettings: strict),
         // The process that CrashTests start and kill.
         .executableTarget(

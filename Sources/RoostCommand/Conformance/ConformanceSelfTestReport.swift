@@ -21,9 +21,9 @@ struct ConformanceSelfTestReport: Encodable {
     ///
     /// - Returns: `finding` when a fault is not caught.
     static func run(_ types: [String], _ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let filter = arguments.value("filter") ?? ""
-        let faults = FaultyStoreType.Fault.allCases.filter {
-            filter.isEmpty || $0.description.contains(filter) || $0.caughtBy.contains(filter)
+        let filters = arguments.allValues("filter")
+        let faults = FaultyStoreType.Fault.allCases.filter { fault in
+            filters.isEmpty || filters.contains { fault.description.contains($0) || fault.caughtBy.contains($0) }
         }
         guard !faults.isEmpty else {
             throw UsageError("no fault's name and no check's ID contains the text of --filter")
@@ -34,8 +34,7 @@ struct ConformanceSelfTestReport: Encodable {
             guard type.capabilities.contains(.writing) else {
                 throw UsageError("stores of type '\(name)' cannot be written; the self-test needs a type that can")
             }
-            // The built-in types keep a closed store while the process lives, also the one that is kept nowhere else.
-            let fixture = StoreFixture(type, keepsClosedStores: true)
+            let fixture = StoreFixture.builtIn(type)
             for fault in faults {
                 for result in ConformanceSelfTest.run([fault], on: fixture) {
                     report.add(result)
