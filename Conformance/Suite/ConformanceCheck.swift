@@ -112,7 +112,8 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// Every check, in the order in which reports list them.
     public static let all: [ConformanceCheck] = [
         opening, metadata, values, identity, changes, versions, constraints, links, derived, inheritance, snapshots,
-        cursors, reading, fetching, fetchingByType, bulkLoading, digests, replacing, closing, secrecy,
+        cursors, reading, fetching, fetchingByType, bulkLoading, digests, replacing, closing, secrecy, damage,
+        processes,
     ].flatMap { $0 }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Roost
 import RoostConformance
 import RoostCore
@@ -10,7 +11,19 @@ extension StoreFixture {
     /// The only list of backends that tests know.
     static let all: [StoreFixture] = {
         registerBuiltInStores()
-        return StoreRegistry.shared.all.map { StoreFixture.builtIn($0) }
+        return StoreRegistry.shared.all.map { StoreFixture.builtIn($0, peer: peer) }
+    }()
+
+    /// `roost` beside the test bundle, where both were built, as the second process of checks.
+    private static let peer: PeerProgram? = {
+        var folders = [
+            Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
+        ]
+        // On macOS the bundle is a directory.
+        folders += Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
+        return folders.map { $0.appendingPathComponent("roost").path }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+            .map { .roost(at: $0) }
     }()
 
     /// The backends whose stores can be written.

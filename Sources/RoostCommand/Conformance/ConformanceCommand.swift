@@ -4,7 +4,7 @@ internal import RoostConformance
 extension Subcommand {
     static let conformance = Subcommand(
         name: "conformance", summary: "Run the conformance suite on types of store.", usage: "TYPE...",
-        argumentCount: 1...64,
+        argumentCount: 0...64,
         discussion: """
             Runs every check of the suite on new stores of each type, in a temporary directory, and exits 1 when one fails. A check
             that needs a capability the type lacks is run as its opposite: that the store refuses, and changes nothing.
@@ -21,8 +21,13 @@ extension Subcommand {
                       capability that is missing; an excluded check is skipped, with the reason.
             markdown  A table of the groups of checks, with --verbose of every check.
 
+            With --self-test shows that the suite can fail: it gives stores of each type (memory, if none is named) one fault after the
+            other, and for each the check that is named for it must pass on the sound store and fail on the faulty one. Prints one line
+            for each fault and exits 1 when one is not caught. --filter looks at the names of faults and checks.
+
             With --json prints one object: checks [{type, id, behaviour, passed, seconds, missingCapability, excluded, failure}],
-            passed, excluded, failed. An excluded check that fails has passed false, and is not counted as failed.
+            passed, excluded, failed. An excluded check that fails has passed false, and is not counted as failed. With --self-test:
+            faults [{type, fault, check, outcome, expected, actual}], caught, missed, skipped.
             """,
         options: [
             CommandOption(
@@ -32,15 +37,23 @@ extension Subcommand {
                 "exclude", "x", value: "ID=REASON", help: "A check that must fail, and why; can be given several times."
             ),
             CommandOption("format", value: "FORMAT", help: "text, tap, junit or markdown; text unless given."), .json,
+            CommandOption("self-test", help: "Show that the checks notice faulty stores."),
             CommandOption("quiet", "q", help: "Print nothing but failures, as text."),
             CommandOption("verbose", "v", help: "Print what each check is about; in text how long it took, too."),
         ],
         examples: [
             "roost conformance sqlite lmdb json memory", "roost conformance lmdb --filter='links.*' --verbose",
-            "roost conformance sqlite --format=junit > conformance.xml",
+            "roost conformance sqlite --format=junit > conformance.xml", "roost conformance --self-test",
         ], run: runConformance)
 
     @Sendable private static func runConformance(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        if arguments.has("self-test") {
+            return try ConformanceSelfTestReport.run(
+                arguments.positions.isEmpty ? ["memory"] : arguments.positions, arguments, console)
+        }
+        guard !arguments.positions.isEmpty else {
+            throw UsageError("'roost conformance' needs TYPE...; see 'roost conformance --help'")
+        }
         let cancellation = ConversionCancellation()
         let run = try ConformanceRun(arguments, StoreRegistry.builtIn) { cancellation.isCancelled }
         return try Interruption.shared.cancelling(cancellation) {
