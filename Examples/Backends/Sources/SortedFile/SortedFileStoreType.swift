@@ -25,8 +25,6 @@ public struct SortedFileStoreType: PersistentStoreType {
     public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
         try StoreFile.requireRegularFile(at: url.path, forWriting: !options.isReadOnly)
-        // Before anything is locked, so that no lock file is made beside another file.
-        guard recognises(fileAt: url.path) else { throw StoreError(.notAStore, "'\(url.path)' is no sorted file.") }
         let storage = try SortedFileStorage(at: url.path, isNew: false, options: options)
         if !options.isReadOnly { StoreFile.sweepTemporarySiblings(of: url.path) }
         return try KeyValueStore(opening: storage, type: self, url: url, options: options)
