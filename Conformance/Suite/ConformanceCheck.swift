@@ -95,7 +95,8 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// Every check, in the order in which reports list them.
     public static let all: [ConformanceCheck] = [
         opening, metadata, values, identity, changes, versions, constraints, links, derived, inheritance, snapshots,
-        cursors, fetching, fetchingByType, bulkLoading, digests, replacing, closing, secrecy, damage, processes,
+        cursors, fetching, fetchingByType, bulkLoading, digests, replacing, closing, secrecy, damage, compaction,
+        processes,
     ].flatMap { $0 }
 }
 
