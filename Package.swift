@@ -160,6 +160,14 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore", "RoostCommand"],
             swiftSettings: strict),
+        // The process that counts what operations cost, with functions of its own in the place of the C library's.
+        .target(name: "CallCounter", path: "Tests/CallCounter"),
+        .executableTarget(
+            name: "CostChild",
+            dependencies: ["CallCounter", "Roost", "RoostCore", "RoostConformance", "RoostMigration"],
+            path: "Tests/CostChild", swiftSettings: strict),
+        .testTarget(
+            name: "CostTests", dependencies: ["CostChild"], exclude: ["limits.json"], swiftSettings: strict),
         // The process that CrashTests start and kill.
         .executableTarget(
             name: "CrashChild", dependencies: ["Roost", "RoostCore", "RoostConformance", "RoostMigration"],

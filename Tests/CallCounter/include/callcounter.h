@@ -1,0 +1,24 @@
+#ifndef CALLCOUNTER_H
+#define CALLCOUNTER_H
+
+#include <stdint.h>
+
+/// What a process has asked of the system and of SQLite so far.
+struct callcounter_counts {
+    /// Blocks of memory that were allocated or made larger.
+    uint64_t allocations;
+    /// Bytes written to files, sockets and pipes.
+    uint64_t written_bytes;
+    /// Files that were flushed to the medium.
+    uint64_t flushes;
+    /// Calls of sqlite3_step.
+    uint64_t sqlite_steps;
+};
+
+/// Whether calls are counted here: only where a program's own functions take the place of the C library's (Linux with glibc).
+int callcounter_works(void);
+
+/// The counts of all threads up to now.
+struct callcounter_counts callcounter_read(void);
+
+#endif

@@ -1,0 +1,151 @@
+import CallCounter
+import Foundation
+import Roost
+import RoostConformance
+import RoostCore
+import RoostMigration
+
+/// A process that counts what operations of a store cost, for CostTests.
+///
+/// `CostChild <type> <directory>` writes one line for each operation, `<name>\t<allocations>\t<bytes>\t<flushes>\t<steps>`, each
+/// divided by the number of objects, reads or commits that the operation is about. `CostChild convert <from> <to> <directory>`
+/// does so for a conversion. Writes nothing where calls cannot be counted.
+@main
+struct CostChild {
+    static func main() {
+        guard callcounter_works() != 0 else { return }
+        registerBuiltInStores()
+        let arguments = CommandLine.arguments
+        do {
+            switch arguments.count {
+            case 3: try store(arguments[1], URL(fileURLWithPath: arguments[2]))
+            case 5 where arguments[1] == "convert":
+                try conversion(from: arguments[2], to: arguments[3], URL(fileURLWithPath: arguments[4]))
+            default:
+                throw StoreError(
+                    .invalidRequest, "usage: CostChild <type> <directory> | convert <from> <to> <directory>")
+            }
+        } catch {
+            FileHandle.standardError.write(Data("CostChild: \(error)\n".utf8))
+            exit(3)
+        }
+    }
+
+    private static func measure(_ name: String, per count: Int, _ body: () throws -> Void) throws {
+        let before = callcounter_read()
+        try body()
+        let after = callcounter_read()
+        let numbers = [
+            after.allocations - before.allocations, after.written_bytes - before.written_bytes,
+            after.flushes - before.flushes, after.sqlite_steps - before.sqlite_steps,
+        ]
+        let line = ([name] + numbers.map { "\(Double($0) / Double(count))" }).joined(separator: "\t") + "\n"
+        try FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
+    }
+
+    private static func track(_ key: Int64) -> [String: Value] {
+        [
+            "title": .string("A title of \(key % 97)"), "year": .int(1950 + key % 70),
+            "seconds": .double(Double(key) / 7),
+        ]
+    }
+
+    private static func store(_ typeName: String, _ directory: URL) throws {
+        let type = try StoreRegistry.shared.type(named: typeName)
+        let url = StoreURL(type: typeName, path: directory.appendingPathComponent("store").path)
+        let graph = try SampleGraph(seed: 1, objectCount: 5_000)
+        let store = try type.create(url, model: graph.model, options: StoreOptions())
+        // Made before, so that only what the store does is counted.
+        var (records, links) = ([RecordBatch](), [LinkBatch]())
+        try graph.forEachRecordBatch { records.append($0) }
+        try graph.forEachLinkBatch { links.append($0) }
+        try measure("load, per object", per: graph.objectCount) {
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            for batch in records { try loader.append(batch) }
+            for batch in links { try loader.append(batch) }
+            _ = try loader.finish()
+        }
+        let tracks = try store.snapshot().count(FetchRequest("Track"))
+        try reading(store, tracks)
+        try committing(store, firstKey: Int64(tracks) + 1)
+        try measure("close", per: 1) { try store.close() }
+    }
+
+    private static func reading(_ store: any PersistentStore, _ trackCount: Int) throws {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        func drain(_ cursor: any RecordCursor) throws -> Int {
+            var (batch, count) = (RecordBatch(model: store.model), 0)
+            while try cursor.next(into: &batch) { count += batch.count }
+            return count
+        }
+        // What is made once, statements and pages, is not what is counted.
+        for isCounted in [false, true] {
+            func run(_ name: String, per count: Int, _ body: () throws -> Void) throws {
+                if isCounted { try measure(name, per: count, body) } else { try body() }
+            }
+            try run("scan, per object", per: trackCount) { _ = try drain(snapshot.records(of: "Track", after: nil)) }
+            try run("point read", per: 500) {
+                for key in Int64(1)...500 { _ = try drain(snapshot.records(with: [ObjectID("Track", key * 3)])) }
+            }
+            try run("filter scan, per object visited", per: trackCount) {
+                _ = try snapshot.count(FetchRequest("Track", where: .greater("seconds", 200)))
+            }
+            try run("sort with limit 100, per object visited", per: trackCount) {
+                _ = try drain(snapshot.fetch(FetchRequest("Track", sortedBy: [.init("title")], limit: 100)))
+            }
+            try run("count", per: 1) { _ = try snapshot.count(FetchRequest("Track")) }
+            try run("links from one object", per: 100) {
+                for key in Int64(1)...100 {
+                    let cursor = try snapshot.links(
+                        of: RelationshipName("Playlist", "tracks"), from: ObjectID("Playlist", key))
+                    var batch = LinkBatch(relationship: 0)
+                    while try cursor.next(into: &batch) {}
+                }
+            }
+        }
+    }
+
+    private static func committing(_ store: any PersistentStore, firstKey: Int64) throws {
+        var key = firstKey
+        func commit(inserting count: Int) throws {
+            var changes = ChangeSet(model: store.model)
+            for _ in 0..<count {
+                try changes.insert(ObjectID("Track", key), values: track(key))
+                key += 1
+            }
+            _ = try store.commit(changes)
+        }
+        try commit(inserting: 1)
+        try measure("commit of 1 object", per: 100) { for _ in 0..<100 { try commit(inserting: 1) } }
+        try measure("commit of 1000 objects, per object", per: 2_000) {
+            for _ in 0..<2 { try commit(inserting: 1_000) }
+        }
+        let inserted = firstKey..<key
+        try measure("update, per object", per: inserted.count) {
+            var changes = ChangeSet(model: store.model)
+            for key in inserted { try changes.update(ObjectID("Track", key), version: 1, values: track(key + 1)) }
+            _ = try store.commit(changes)
+        }
+        try measure("delete, per object", per: inserted.count) {
+            var changes = ChangeSet(model: store.model)
+            for key in inserted { changes.delete(ObjectID("Track", key), version: 2) }
+            _ = try store.commit(changes)
+        }
+    }
+
+    private static func conversion(from source: String, to destination: String, _ directory: URL) throws {
+        let graph = try SampleGraph(seed: 1, objectCount: 5_000)
+        func url(_ type: String, _ name: String) -> StoreURL {
+            StoreURL(type: type, path: directory.appendingPathComponent(name).path)
+        }
+        let type = try StoreRegistry.shared.type(named: source)
+        let store = try type.create(url(source, "source"), model: graph.model, options: StoreOptions())
+        _ = try graph.load(into: store)
+        try store.close()
+        try measure("\(source) to \(destination), per object", per: graph.objectCount) {
+            _ = try MigrationManager().convert(
+                from: .url(url(source, "source")), to: .url(url(destination, "destination")))
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+
+/// What operations cost, counted rather than timed: allocations, bytes written, files flushed, steps of SQLite.
+///
+/// The limits are in `limits.json`, a little above what was counted when they were recorded; `ROOST_WRITE_LIMITS=1` records anew.
+/// An operation that costs more is a regression, or a price that the change pays knowingly and records.
+@Suite("Costs", .serialized)
+struct CostTests {
+    /// What one operation costs, per object, read or commit.
+    struct Cost: Codable {
+        var allocations: Double
+        var writtenBytes: Double
+        var flushes: Double
+        var sqliteSteps: Double
+
+        /// The names and numbers, in a fixed order.
+        var numbers: [(String, Double)] {
+            [
+                ("allocations", allocations), ("bytes written", writtenBytes), ("flushes", flushes),
+                ("SQLite steps", sqliteSteps),
+            ]
+        }
+    }
+
+    private typealias Limits = [String: [String: Cost]]
+    private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("limits.json")
+    private static let isRecording = ProcessInfo.processInfo.environment["ROOST_WRITE_LIMITS"] != nil
+
+    @Test(
+        "an operation costs no more than was recorded",
+        arguments: [
+            ["sqlite"], ["lmdb"], ["json"], ["memory"], ["convert", "sqlite", "lmdb"], ["convert", "lmdb", "sqlite"],
+        ])
+    func costs(_ arguments: [String]) throws {
+        let subject = arguments.joined(separator: " ")
+        let counted = try count(arguments)
+        guard !counted.isEmpty else {
+            print("costs of \(subject): skipped, calls cannot be counted here")
+            return
+        }
+        if Self.isRecording { try record(subject, counted) }
+        let limits = try #require(try Self.limits()[subject], "no limits of \(subject)")
+        #expect(Set(limits.keys) == Set(counted.keys))
+        for (operation, cost) in counted {
+            guard let limit = limits[operation] else { continue }
+            for (mine, most) in zip(cost.numbers, limit.numbers) {
+                #expect(mine.1 <= most.1, "\(subject), \(operation): \(mine.0)")
+            }
+        }
+    }
+
+    @Test("a store on disk flushes once for each commit", arguments: ["sqlite", "json"])
+    func flushes(_ type: String) throws {
+        let counted = try count([type])
+        guard let commit = counted["commit of 1 object"] else { return }
+        #expect(commit.flushes == 1)
+    }
+
+    private static func limits() throws -> Limits {
+        try JSONDecoder().decode(Limits.self, from: try Data(contentsOf: file))
+    }
+
+    /// Runs the child that counts; the results by operation.
+    private func count(_ arguments: [String]) throws -> [String: Cost] {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("roost-cost-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let process = Process()
+        process.executableURL = try #require(Self.executable())
+        process.arguments = arguments + [directory.path]
+        // Hash tables grow alike in every run.
+        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_DETERMINISTIC_HASHING": "1"]) { $1 }
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        var costs: [String: Cost] = [:]
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: "\t")
+            let numbers = parts.dropFirst().compactMap { Double($0) }
+            try #require(parts.count == 5 && numbers.count == 4, "\(line)")
+            costs[String(parts[0])] = Cost(
+                allocations: numbers[0], writtenBytes: numbers[1], flushes: numbers[2], sqliteSteps: numbers[3])
+        }
+        return costs
+    }
+
+    private static func executable() -> URL? {
+        var folders = [
+            Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
+        ]
+        folders += Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
+        return folders.map { $0.appendingPathComponent("CostChild") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+
+    /// Writes limits a little above what was counted: what depends on the machine or the run stays within them.
+    private func record(_ subject: String, _ counted: [String: Cost]) throws {
+        var limits = (try? Self.limits()) ?? [:]
+        limits[subject] = counted.mapValues { cost in
+            func limit(_ number: Double, _ share: Double, _ least: Double) -> Double {
+                number == 0 ? least : ((number * (1 + share) + least) * 100).rounded(.up) / 100
+            }
+            return Cost(
+                allocations: limit(cost.allocations, 0.1, 0.05), writtenBytes: limit(cost.writtenBytes, 0.1, 1),
+                flushes: limit(cost.flushes, 0.02, 0), sqliteSteps: limit(cost.sqliteSteps, 0.02, 0))
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        try (try encoder.encode(limits) + Data("\n".utf8)).write(to: Self.file)
+    }
+}
