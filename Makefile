@@ -4,9 +4,9 @@ SWIFT ?= swift
 OBJECTS ?= 100000
 SEED ?= 1
 DEMO_DIRECTORY ?= .build/demo
-SOURCES = Package.swift Sources Conformance Tests
+SOURCES = Package.swift Sources Conformance Tests Examples
 
-.PHONY: setup demo test lint docs clean
+.PHONY: setup demo test strangers lint docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -19,6 +19,10 @@ demo: setup
 test: setup
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --parallel
+
+# A package outside this tree with backends of its own, built and tested against this checkout.
+strangers: setup
+	@./Tests/strangers
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)

@@ -244,6 +244,8 @@ enum RecordedChecks {
         "damage.two-stores-mixed",
         "damage.replaced-while-open",
         "damage.removed-while-open",
+        "compact.while-open",
+        "compact.cancelled",
         "processes.durable.killed",
         "processes.durable.mid-commit",
         "processes.durable.closed",
