@@ -113,7 +113,8 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     public static let all: [ConformanceCheck] = [
         opening, metadata, values, identity, changes, versions, constraints, links, derived, inheritance, snapshots,
         cursors, reading, fetching, fetchingByType, bulkLoading, digests, replacing, closing, secrecy, damage,
-        compaction, processes,
+        compaction,
+        processes,
     ].flatMap { $0 }
 }
 
