@@ -2,5 +2,7 @@ import CSV
 import RoostConformance
 import Testing
 
+private let fixture = StoreFixture(CSVStoreType(), sample: csvSample)
+
 @Test("A CSV file does what the contract says of stores that only read", arguments: ConformanceCheck.all)
-func check(_ check: ConformanceCheck) throws { try check.run(on: StoreFixture(CSVStoreType())) }
+func check(_ check: ConformanceCheck) throws { try check.run(on: fixture) }
