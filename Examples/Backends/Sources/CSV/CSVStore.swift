@@ -23,15 +23,11 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
     public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
         var rows = CSVRows(try StoreFile.contents(of: url.path))
-        guard let columns = rows.next(), !columns.isEmpty, !columns.contains("") else {
-            throw StoreError(.notAStore, "'\(url.path)' does not begin with a row of column names.")
-        }
-        var model = options.model
-        if model == nil {
-            let attributes = columns.map { AttributeDescription.string($0) }
-            model = try ManagedObjectModel(entities: [EntityDescription("Row", attributes: attributes)])
-        }
-        guard let model, model.entities.count == 1, model.relationships.isEmpty, !model.entities[0].isAbstract,
+        guard let columns = rows.next(), !columns.isEmpty,
+            let model = try? options.model
+                ?? ManagedObjectModel(entities: [EntityDescription("Row", attributes: columns.map { .string($0) })])
+        else { throw StoreError(.notAStore, "'\(url.path)' does not begin with a row of column names.") }
+        guard model.entities.count == 1, model.relationships.isEmpty, !model.entities[0].isAbstract,
             model.entities[0].attributes.map(\.name).sorted() == columns.sorted(),
             model.entities[0].attributes.allSatisfy({ CSVRows.types.contains($0.type) })
         else { throw StoreError(.modelMismatch, "The model does not fit the columns of '\(url.path)'; give none.") }

@@ -100,7 +100,7 @@ struct CSVReadingTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         #expect(error { _ = try open("") }?.code == .notAStore)
         #expect(error { _ = try open("a,\n1,2") }?.code == .notAStore)
-        #expect(error { _ = try open("a,a\n1,2") }?.code == .invalidModel)
+        #expect(error { _ = try open("a,a\n1,2") }?.code == .notAStore)
         #expect(error { _ = try open("name\nAda", model: try cities()) }?.code == .modelMismatch)
         let missing = StoreURL(type: "csv", path: folder.path + "/missing.csv")
         #expect(error { _ = try CSVStoreType().open(missing, options: StoreOptions()) }?.code == .notFound)
