@@ -41,7 +41,7 @@ public enum LockStep {
     ///   - seed: What the operations follow from.
     ///   - operationCount: How many there are.
     ///   - shrinkingSeconds: How long a failing sequence may be shrunk.
-    /// - Returns: What the operations were.
+    /// - Returns: How many operations of which kind were done.
     /// - Throws: ``LockStepFailure`` with the seed, the shortest failing sequence found, and its Swift code.
     @discardableResult
     public static func run(

@@ -1,4 +1,3 @@
-import Foundation
 import Roost
 import RoostConformance
 import RoostCore
@@ -14,17 +13,8 @@ extension StoreFixture {
         return StoreRegistry.shared.all.map { StoreFixture.builtIn($0, peer: peer) }
     }()
 
-    /// `roost` beside the test bundle, where both were built, as the second process of checks.
-    private static let peer: PeerProgram? = {
-        var folders = [
-            Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
-        ]
-        // On macOS the bundle is a directory.
-        folders += Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
-        return folders.map { $0.appendingPathComponent("roost").path }
-            .first { FileManager.default.isExecutableFile(atPath: $0) }
-            .map { .roost(at: $0) }
-    }()
+    /// `roost`, built with the tests, as the second process of checks.
+    private static let peer = PeerProgram.besideTests("roost").map { PeerProgram.roost(at: $0.path) }
 
     /// The backends whose stores can be written.
     static let writable = all.filter { $0.capabilities.contains(.writing) }
