@@ -68,7 +68,8 @@ struct CostTests {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
         let process = Process()
-        process.executableURL = try #require(Self.executable())
+        let program: URL = try #require(Self.executable(), "CostChild is not built")
+        process.executableURL = program
         process.arguments = arguments + [directory.path]
         // Hash tables grow alike in every run.
         process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_DETERMINISTIC_HASHING": "1"]) { $1 }

@@ -2,10 +2,7 @@ import CSV
 import RoostConformance
 import Testing
 
-private let fixture = StoreFixture(
-    CSVStoreType(),
-    exclusions: [.init("opening.open.foreign-file", because: "CSV has no mark of its own: any text is a CSV file.")],
-    sample: csvSample)
+private let fixture = StoreFixture(CSVStoreType(), sample: csvSample)
 
 @Test("A CSV file does what the contract says of stores that only read", arguments: ConformanceCheck.all)
 func check(_ check: ConformanceCheck) throws { try check.run(on: fixture) }
