@@ -1,7 +1,7 @@
 internal import RoostCore
 
 /// The records of an entity and its subentities in key order: one range of the space `records`.
-final class EntityRecordCursor: RecordCursor {
+final class EntityRecordCursor: RecordCursor, RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let cursor: any KeyValueCursor
     private let entity: ManagedObjectModel.Entity
@@ -37,15 +37,35 @@ final class EntityRecordCursor: RecordCursor {
             throw error
         }
         do throws(StoreError) {
-            if case .before(let key) = state { try start(after: key) }
-            while case .atRecord = state, !batch.isFull { try step(into: &batch) }
+            _ = try visitNext { record in
+                batch.append(record)
+                return !batch.isFull
+            }
         } catch {
             // A damaged record costs only itself: what came before it goes out first, and the next call goes on behind it.
-            if error.damagedObject == nil { state = .atEnd }
             guard !batch.isEmpty else { throw error }
             pendingError = error
         }
         return !batch.isEmpty
+    }
+
+    func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+        try snapshot.requireOpen()
+        return try visitNext(body)
+    }
+
+    /// Calls `body` with each of the next records until it returns false; returns false at the end.
+    private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            if case .before(let key) = state { try start(after: key) }
+            while case .atRecord = state {
+                guard try step(body) else { return true }
+            }
+            return false
+        } catch {
+            if error.damagedObject == nil { state = .atEnd }
+            throw error
+        }
     }
 
     private func start(after key: Int64) throws(StoreError) {
@@ -56,23 +76,27 @@ final class EntityRecordCursor: RecordCursor {
         }
     }
 
-    private func step(into batch: inout RecordBatch) throws(StoreError) {
+    /// Calls `body` with the record at the position and goes to the next; returns what `body` does.
+    private func step(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         let model = snapshot.model
-        guard cursor.key.count == 10, let key = cursor.key.objectKey(at: 2), key > 0 else {
+        let storageKey = cursor.key
+        guard storageKey.count == 10, let key = storageKey.objectKey(at: 2), key > 0 else {
             state = .atEnd
             throw StoreError(
                 .corrupted, "A record of '\(model.entities[entity.root].name)' has a key of the wrong form.")
         }
         // Also a record that is not wanted is verified: damage might have made it so.
         var failure: StoreError?
+        var goesOn = true
         do throws(StoreError) {
             let record = try verifiedRecord(cursor.value, key: key, root: entity.root, model: model)
-            if wanted?[record.entityNumber] ?? true { batch.append(record) }
+            if wanted?[record.entityNumber] ?? true { goesOn = body(record) }
         } catch {
             failure = error
         }
         state = try cursor.next() && cursor.key.keyNumber == entity.root ? .atRecord : .atEnd
         if let failure { throw failure }
+        return goesOn
     }
 }
 

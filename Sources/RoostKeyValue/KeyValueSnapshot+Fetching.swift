@@ -3,25 +3,39 @@ internal import RoostCore
 extension KeyValueSnapshot {
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
         try requireOpen()
-        return try ScanningFetch(request, model: model, source: try candidates(request))
+        return switch try candidates(request) {
+        case .all(let cursor): try ScanningFetch(request, model: model, visiting: cursor)
+        case .some(let cursor): try ScanningFetch(request, model: model, source: cursor)
+        }
     }
 
     func count(_ request: FetchRequest) throws(StoreError) -> Int {
         try requireOpen()
-        return try ScanningFetch.count(request, model: model, source: try candidates(request))
+        return switch try candidates(request) {
+        case .all(let cursor): try ScanningFetch.count(request, model: model, visiting: cursor)
+        case .some(let cursor): try ScanningFetch.count(request, model: model, source: cursor)
+        }
+    }
+
+    /// The records among which those of a request are.
+    private enum Candidates {
+        /// All of the entity.
+        case all(EntityRecordCursor)
+        /// Those that an index names.
+        case some(SelectedRecordCursor)
     }
 
     /// The records that can meet a request's predicate, in key order: those an index names, or all of the entity.
     ///
     /// Whoever reads them still has to filter.
-    private func candidates(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
+    private func candidates(_ request: FetchRequest) throws(StoreError) -> Candidates {
         let entity = try model.requireEntity(request.entity)
         // Refuses what is wrong or nested too deep before this goes down into it.
         _ = try RecordFilter(request, model: model)
         if let predicate = request.predicate, let keys = try candidateKeys(predicate, entity) {
-            return SelectedRecordCursor(self, ids: keys.sorted().map { ObjectID(entity.name, $0) })
+            return .some(SelectedRecordCursor(self, ids: keys.sorted().map { ObjectID(entity.name, $0) }))
         }
-        return try EntityRecordCursor(self, entity: entity, after: 0)
+        return .all(try EntityRecordCursor(self, entity: entity, after: 0))
     }
 
     /// The keys of all objects that can meet `predicate`, and perhaps of others; nil when only a scan can tell.

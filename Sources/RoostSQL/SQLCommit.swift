@@ -164,12 +164,12 @@ struct SQLCommit {
 
     private func record(_ object: SQLObjectKey) throws(StoreError) -> Record? {
         let table = schema.objectTables[object.table]
-        let plan = schema.reading[table.root]
-        let sql = "SELECT \(plan.columnList) FROM \(table.quotedName) WHERE _id = \(schema.dialect.parameter(1))"
+        let sql = schema.lookupSQL[table.root]
         return try connection.withStatement(sql) { (statement) throws(StoreError) -> Record? in
-            try statement.bind(.integer(object.key), at: 1)
             var batch = RecordBatch(model: model)
-            if case .damaged(let error) = try statement.fill(&batch, plan: plan) { throw error }
+            if let error = try statement.look(up: object.key, into: &batch, plan: schema.reading[table.root]) {
+                throw error
+            }
             return batch.isEmpty ? nil : batch.record(at: 0)
         }
     }

@@ -173,6 +173,13 @@ public protocol SQLStatement: AnyObject {
     /// The columns are those of ``SQLReadPlan/columnList``.
     func fill(_ batch: inout RecordBatch, plan: SQLReadPlan) throws(StoreError) -> SQLFill
 
+    /// Adds the record of the one row that the statement gives for a key, and makes it ready to run again.
+    ///
+    /// The key is parameter 1, the columns are those of ``SQLReadPlan/columnList``. No row adds nothing.
+    ///
+    /// - Returns: What is wrong with a row that no record can hold; else nil.
+    func look(up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan) throws(StoreError) -> StoreError?
+
     /// Adds links until the batch is full; false when there are no more rows.
     ///
     /// Columns: source, target, order, inverse order.

@@ -48,6 +48,8 @@ public final class SQLSchema: Sendable {
     let constraints: [Constraint]
     /// By entity number, how its objects and those of its subentities are read.
     let reading: [SQLReadPlan]
+    /// By entity number, SELECT of the one row with a key, if it is of the entity or a subentity.
+    let lookupSQL: [String]
     /// The property columns that lead an index, by table.
     let indexedColumns: [Set<String>]
 
@@ -97,6 +99,12 @@ public final class SQLSchema: Sendable {
         self.linkTables = linkTables
         reading = model.entities.map {
             SQLReadPlan(entity: $0, in: objectTables[tableOfEntity[$0.number]], model: model)
+        }
+        lookupSQL = zip(model.entities, reading).map { entity, plan in
+            let table = objectTables[tableOfEntity[entity.number]]
+            let filter = Self.scope(entity.selfAndSubentities, root: model.entities[table.root]).map { " AND \($0)" }
+            return
+                "SELECT \(plan.columnList) FROM \(table.quotedName) WHERE _id = \(dialect.parameter(1))\(filter ?? "")"
         }
         constraints = Self.constraints(model, objectTables, tableOfEntity)
 

@@ -290,7 +290,7 @@ final class SQLiteDatabase: SQLDatabase {
             try connection.execute("PRAGMA cache_size = -8192")
         case .readOnly, .immutable:
             try connection.execute("PRAGMA query_only = ON")
-            try connection.execute("PRAGMA cache_size = -2048")
+            try connection.execute("PRAGMA cache_size = -8192")
         }
         return connection
     }

@@ -3,15 +3,15 @@
 /// Nulls come before everything, NaN after every number, 0.0 and −0.0 are equal, text goes by code point, data and UUIDs by
 /// their bytes. Ties go by ascending key. This is the meaning of sort descriptors in every store.
 public struct RecordOrder: Sendable {
-    /// For each level, the field by entity number.
-    private let levels: [(fields: [RecordLayout.Field?], isAscending: Bool)]
+    /// For each level, the place of the field by entity number.
+    private let levels: [(slots: [FieldSlot?], isAscending: Bool)]
 
     /// Compiles the sort descriptors of a request.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a property that has no order.
     public init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
-        var levels: [(fields: [RecordLayout.Field?], isAscending: Bool)] = []
+        var levels: [(slots: [FieldSlot?], isAscending: Bool)] = []
         for descriptor in request.sortDescriptors {
             let kind = try entity.layout.requireField(descriptor.key).kind
             switch kind {
@@ -21,8 +21,13 @@ public struct RecordOrder: Sendable {
                     "'\(entity.name)' cannot be sorted by '\(descriptor.key)': values of type \(kind) have no order.")
             default: break
             }
-            let fields = model.entities.map { entity.includes($0.number) ? $0.layout.field(descriptor.key) : nil }
-            levels.append((fields, descriptor.isAscending))
+            let slots = model.entities.map { member -> FieldSlot? in
+                guard entity.includes(member.number), let field = member.layout.field(descriptor.key) else {
+                    return nil
+                }
+                return FieldSlot(field, in: member.layout)
+            }
+            levels.append((slots, descriptor.isAscending))
         }
         self.levels = levels
     }
@@ -33,8 +38,10 @@ public struct RecordOrder: Sendable {
     /// Whether `left` comes before `right`.
     public func precedes(_ left: RecordReader, _ right: RecordReader) -> Bool {
         for level in levels {
-            guard let a = level.fields[left.entityNumber], let b = level.fields[right.entityNumber] else { continue }
-            let order = Self.order(PredicateOperand(left, a), PredicateOperand(right, b))
+            guard let a = level.slots[left.entityNumber], let b = level.slots[right.entityNumber] else { continue }
+            // What refers to objects has no order, so no level needs to know where it leads.
+            let order = Self.order(
+                PredicateOperand(left, a, destinationRoot: -1), PredicateOperand(right, b, destinationRoot: -1))
             if order != 0 { return level.isAscending ? order < 0 : order > 0 }
         }
         return left.key < right.key

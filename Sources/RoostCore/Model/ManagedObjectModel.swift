@@ -5,6 +5,7 @@
 /// models number alike and lay out records alike.
 public struct ManagedObjectModel: Sendable {
     /// Everything that is computed once, when the model is built.
+    @usableFromInline
     final class Resolved: Sendable {
         let descriptions: [EntityDescription]
         let configurations: [String: [String]]
@@ -12,6 +13,8 @@ public struct ManagedObjectModel: Sendable {
         let versionIdentifiers: [String]
         let userInfo: [String: String]
         let entities: [Entity]
+        /// By entity number; beside the entities because every record that is read asks for one.
+        @usableFromInline let layouts: [RecordLayout]
         let relationships: [Relationship]
         let numberByName: [EntityName: Int]
 
@@ -26,12 +29,17 @@ public struct ManagedObjectModel: Sendable {
             self.versionIdentifiers = versionIdentifiers
             self.userInfo = userInfo
             self.entities = entities
+            layouts = entities.map(\.layout)
             self.relationships = relationships
             numberByName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.number) })
         }
     }
 
-    let resolved: Resolved
+    @usableFromInline let resolved: Resolved
+
+    /// The model as it was built.
+    @inlinable
+    init(resolved: Resolved) { self.resolved = resolved }
 
     /// Builds and validates a model.
     ///
