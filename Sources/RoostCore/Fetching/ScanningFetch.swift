@@ -13,8 +13,8 @@ public final class ScanningFetch: RecordCursor {
     /// What an ordered fetch has kept so far, and its order once everything was read.
     private var kept: RecordBatch
     private var keptOrder: [Int]?
-    /// The position in `kept` of a record that enough others come before; what does not come before it is not wanted.
-    private var bound: Int?
+    /// Once enough were read, a copy of the last of those that can still be wanted; else empty.
+    private var bound: RecordBatch
     private var isAtEnd = false
     /// An error of the source that must wait until the records before it were handed out.
     private var pendingError: StoreError?
@@ -48,6 +48,7 @@ public final class ScanningFetch: RecordCursor {
         limit = request.fetchLimit
         self.source = source
         kept = RecordBatch(model: model)
+        bound = RecordBatch(model: model)
     }
 
     /// How many records a request gives, limit and offset included, by reading all of `source`.
@@ -133,25 +134,32 @@ public final class ScanningFetch: RecordCursor {
         let needed = Self.reach(offset: offset, limit: limit)
         let most = needed.map { 2 * min($0, Int.max / 4) + RecordBatch.capacityCount } ?? .max
         let (filter, order) = (filter, order)
+        var (kept, bound) = (take(&self.kept), take(&self.bound))
+        defer { (self.kept, self.bound) = (kept, bound) }
         var isMore = needed != 0
         while isMore {
             isMore = try source.visit { record in
                 guard filter.matches(record) else { return true }
-                if let bound, kept.withRecord(at: bound, { !order.precedes(record, $0) }) { return true }
+                if !bound.isEmpty, bound.withRecord(at: 0, { !order.precedes(record, $0) }) { return true }
                 kept.append(record)
                 return kept.count <= most
             }
-            if let needed, kept.count > most { keepFirst(needed) }
+            if let needed, kept.count > most {
+                var fewer = RecordBatch(model: kept.model)
+                for index in kept.indices(in: order).prefix(needed) { fewer.append(kept, at: index) }
+                bound.removeAll()
+                bound.append(fewer, at: needed - 1)
+                kept = fewer
+            }
         }
         keptOrder = kept.indices(in: order)
     }
 
-    /// Throws away what comes after the first `count` of the records that were kept.
-    private func keepFirst(_ count: Int) {
-        var fewer = RecordBatch(model: kept.model)
-        for index in kept.indices(in: order).prefix(count) { fewer.append(kept, at: index) }
-        kept = fewer
-        bound = fewer.isEmpty ? nil : fewer.count - 1
+    /// Moves a batch out of a property, so that it is changed in place elsewhere.
+    private func take(_ batch: inout RecordBatch) -> RecordBatch {
+        let taken = batch
+        batch = RecordBatch(model: taken.model)
+        return taken
     }
 }
 

@@ -14,7 +14,7 @@ public struct ManagedObjectModel: Sendable {
         let userInfo: [String: String]
         let entities: [Entity]
         /// By entity number; beside the entities because every record that is read asks for one.
-        @usableFromInline let layouts: [RecordLayout]
+        @usableFromInline let shapes: RecordShapes
         let relationships: [Relationship]
         let numberByName: [EntityName: Int]
 
@@ -29,7 +29,7 @@ public struct ManagedObjectModel: Sendable {
             self.versionIdentifiers = versionIdentifiers
             self.userInfo = userInfo
             self.entities = entities
-            layouts = entities.map(\.layout)
+            shapes = RecordShapes(entities)
             self.relationships = relationships
             numberByName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.number) })
         }

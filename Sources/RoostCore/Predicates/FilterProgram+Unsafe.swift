@@ -5,13 +5,13 @@ final class FilterProgram: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`. The bytes that operands point to belong to `constants`, which never change.
 
     /// Where a value comes from.
-    private enum Source {
+    private enum Source: @unchecked Sendable {
         case field(FieldSlot, destinationRoot: Int)
         case constant(PredicateOperand)
         case evaluatedObject(root: Int)
     }
 
-    private struct Test {
+    private struct Test: Sendable {
         let left: Source
         let comparison: FetchRequest.Comparison.Operator
         let right: Source
@@ -23,77 +23,47 @@ final class FilterProgram: @unchecked Sendable {
     private static let accepted = -1
     private static let rejected = -2
 
-    private let entity: ManagedObjectModel.Entity
-    private let model: ManagedObjectModel
-    private var tests: [Test] = []
-    private var constants: [PredicateConstant] = []
-    private var start = FilterProgram.accepted
+    private let tests: PlainArray<Test>
+    /// By entity number, where its records start.
+    private let starts: PlainArray<Int>
+    private let constants: [PredicateConstant]
 
-    /// Compiles a predicate for records of exactly this entity.
-    init(_ node: RecordFilter.Node, entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
-        self.entity = entity
-        self.model = model
-        start = add(node, whenTrue: Self.accepted, whenFalse: Self.rejected)
+    /// Compiles predicates.
+    ///
+    /// - Parameters:
+    ///   - nodes: By entity number, what its records must meet; nil rejects them.
+    ///   - model: The model of the records.
+    init(_ nodes: [RecordFilter.Node?], model: ManagedObjectModel) {
+        var starts: [Int] = []
+        var tests: [Test] = []
+        var constants: [PredicateConstant] = []
+        for (number, node) in nodes.enumerated() {
+            var compiler = Compiler(entity: model.entities[number], model: model, tests: tests, constants: constants)
+            starts.append(
+                node.map { compiler.add($0, whenTrue: Self.accepted, whenFalse: Self.rejected) } ?? Self.rejected)
+            (tests, constants) = (compiler.tests, compiler.constants)
+        }
+        self.tests = PlainArray(tests)
+        self.starts = PlainArray(starts)
+        self.constants = constants
     }
 
-    /// Whether a record of the entity meets the predicate.
+    /// Whether a record meets the predicate of its entity.
     func matches(_ record: RecordReader) -> Bool {
-        var next = start
+        var next = starts[record.entityNumber]
         while next >= 0 {
             let test = tests[next]
             let isTrue = Self.compare(
-                operand(test.left, record), test.comparison, operand(test.right, record))
+                Self.operand(test.left, record), test.comparison, Self.operand(test.right, record))
             next = isTrue ? test.whenTrue : test.whenFalse
         }
         return next == Self.accepted
     }
 
-    // MARK: Compiling
-
-    /// Adds the tests of a part, behind those that follow it; returns the position of its first.
-    private func add(_ node: RecordFilter.Node, whenTrue: Int, whenFalse: Int) -> Int {
-        switch node {
-        case .constant(let truth): return truth ? whenTrue : whenFalse
-        case .not(let member): return add(member, whenTrue: whenFalse, whenFalse: whenTrue)
-        case .and(let members):
-            return members.reversed().reduce(whenTrue) { add($1, whenTrue: $0, whenFalse: whenFalse) }
-        case .or(let members):
-            return members.reversed().reduce(whenFalse) { add($1, whenTrue: whenTrue, whenFalse: $0) }
-        case .isIn(let left, let members):
-            return members.reversed().reduce(whenFalse) { add(left, .equal, $1, whenTrue, $0) }
-        case .comparison(let left, let comparison, let right):
-            return add(left, comparison, right, whenTrue, whenFalse)
-        }
-    }
-
-    private func add(
-        _ left: PredicateTerm, _ comparison: FetchRequest.Comparison.Operator, _ right: PredicateTerm, _ whenTrue: Int,
-        _ whenFalse: Int
-    ) -> Int {
-        tests.append(
-            Test(
-                left: source(left), comparison: comparison, right: source(right), whenTrue: whenTrue,
-                whenFalse: whenFalse))
-        return tests.count - 1
-    }
-
-    private func source(_ term: PredicateTerm) -> Source {
-        switch term {
-        case .evaluatedObject: return .evaluatedObject(root: entity.root)
-        case .constant(let constant, _):
-            constants.append(constant)
-            return .constant(constant.operand)
-        case .field(let field):
-            return .field(
-                FieldSlot(field, in: entity.layout),
-                destinationRoot: field.destination.map { model.entities[$0].root } ?? -1)
-        }
-    }
-
     // MARK: Comparing
 
     @inline(__always)
-    private func operand(_ source: Source, _ record: RecordReader) -> PredicateOperand {
+    private static func operand(_ source: Source, _ record: RecordReader) -> PredicateOperand {
         switch source {
         case .constant(let operand): operand
         case .evaluatedObject(let root): .object(root: root, key: record.key)
@@ -116,6 +86,59 @@ final class FilterProgram: @unchecked Sendable {
             guard case .bytes(let text) = left, case .bytes(let prefix) = right else { return false }
             return text.count >= prefix.count
                 && PredicateOperand.order(.init(rebasing: text.prefix(prefix.count)), prefix) == 0
+        }
+    }
+
+    /// Compiles the predicate of one entity.
+    private struct Compiler {
+        let entity: ManagedObjectModel.Entity
+        let model: ManagedObjectModel
+        var tests: [Test]
+        var constants: [PredicateConstant]
+
+        /// Adds the tests of a part, behind those that follow it; returns the position of its first.
+        mutating func add(_ node: RecordFilter.Node, whenTrue: Int, whenFalse: Int) -> Int {
+            switch node {
+            case .constant(let truth): return truth ? whenTrue : whenFalse
+            case .not(let member): return add(member, whenTrue: whenFalse, whenFalse: whenTrue)
+            case .and(let members):
+                var next = whenTrue
+                for member in members.reversed() { next = add(member, whenTrue: next, whenFalse: whenFalse) }
+                return next
+            case .or(let members):
+                var next = whenFalse
+                for member in members.reversed() { next = add(member, whenTrue: whenTrue, whenFalse: next) }
+                return next
+            case .isIn(let left, let members):
+                var next = whenFalse
+                for member in members.reversed() { next = add(left, .equal, member, whenTrue, next) }
+                return next
+            case .comparison(let left, let comparison, let right):
+                return add(left, comparison, right, whenTrue, whenFalse)
+            }
+        }
+
+        private mutating func add(
+            _ left: PredicateTerm, _ comparison: FetchRequest.Comparison.Operator, _ right: PredicateTerm,
+            _ whenTrue: Int, _ whenFalse: Int
+        ) -> Int {
+            let (left, right) = (source(left), source(right))
+            tests.append(
+                Test(left: left, comparison: comparison, right: right, whenTrue: whenTrue, whenFalse: whenFalse))
+            return tests.count - 1
+        }
+
+        private mutating func source(_ term: PredicateTerm) -> Source {
+            switch term {
+            case .evaluatedObject: return .evaluatedObject(root: entity.root)
+            case .constant(let constant, _):
+                constants.append(constant)
+                return .constant(constant.operand)
+            case .field(let field):
+                return .field(
+                    FieldSlot(field, in: entity.layout),
+                    destinationRoot: field.destination.map { model.entities[$0].root } ?? -1)
+            }
         }
     }
 }

@@ -2,8 +2,7 @@
 ///
 /// This is the meaning of predicates. Engines may find records by other means, but never others than these.
 public struct RecordFilter: Sendable {
-    /// By entity number; nil for entities that the request does not ask for.
-    private let programs: [FilterProgram?]
+    private let program: FilterProgram
 
     /// Compiles the predicate of a request.
     ///
@@ -15,30 +14,28 @@ public struct RecordFilter: Sendable {
             throw StoreError(
                 .invalidRequest, "The limit and the offset of a fetch of '\(request.entity)' must not be negative.")
         }
-        var programs = [FilterProgram?](repeating: nil, count: model.entities.count)
+        // Records of entities that the request does not ask for are never wanted.
+        var nodes = [Node?](repeating: nil, count: model.entities.count)
         // The key paths must be those of the requested entity, even where only a subentity would have them.
         let compiled = try request.predicate.map { (predicate) throws(StoreError) in
             try Node(predicate, PredicateScope(model: model, entity: entity), depth: 0)
         }
         for number in request.includesSubentities ? entity.selfAndSubentities : [entity.number] {
-            let node: Node
             if let predicate = request.predicate, number != entity.number {
-                node = try Node(predicate, PredicateScope(model: model, entity: model.entities[number]), depth: 0)
+                nodes[number] = try Node(
+                    predicate, PredicateScope(model: model, entity: model.entities[number]), depth: 0)
             } else {
-                node = compiled ?? .constant(true)
+                nodes[number] = compiled ?? .constant(true)
             }
-            programs[number] = FilterProgram(node, entity: model.entities[number], model: model)
         }
-        self.programs = programs
+        program = FilterProgram(nodes, model: model)
     }
 
     /// How deep a predicate may be nested.
     public static let maximumDepth = 200
 
     /// Whether the record is of an entity that the request asks for and meets its predicate.
-    public func matches(_ record: RecordReader) -> Bool {
-        programs[record.entityNumber]?.matches(record) ?? false
-    }
+    public func matches(_ record: RecordReader) -> Bool { program.matches(record) }
 
     /// A predicate with fields in the place of names.
     indirect enum Node: Sendable {

@@ -116,8 +116,6 @@ public final class RecordLayout: Sendable {
     public let fixedByteCount: Int
     /// The position of the first field whose bytes are in the tail; the count of fields if there is none.
     public let firstVariableField: Int
-    /// Where the slots of the fields in the tail start, which lie side by side.
-    let firstVariableByteOffset: Int
     /// A record without values, to start from: every field null.
     @usableFromInline let template: [UInt8]
     private let indexByName: [String: Int]
@@ -142,8 +140,6 @@ public final class RecordLayout: Sendable {
         self.fields = fields
         fixedByteCount = offset
         firstVariableField = fields.firstIndex { $0.kind.isVariable } ?? fields.count
-        firstVariableByteOffset =
-            firstVariableField < fields.count ? fields[firstVariableField].byteOffset : offset
         indexByName = Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.index) })
 
         var template = [UInt8](repeating: 0, count: offset)

@@ -10,12 +10,11 @@ public struct RecordReader {
     /// The object's key.
     public let key: Int64
     // SAFETY: a reader is valid only inside the closure it was passed to, and so are the bytes. Whoever made it (a batch, a record, a
-    // store's snapshot) holds the model meanwhile, and the model its layouts. Counting references would cost more than reading a field.
-    @usableFromInline unowned(unsafe) let unownedLayout: RecordLayout
+    // store's snapshot) holds the model meanwhile, and the model its shapes. Counting references would cost more than reading a field.
     @usableFromInline unowned(unsafe) let unownedModel: ManagedObjectModel.Resolved
 
     /// How the record is laid out.
-    @inlinable public var layout: RecordLayout { unownedLayout }
+    @inlinable public var layout: RecordLayout { unownedModel.shapes.shapes[entityNumber].layout }
     /// The model whose layouts apply.
     @inlinable var model: ManagedObjectModel { ManagedObjectModel(resolved: unownedModel) }
 
@@ -34,34 +33,35 @@ public struct RecordReader {
             throw Self.damaged(key: key, entity: nil, "it is shorter than its header")
         }
         let entity = Int(Self.load(bytes, RecordLayout.Header.entity, as: UInt16.self))
-        let layouts = model.resolved.layouts
-        guard entity < layouts.count else {
+        let shapes = model.resolved.shapes.shapes
+        guard entity < shapes.count else {
             throw Self.damaged(key: key, entity: nil, "it names an entity that the model does not have")
         }
-        let layout = layouts[entity]
-        guard Int(Self.load(bytes, RecordLayout.Header.fieldCount, as: UInt16.self)) == layout.fields.count,
-            bytes.count >= layout.fixedByteCount
-        else { throw Self.damaged(key: key, entity: layout.entity, "its fields are not those of its entity") }
+        let shape = shapes[entity]
+        guard Int(Self.load(bytes, RecordLayout.Header.fieldCount, as: UInt16.self)) == shape.fieldCount,
+            bytes.count >= shape.fixedByteCount
+        else { throw Self.damaged(key: key, entity: shape.layout.entity, "its fields are not those of its entity") }
         var end = 0
-        for offset in stride(from: layout.firstVariableByteOffset, to: layout.fixedByteCount, by: 4) {
+        var offset = shape.firstVariableByteOffset
+        while offset < shape.fixedByteCount {
             let next = Int(Self.load(bytes, offset, as: UInt32.self))
             guard next >= end else {
-                throw Self.damaged(key: key, entity: layout.entity, "its values overlap")
+                throw Self.damaged(key: key, entity: shape.layout.entity, "its values overlap")
             }
             end = next
+            offset += 4
         }
-        guard layout.fixedByteCount + end == bytes.count else {
-            throw Self.damaged(key: key, entity: layout.entity, "its length is not that of its values")
+        guard shape.fixedByteCount + end == bytes.count else {
+            throw Self.damaged(key: key, entity: shape.layout.entity, "its length is not that of its values")
         }
-        self.init(unchecked: bytes, key: key, layout: layout, model: model)
+        self.init(unchecked: bytes, key: key, model: model)
     }
 
     /// Wraps bytes whose structure is known to be right.
     @inlinable
-    init(unchecked bytes: UnsafeRawBufferPointer, key: Int64, layout: RecordLayout, model: ManagedObjectModel) {
+    init(unchecked bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel) {
         self.bytes = bytes
         self.key = key
-        unownedLayout = layout
         unownedModel = model.resolved
     }
 
@@ -86,7 +86,9 @@ extension RecordReader {
     public var id: ObjectID { ObjectID(layout.entity, key) }
     /// The number of the object's entity.
     @inlinable
-    public var entityNumber: Int { layout.entityNumber }
+    public var entityNumber: Int { Int(Self.load(bytes, RecordLayout.Header.entity, as: UInt16.self)) }
+    /// The number of the root of the hierarchy of the object's entity.
+    package var rootNumber: Int { unownedModel.shapes.shapes[entityNumber].root }
     /// How often the object was written: 1 after its insertion, one more after each update.
     @inlinable
     public var version: UInt32 { Self.load(bytes, RecordLayout.Header.version, as: UInt32.self) }
