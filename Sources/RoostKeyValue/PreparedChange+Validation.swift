@@ -14,13 +14,15 @@ extension PreparedChange {
     private func requireVersions(_ reader: any KeyValueReader) throws(StoreError) {
         var conflicts: [ObjectConflict] = []
         for index in 0..<changes.updates.count {
-            let id = changes.updates.id(at: index)
-            let exact = changes.updates.entityNumber(at: index)
+            // An update replaces a record of its very entity.
+            let entity = model.entities[changes.updates.entityNumber(at: index)]
+            let key = changes.updates.key(at: index)
             let version = changes.updates.version(at: index)
-            if let conflict = try conflict(id, version, exact: exact, reader) { conflicts.append(conflict) }
+            if let conflict = try conflict(entity, key, version, isExact: true, reader) { conflicts.append(conflict) }
         }
         for reference in changes.deletes + changes.unchanged {
-            if let conflict = try conflict(reference.id, reference.version, exact: nil, reader) {
+            let entity = try model.requireEntity(reference.id.entity)
+            if let conflict = try conflict(entity, reference.id.key, reference.version, isExact: false, reader) {
                 conflicts.append(conflict)
             }
         }
@@ -37,19 +39,17 @@ extension PreparedChange {
         }
     }
 
-    /// What stands in the way of a change of `id` that was read at `version`; nil if nothing does.
-    ///
-    /// An update replaces a record of its very entity, so for it `exact` is that entity's number.
+    /// What stands in the way of a change of an object that was read at `version`; nil if nothing does.
     private func conflict(
-        _ id: ObjectID, _ version: UInt32, exact: Int?, _ reader: any KeyValueReader
+        _ entity: ManagedObjectModel.Entity, _ key: Int64, _ version: UInt32, isExact: Bool,
+        _ reader: any KeyValueReader
     ) throws(StoreError) -> ObjectConflict? {
-        let entity = try model.requireEntity(id.entity)
         var current: Record?
         var isCurrent = false
-        try reader.withRecord(id.key, root: entity.root, model: model) { (record) throws(StoreError) in
-            guard let record, exact.map({ $0 == record.entityNumber }) ?? entity.includes(record.entityNumber) else {
-                return
-            }
+        try reader.withRecord(key, root: entity.root, model: model) { (record) throws(StoreError) in
+            guard let record,
+                isExact ? record.entityNumber == entity.number : entity.includes(record.entityNumber)
+            else { return }
             isCurrent = record.version == version
             if !isCurrent {
                 var batch = RecordBatch(model: model)
@@ -57,7 +57,8 @@ extension PreparedChange {
                 current = batch.record(at: 0)
             }
         }
-        return isCurrent ? nil : ObjectConflict(id: id, expectedVersion: version, current: current)
+        return isCurrent
+            ? nil : ObjectConflict(id: ObjectID(entity.name, key), expectedVersion: version, current: current)
     }
 
     // MARK: Keys
@@ -65,7 +66,7 @@ extension PreparedChange {
     private func requireFreeKeys(_ reader: any KeyValueReader) throws(StoreError) {
         for index in 0..<changes.inserts.count {
             let place = plan.place(of: changes.inserts, at: index)
-            guard try !reader.contains(StorageKey(record: place.key, root: place.root), in: .records) else {
+            guard try !reader.contains(RecordKey(place.key, root: place.root)) else {
                 throw StoreError(
                     .duplicateObject,
                     "\(changes.inserts.id(at: index)) cannot be inserted: its key is taken in its hierarchy.")
