@@ -141,10 +141,12 @@ public protocol SQLStatement: AnyObject {
     /// Sets a parameter.
     func bind(_ value: SQLValue, at position: Int) throws(StoreError)
 
-    /// Sets the parameters of one row: key, entity, version, content hash, then the columns of the plan.
+    /// Sets the parameters of one row: key, entity, version, content hash, then the columns.
     ///
     /// The record's bytes are not copied: step and reset the statement before they go.
-    func bind(_ record: RecordReader, version: UInt32, plan: SQLWritePlan, at position: Int) throws(StoreError)
+    func bind(
+        _ record: RecordReader, version: UInt32, columns: SQLRowColumns, at position: Int
+    ) throws(StoreError)
 
     /// Sets a parameter to the value of one field, as the field's first column holds it.
     ///
@@ -167,6 +169,11 @@ public protocol SQLStatement: AnyObject {
     ///
     /// Text that is not UTF-8 throws code `corrupted`.
     func value(at column: Int) throws(StoreError) -> SQLValue
+
+    /// Whether the current row holds the values of a record, for the fields of some steps.
+    ///
+    /// False does not mean that it does not: where comparing is not simple, it is false.
+    func holds(_ record: RecordReader, in steps: [SQLStep]) throws(StoreError) -> Bool
 
     /// Adds the records of the next rows to a batch until it is full.
     ///

@@ -43,6 +43,8 @@ public final class SQLSchema: Sendable {
     let objectTables: [SQLTable]
     /// By entity number, the position in `objectTables`.
     let tableOfEntity: [Int]
+    /// How rows are updated, by position in `objectTables`.
+    let updating: [SQLUpdatePlan]
     /// By relationship number.
     let linkTables: [LinkTable?]
     let constraints: [Constraint]
@@ -121,6 +123,12 @@ public final class SQLSchema: Sendable {
         }
         indexes = drafts.items
         indexedColumns = drafts.leadingColumns
+        updating = objectTables.indices.map { position in
+            let table = objectTables[position]
+            return SQLUpdatePlan(
+                table, isIndexed: table.columns.map { drafts.allColumns[position].contains($0.quotedName) },
+                model: model, dialect: dialect)
+        }
     }
 
     func table(of entity: Int) -> SQLTable { objectTables[tableOfEntity[entity]] }
@@ -195,10 +203,10 @@ public final class SQLSchema: Sendable {
             pending.append(
                 contentsOf: entity.selfAndSubentities.reversed().filter { model.entities[$0].superentity == number })
         }
-        guard columns.count + SQLWritePlan.systemColumnCount <= dialect.maximumColumnCount else {
+        guard columns.count + SQLRowColumns.systemColumnCount <= dialect.maximumColumnCount else {
             throw StoreError(
                 .limitExceeded,
-                "Entity '\(model.entities[root].name)' and its subentities need \(columns.count) columns; a table can have \(dialect.maximumColumnCount - SQLWritePlan.systemColumnCount)."
+                "Entity '\(model.entities[root].name)' and its subentities need \(columns.count) columns; a table can have \(dialect.maximumColumnCount - SQLRowColumns.systemColumnCount)."
             )
         }
         return SQLTable(root: root, name: name, columns: columns, fields: fields, model: model, dialect: dialect)

@@ -13,8 +13,10 @@ public struct ManagedObjectModel: Sendable {
         let versionIdentifiers: [String]
         let userInfo: [String: String]
         let entities: [Entity]
+        // SAFETY: `shapeMemory` holds what this points to, and nobody changes it.
         /// By entity number; beside the entities because every record that is read asks for one.
-        @usableFromInline let shapes: RecordShapes
+        @usableFromInline nonisolated(unsafe) let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
+        private let shapeMemory: RecordShapes
         let relationships: [Relationship]
         let numberByName: [EntityName: Int]
 
@@ -29,7 +31,8 @@ public struct ManagedObjectModel: Sendable {
             self.versionIdentifiers = versionIdentifiers
             self.userInfo = userInfo
             self.entities = entities
-            shapes = RecordShapes(entities)
+            shapeMemory = RecordShapes(entities)
+            shapes = shapeMemory.shapes
             self.relationships = relationships
             numberByName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.number) })
         }
