@@ -46,7 +46,7 @@ struct ChangeApplication {
     private mutating func writeUpdates() throws(StoreError) {
         let updates = change.changes.updates
         var scratch = RecordBatch(model: updates.model)
-        for index in 0..<updates.count {
+        for index in change.updateOrder {
             let place = plan.place(of: updates, at: index)
             scratch.removeAll()
             scratch.append(updates, at: index)

@@ -12,14 +12,18 @@ extension PreparedChange {
     // MARK: Versions
 
     private func requireVersions(_ reader: any KeyValueReader) throws(StoreError) {
-        var conflicts: [ObjectConflict] = []
-        for index in 0..<changes.updates.count {
+        var updateConflicts: [(position: Int, conflict: ObjectConflict)] = []
+        for index in updateOrder {
             // An update replaces a record of its very entity.
             let entity = model.entities[changes.updates.entityNumber(at: index)]
             let key = changes.updates.key(at: index)
             let version = changes.updates.version(at: index)
-            if let conflict = try conflict(entity, key, version, isExact: true, reader) { conflicts.append(conflict) }
+            if let conflict = try conflict(entity, key, version, isExact: true, reader) {
+                updateConflicts.append((index, conflict))
+            }
         }
+        // As the change set has them.
+        var conflicts = updateConflicts.sorted { $0.position < $1.position }.map(\.conflict)
         for reference in changes.deletes + changes.unchanged {
             let entity = try model.requireEntity(reference.id.entity)
             if let conflict = try conflict(entity, reference.id.key, reference.version, isExact: false, reader) {
