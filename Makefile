@@ -3,10 +3,11 @@
 SWIFT ?= swift
 OBJECTS ?= 100000
 SEED ?= 1
+OPERATIONS ?= 1000000
 DEMO_DIRECTORY ?= .build/demo
-SOURCES = Package.swift Sources Conformance Tests
+SOURCES = Package.swift Sources Conformance Tests Examples
 
-.PHONY: setup demo test lint docs clean
+.PHONY: setup demo test strangers faults lint docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -19,6 +20,15 @@ demo: setup
 test: setup
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --parallel
+
+# A package outside this tree with backends of its own, built and tested against this checkout.
+strangers: setup
+	@./Tests/strangers
+
+# A long campaign: random operations on every type of store at once. ROOST_LOCKSTEP_SEED repeats one; the run prints its seed.
+faults: setup
+	ROOST_LOCKSTEP_OPERATIONS=$(OPERATIONS) $(SWIFT) test --configuration release -Xswiftc -enable-testing \
+		--filter 'ConformanceTests.LockStepTests/lockStep|ConformanceTests.FaultTests'
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)

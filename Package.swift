@@ -94,8 +94,27 @@ let package = Package(
             name: "RoostCommand",
             dependencies: [
                 "Roost", "RoostCore", "RoostFiles", "RoostText", "RoostConformance", "RoostMigration", "CRoostSystem",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),
+
+        // MARK: The examples of docs/write-a-backend.md; Examples/Backends makes them a package of their own
+
+        .target(
+            name: "SortedFile", dependencies: ["RoostCore", "RoostFiles", "RoostKeyValue"],
+            path: "Examples/Backends/Sources/SortedFile", swiftSettings: strict),
+        .target(
+            name: "CSV", dependencies: ["RoostCore", "RoostFiles"], path: "Examples/Backends/Sources/CSV",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "SortedFilePeer", dependencies: ["SortedFile", "RoostConformance"],
+            path: "Examples/Backends/Sources/SortedFilePeer", swiftSettings: strict),
+        .testTarget(
+            name: "SortedFileTests", dependencies: ["SortedFile", "SortedFilePeer", "RoostConformance"],
+            path: "Examples/Backends/Tests/SortedFileTests", swiftSettings: strict),
+        .testTarget(
+            name: "CSVTests", dependencies: ["CSV", "RoostConformance", "RoostCore"],
+            path: "Examples/Backends/Tests/CSVTests", swiftSettings: strict),
 
         // MARK: Tests
 
@@ -131,12 +150,15 @@ let package = Package(
             name: "RoostMigrationTests",
             dependencies: ["RoostMigration", "Roost", "RoostCore", "RoostFiles", "RoostConformance"],
             swiftSettings: strict),
-        .testTarget(name: "RoostTests", dependencies: ["Roost", "RoostCore", "RoostFiles"], swiftSettings: strict),
         .testTarget(
-            name: "RoostCommandTests", dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration"],
+            name: "RoostTests", dependencies: ["Roost", "RoostCore", "RoostFiles", "CSV", "SortedFile"],
             swiftSettings: strict),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore"],
+            name: "RoostCommandTests",
+            dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration", "RoostConformance"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore", "RoostCommand"],
             swiftSettings: strict),
         // The process that CrashTests start and kill.
         .executableTarget(

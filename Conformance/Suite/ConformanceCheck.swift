@@ -12,31 +12,80 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     ///
     /// On a store that lacks one of these, the opposite is checked.
     public let needs: [StoreCapability]
+    private let stores: Stores
     private let body: @Sendable (Workbench) throws -> Void
 
+    /// The stores that a check works on.
+    enum Stores {
+        /// Stores that it makes and writes itself.
+        case new
+        /// A sample, which a fixture may bring.
+        case sample
+        /// None.
+        case none
+    }
+
     init(
-        _ id: String, _ behaviour: String, needs: [StoreCapability] = [],
+        _ id: String, _ behaviour: String, on stores: Stores = .new, needs: [StoreCapability] = [],
         _ body: @escaping @Sendable (Workbench) throws -> Void
     ) {
         self.id = id
         self.behaviour = behaviour
-        self.needs = [.writing] + needs
+        self.stores = stores
+        self.needs = (stores == .none ? [] : [.writing]) + needs
         self.body = body
     }
 
     /// The first capability the check needs that the fixture's stores lack; nil when the check runs as it is written.
     public func missingCapability(on fixture: StoreFixture) -> StoreCapability? {
         needs.first { capability in
+            switch capability {
             // Within one process a store that is kept under its name is as good as a persistent one.
-            !(capability == .persistence && fixture.keepsClosedStores) && !fixture.capabilities.contains(capability)
+            case .persistence where fixture.keepsClosedStores: false
+            // What only reads runs on the sample that a type brings.
+            case .writing where stores == .sample && fixture.sample != nil: false
+            default: !fixture.capabilities.contains(capability)
+            }
         }
     }
 
     /// Runs the check, or its opposite when the stores lack a capability it needs, in a directory of its own.
     ///
     /// Every store that the check leaves open is examined afterwards: no damage, and the recorded tally is the computed one.
+    /// A check that the fixture excludes must fail; see ``ConformanceExclusion``.
     /// - Throws: ``ConformanceFailure``, whatever went wrong.
     public func run(on fixture: StoreFixture) throws(ConformanceFailure) {
+        if case .failed(let failure) = result(on: fixture).outcome { throw failure }
+    }
+
+    /// Runs the check as ``run(on:)`` does and tells how it ended.
+    public func result(on fixture: StoreFixture) -> ConformanceResult {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let outcome = outcome(on: fixture)
+        return ConformanceResult(
+            self, store: fixture.name, outcome: outcome, seconds: (clock.now - start) / .seconds(1))
+    }
+
+    private func outcome(on fixture: StoreFixture) -> ConformanceResult.Outcome {
+        do throws(ConformanceFailure) { try fixture.requireSoundExclusions() } catch { return .failed(error) }
+        let exclusion = fixture.exclusions.first { $0.check == id }
+        do throws(ConformanceFailure) {
+            try execute(on: fixture)
+        } catch {
+            return exclusion.map { .excluded($0, error) } ?? .failed(error)
+        }
+        if let exclusion {
+            return .failed(
+                ConformanceFailure(
+                    check: id, store: fixture.name,
+                    expected: "the check fails, since it is excluded because: \(exclusion.reason)",
+                    actual: "it passes: remove the exclusion"))
+        }
+        return missingCapability(on: fixture).map { .passedAsOpposite($0) } ?? .passed
+    }
+
+    private func execute(on fixture: StoreFixture) throws(ConformanceFailure) {
         do {
             let bench = try Workbench(fixture)
             defer { bench.discard() }
@@ -63,7 +112,9 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// Every check, in the order in which reports list them.
     public static let all: [ConformanceCheck] = [
         opening, metadata, values, identity, changes, versions, constraints, links, derived, inheritance, snapshots,
-        cursors, fetching, fetchingByType, bulkLoading, digests, replacing, closing, secrecy,
+        cursors, reading, fetching, fetchingByType, bulkLoading, digests, replacing, closing, secrecy, damage,
+        compaction,
+        processes,
     ].flatMap { $0 }
 }
 
@@ -77,6 +128,11 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     public let expected: String
     /// What happened.
     public let actual: String
+
+    /// Makes a failure.
+    public init(check: String, store: String, expected: String, actual: String) {
+        (self.check, self.store, self.expected, self.actual) = (check, store, expected, actual)
+    }
 
     /// The whole failure as text.
     public var description: String { "\(check) on \(store)\n  expected: \(expected)\n  actual:   \(actual)" }

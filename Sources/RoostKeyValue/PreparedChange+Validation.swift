@@ -14,19 +14,16 @@ extension PreparedChange {
     private func requireVersions(_ reader: any KeyValueReader) throws(StoreError) {
         var updateConflicts: [(position: Int, conflict: ObjectConflict)] = []
         for index in updateOrder {
-            // An update replaces a record of its very entity.
             let entity = model.entities[changes.updates.entityNumber(at: index)]
             let key = changes.updates.key(at: index)
             let version = changes.updates.version(at: index)
-            if let conflict = try conflict(entity, key, version, isExact: true, reader) {
-                updateConflicts.append((index, conflict))
-            }
+            if let conflict = try conflict(entity, key, version, reader) { updateConflicts.append((index, conflict)) }
         }
         // As the change set has them.
         var conflicts = updateConflicts.sorted { $0.position < $1.position }.map(\.conflict)
         for reference in changes.deletes + changes.unchanged {
             let entity = try model.requireEntity(reference.id.entity)
-            if let conflict = try conflict(entity, reference.id.key, reference.version, isExact: false, reader) {
+            if let conflict = try conflict(entity, reference.id.key, reference.version, reader) {
                 conflicts.append(conflict)
             }
         }
@@ -44,16 +41,15 @@ extension PreparedChange {
     }
 
     /// What stands in the way of a change of an object that was read at `version`; nil if nothing does.
+    ///
+    /// A change names an object by its own entity; under any other one of its hierarchy there is no such object.
     private func conflict(
-        _ entity: ManagedObjectModel.Entity, _ key: Int64, _ version: UInt32, isExact: Bool,
-        _ reader: any KeyValueReader
+        _ entity: ManagedObjectModel.Entity, _ key: Int64, _ version: UInt32, _ reader: any KeyValueReader
     ) throws(StoreError) -> ObjectConflict? {
         var current: Record?
         var isCurrent = false
         try reader.withRecord(key, root: entity.root, model: model) { (record) throws(StoreError) in
-            guard let record,
-                isExact ? record.entityNumber == entity.number : entity.includes(record.entityNumber)
-            else { return }
+            guard let record, record.entityNumber == entity.number else { return }
             isCurrent = record.version == version
             if !isCurrent {
                 var batch = RecordBatch(model: model)
