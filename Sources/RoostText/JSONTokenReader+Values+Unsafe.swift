@@ -108,11 +108,10 @@ extension JSONTokenReader {
         return withText { DecimalNumber(utf8: $0) }
     }
 
-    /// Writes the bytes that the string is the base64 of, and gives their number; nil when it is not base64.
+    /// Writes the bytes that the string is the base64 of to `bytes`, which has room for three for every four of the text.
     ///
-    /// Strict: padded, without space, and no bits in the last digit that would be lost.
-    ///
-    /// - Parameter bytes: Room for three bytes of every four of the text.
+    /// Strict: padded, without space, and no bits in the last digit that would be lost. Gives the number of bytes; nil when it is
+    /// not base64.
     func decodeBase64(into bytes: UnsafeMutableRawBufferPointer) -> Int? {
         guard token == .string else { return nil }
         return withText { Base64.decode($0, into: bytes) }
@@ -159,11 +158,9 @@ enum Base64 {
         return values
     }()
 
-    /// Writes the bytes that a text stands for, and gives their number; nil when it is not base64.
+    /// Writes the bytes that a text stands for to `bytes`, which has room for three for every four of the text.
     ///
-    /// - Parameters:
-    ///   - text: The digits, padded.
-    ///   - bytes: Room for three bytes of every four of the text.
+    /// Gives the number of bytes; nil when the text is not base64.
     static func decode(_ text: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer) -> Int? {
         guard text.count % 4 == 0, text.count / 4 * 3 <= bytes.count else { return nil }
         guard !text.isEmpty else { return 0 }

@@ -13,7 +13,7 @@ public struct ManagedObjectModel: Sendable {
         let versionIdentifiers: [String]
         let userInfo: [String: String]
         let entities: [Entity]
-        // SAFETY: `shapeMemory` holds what this points to, and nobody changes it.
+        // Proof: `shapeMemory` holds what this points to, which nobody changes after it was made.
         /// By entity number; beside the entities because every record that is read asks for one.
         @usableFromInline nonisolated(unsafe) let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
         private let shapeMemory: RecordShapes

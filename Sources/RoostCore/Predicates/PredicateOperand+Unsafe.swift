@@ -14,9 +14,8 @@ enum PredicateOperand {
 
     /// What a field of a record holds.
     ///
-    /// The bytes are those of the record.
-    ///
-    /// - Parameter destinationRoot: The root of the hierarchy that a reference leads into; −1 for an object ID, which tells it itself.
+    /// The bytes are those of the record. `destinationRoot` is the root of the hierarchy that a reference leads into; −1 for an
+    /// object ID, which tells it itself.
     init(_ record: RecordReader, _ slot: FieldSlot, destinationRoot: Int) {
         guard !slot.isNull(in: record) else {
             self = .null
