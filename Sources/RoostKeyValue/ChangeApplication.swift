@@ -46,16 +46,19 @@ struct ChangeApplication {
     private mutating func writeUpdates() throws(StoreError) {
         let updates = change.changes.updates
         var scratch = RecordBatch(model: updates.model)
-        for index in 0..<updates.count {
+        for index in change.updateOrder {
             let place = plan.place(of: updates, at: index)
-            let old = try takeOut(place, updates.id(at: index))
             scratch.removeAll()
             scratch.append(updates, at: index)
             scratch.setVersionOfLast(updates.version(at: index) &+ 1)
-            let new = scratch.withRecord(at: 0) { RecordEntries.all(of: $0, plan) }
-            let (oldSet, newSet) = (Set(old), Set(new))
-            for entry in old where !newSet.contains(entry) { try writer.delete(entry.key, in: entry.space) }
-            for entry in new where !oldSet.contains(entry) { pending.append((entry, place.key)) }
+            // Most updates leave alone what entries are made of.
+            let old = try takeOut(place, updates.id(at: index), unlessAgreeing: scratch)
+            if let old {
+                let new = scratch.withRecord(at: 0) { RecordEntries.all(of: $0, plan) }
+                let (oldSet, newSet) = (Set(old), Set(new))
+                for entry in old where !newSet.contains(entry) { try writer.delete(entry.key, in: entry.space) }
+                for entry in new where !oldSet.contains(entry) { pending.append((entry, place.key)) }
+            }
             try write(scratch, place)
         }
     }
@@ -79,23 +82,30 @@ struct ChangeApplication {
     private mutating func write(_ batch: RecordBatch, _ place: ObjectPlace) throws(StoreError) {
         hasChanged = true
         try batch.withRecord(at: 0) { (record) throws(StoreError) in
-            try writer.put(StorageKey(record: place.key, root: place.root), record.bytes, in: .records)
+            try RecordKey(place.key, root: place.root).withBytes { (key) throws(StoreError) in
+                try writer.put(key, record.bytes, in: .records)
+            }
             tally.entities[record.entityNumber].add(record.storedContentHash)
         }
     }
 
     /// Counts a stored record out.
     ///
-    /// Returns its entries.
-    private mutating func takeOut(_ place: ObjectPlace, _ id: ObjectID) throws(StoreError) -> [RecordEntries.Entry] {
+    /// Returns its entries; nil when the one record of `successor` has the same.
+    private mutating func takeOut(
+        _ place: ObjectPlace, _ id: @autoclosure () -> ObjectID, unlessAgreeing successor: RecordBatch? = nil
+    ) throws(StoreError) -> [RecordEntries.Entry]? {
         var entries: [RecordEntries.Entry]?
+        var isThere = false
         try writer.withRecord(place.key, root: place.root, model: change.model) { (record) throws(StoreError) in
             guard let record else { return }
-            entries = RecordEntries.all(of: record, plan)
+            isThere = true
             tally.entities[record.entityNumber].remove(record.storedContentHash)
+            if let successor, successor.withRecord(at: 0, { RecordEntries.agree(record, $0, plan) }) { return }
+            entries = RecordEntries.all(of: record, plan)
         }
-        guard let entries else {
-            throw StoreError(.internalInconsistency, "\(id) disappeared while it was changed.")
+        guard isThere else {
+            throw StoreError(.internalInconsistency, "\(id()) disappeared while it was changed.")
         }
         return entries
     }
@@ -105,7 +115,7 @@ struct ChangeApplication {
             let root = try change.model.requireEntity(reference.id.entity).root
             let place = ObjectPlace(root: root, key: reference.id.key)
             let number = try writer.entityNumber(of: place.key, root: root, model: change.model)
-            for entry in try takeOut(place, reference.id) { try writer.delete(entry.key, in: entry.space) }
+            for entry in try takeOut(place, reference.id) ?? [] { try writer.delete(entry.key, in: entry.space) }
             try writer.delete(StorageKey(record: place.key, root: root), in: .records)
             if let number { try removeLinks(of: place.key, plan.entities[number]) }
             hasChanged = true

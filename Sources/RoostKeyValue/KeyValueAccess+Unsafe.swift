@@ -16,6 +16,15 @@ extension KeyValueReader {
         return found
     }
 
+    /// Whether a record is there.
+    func contains(_ key: RecordKey) throws(StoreError) -> Bool {
+        var found = false
+        try key.withBytes { (key) throws(StoreError) in
+            try withValue(of: key, in: .records) { (value) throws(StoreError) in found = value != nil }
+        }
+        return found
+    }
+
     /// Whether a key is there.
     func contains(_ key: StorageKey, in space: KeySpace) throws(StoreError) -> Bool {
         var found = false
@@ -37,11 +46,11 @@ extension KeyValueReader {
     func withRecord(
         _ key: Int64, root: Int, model: ManagedObjectModel, _ body: (RecordReader?) throws(StoreError) -> Void
     ) throws(StoreError) {
-        try withValue(of: StorageKey(record: key, root: root), in: .records) { (value) throws(StoreError) in
-            try body(
-                try value.map { (bytes) throws(StoreError) in
-                    try verifiedRecord(bytes, key: key, root: root, model: model)
-                })
+        try RecordKey(key, root: root).withBytes { (storageKey) throws(StoreError) in
+            try withValue(of: storageKey, in: .records) { (value) throws(StoreError) in
+                guard let value else { return try body(nil) }
+                try body(try verifiedRecord(value, key: key, root: root, model: model))
+            }
         }
     }
 
@@ -74,7 +83,7 @@ func verifiedRecord(
     do throws(StoreError) {
         let record = try RecordReader(checking: bytes, key: key, model: model)
         try record.verifyChecksum()
-        guard model.entities[record.entityNumber].root == root else {
+        guard record.rootNumber == root else {
             throw StoreError(
                 .corrupted,
                 "The record of \(model.entities[root].name)/p\(key) is damaged: its entity is of another hierarchy.")

@@ -1,7 +1,7 @@
 internal import RoostCore
 
 /// The records of an entity and its subentities in key order: one range of the space `records`.
-final class EntityRecordCursor: RecordCursor {
+final class EntityRecordCursor: RecordCursor, RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let cursor: any KeyValueCursor
     private let entity: ManagedObjectModel.Entity
@@ -37,15 +37,55 @@ final class EntityRecordCursor: RecordCursor {
             throw error
         }
         do throws(StoreError) {
-            if case .before(let key) = state { try start(after: key) }
-            while case .atRecord = state, !batch.isFull { try step(into: &batch) }
+            _ = try visitNext { record in
+                batch.append(record)
+                return !batch.isFull
+            }
         } catch {
             // A damaged record costs only itself: what came before it goes out first, and the next call goes on behind it.
-            if error.damagedObject == nil { state = .atEnd }
             guard !batch.isEmpty else { throw error }
             pendingError = error
         }
         return !batch.isEmpty
+    }
+
+    func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+        try snapshot.requireOpen()
+        return try visitNext(body)
+    }
+
+    /// Calls `body` with each of the next records until it returns false; returns false at the end.
+    private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            if case .before(let key) = state { try start(after: key) }
+            guard case .atRecord = state else { return false }
+            // Held here once, not for every record.
+            let (cursor, model, wanted, root) = (cursor, snapshot.model, wanted, entity.root)
+            var goesOn = true
+            while goesOn {
+                guard cursor.key.count == 10, let key = cursor.key.objectKey(at: 2), key > 0 else {
+                    state = .atEnd
+                    throw StoreError(
+                        .corrupted, "A record of '\(model.entities[root].name)' has a key of the wrong form.")
+                }
+                // Also a record that is not wanted is verified: damage might have made it so.
+                var failure: StoreError?
+                do throws(StoreError) {
+                    let record = try verifiedRecord(cursor.value, key: key, root: root, model: model)
+                    if wanted?[record.entityNumber] ?? true { goesOn = body(record) }
+                } catch {
+                    failure = error
+                }
+                let isAtRecord = try cursor.next() && cursor.key.keyNumber == root
+                if !isAtRecord { state = .atEnd }
+                if let failure { throw failure }
+                if !isAtRecord { return !goesOn }
+            }
+            return true
+        } catch {
+            if error.damagedObject == nil { state = .atEnd }
+            throw error
+        }
     }
 
     private func start(after key: Int64) throws(StoreError) {
@@ -55,29 +95,10 @@ final class EntityRecordCursor: RecordCursor {
             state = .atRecord
         }
     }
-
-    private func step(into batch: inout RecordBatch) throws(StoreError) {
-        let model = snapshot.model
-        guard cursor.key.count == 10, let key = cursor.key.objectKey(at: 2), key > 0 else {
-            state = .atEnd
-            throw StoreError(
-                .corrupted, "A record of '\(model.entities[entity.root].name)' has a key of the wrong form.")
-        }
-        // Also a record that is not wanted is verified: damage might have made it so.
-        var failure: StoreError?
-        do throws(StoreError) {
-            let record = try verifiedRecord(cursor.value, key: key, root: entity.root, model: model)
-            if wanted?[record.entityNumber] ?? true { batch.append(record) }
-        } catch {
-            failure = error
-        }
-        state = try cursor.next() && cursor.key.keyNumber == entity.root ? .atRecord : .atEnd
-        if let failure { throw failure }
-    }
 }
 
 /// The records of given objects, in the order of their IDs.
-final class SelectedRecordCursor: RecordCursor {
+final class SelectedRecordCursor: RecordCursor, RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let ids: [ObjectID]
     private var index = 0
@@ -90,26 +111,44 @@ final class SelectedRecordCursor: RecordCursor {
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
-        try snapshot.requireOpen()
         if let error = pendingError {
             pendingError = nil
             throw error
         }
         do throws(StoreError) {
-            while index < ids.count, !batch.isFull {
-                let id = ids[index]
-                index += 1
-                let entity = try snapshot.model.requireEntity(id.entity)
-                try snapshot.reader.withRecord(id.key, root: entity.root, model: snapshot.model) {
-                    (record) throws(StoreError) in
-                    if let record, entity.includes(record.entityNumber) { batch.append(record) }
-                }
+            _ = try visit { record in
+                batch.append(record)
+                return !batch.isFull
             }
         } catch {
-            if error.damagedObject == nil { index = ids.count }
             guard !batch.isEmpty else { throw error }
             pendingError = error
         }
         return !batch.isEmpty
+    }
+
+    func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+        try snapshot.requireOpen()
+        let (model, reader) = (snapshot.model, snapshot.reader)
+        // Most IDs are of one entity.
+        var known: (name: EntityName, entity: ManagedObjectModel.Entity)?
+        do throws(StoreError) {
+            var goesOn = true
+            while goesOn, index < ids.count {
+                let id = ids[index]
+                index += 1
+                if known?.name != id.entity { known = (id.entity, try model.requireEntity(id.entity)) }
+                guard let entity = known?.entity else { break }
+                try reader.withRecord(id.key, root: entity.root, model: model) { (record) throws(StoreError) in
+                    if let record, record.entityNumber == entity.number || entity.includes(record.entityNumber) {
+                        goesOn = body(record)
+                    }
+                }
+            }
+            return !goesOn
+        } catch {
+            if error.damagedObject == nil { index = ids.count }
+            throw error
+        }
     }
 }

@@ -3,23 +3,23 @@ internal import RoostCore
 extension KeyValueSnapshot {
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
         try requireOpen()
-        return try ScanningFetch(request, model: model, source: try candidates(request))
+        return try ScanningFetch(request, model: model, visiting: try candidates(request))
     }
 
     func count(_ request: FetchRequest) throws(StoreError) -> Int {
         try requireOpen()
-        return try ScanningFetch.count(request, model: model, source: try candidates(request))
+        return try ScanningFetch.count(request, model: model, visiting: try candidates(request))
     }
 
     /// The records that can meet a request's predicate, in key order: those an index names, or all of the entity.
     ///
     /// Whoever reads them still has to filter.
-    private func candidates(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
+    private func candidates(_ request: FetchRequest) throws(StoreError) -> any RecordVisitor {
         let entity = try model.requireEntity(request.entity)
         // Refuses what is wrong or nested too deep before this goes down into it.
         _ = try RecordFilter(request, model: model)
         if let predicate = request.predicate, let keys = try candidateKeys(predicate, entity) {
-            return SelectedRecordCursor(self, ids: keys.sorted().map { ObjectID(entity.name, $0) })
+            return SelectedRecordCursor(self, ids: keys.inOrder().map { ObjectID(entity.name, $0) })
         }
         return try EntityRecordCursor(self, entity: entity, after: 0)
     }
@@ -27,7 +27,7 @@ extension KeyValueSnapshot {
     /// The keys of all objects that can meet `predicate`, and perhaps of others; nil when only a scan can tell.
     private func candidateKeys(
         _ predicate: FetchRequest.Predicate, _ entity: ManagedObjectModel.Entity
-    ) throws(StoreError) -> Set<Int64>? {
+    ) throws(StoreError) -> [Int64]? {
         switch predicate {
         case .and(let members):
             for member in members {
@@ -35,18 +35,18 @@ extension KeyValueSnapshot {
             }
             return nil
         case .or(let members):
-            var all: Set<Int64> = []
+            var all: [Int64] = []
             for member in members {
                 guard let keys = try candidateKeys(member, entity) else { return nil }
-                all.formUnion(keys)
+                all += keys
             }
             return all
         case .comparison(let comparison):
             guard let values = comparison.wantedValues else { return nil }
-            var all: Set<Int64> = []
+            var all: [Int64] = []
             for value in values {
                 guard let keys = try keys(comparison.left, equal: value, entity) else { return nil }
-                all.formUnion(keys)
+                all += keys
             }
             return all
         case .constant, .not: return nil
@@ -56,7 +56,7 @@ extension KeyValueSnapshot {
     /// The keys of the objects whose `expression` equals `value`; nil where no index can tell.
     private func keys(
         _ expression: FetchRequest.Expression, equal value: Value, _ entity: ManagedObjectModel.Entity
-    ) throws(StoreError) -> Set<Int64>? {
+    ) throws(StoreError) -> [Int64]? {
         switch (expression, value) {
         case (.evaluatedObject, .objectID(let id)): return id.key > 0 ? [id.key] : []
         case (.keyPath(let path), _):
@@ -70,7 +70,7 @@ extension KeyValueSnapshot {
 
     private func keys(
         _ field: RecordLayout.Field, _ encoded: [UInt8], _ value: Value, _ entity: ManagedObjectModel.Entity
-    ) throws(StoreError) -> Set<Int64>? {
+    ) throws(StoreError) -> [Int64]? {
         let plan = plan.entities[entity.number]
         var prefix = StorageKey()
         if case .objectID(let id) = value, let reference = plan.references.first(where: { $0.field == field }) {
@@ -91,8 +91,8 @@ extension KeyValueSnapshot {
     }
 
     /// The object keys of all entries that begin with `prefix`.
-    private func keys(_ prefix: StorageKey, _ space: KeySpace) throws(StoreError) -> Set<Int64> {
-        var keys: Set<Int64> = []
+    private func keys(_ prefix: StorageKey, _ space: KeySpace) throws(StoreError) -> [Int64] {
+        var keys: [Int64] = []
         let limit = plan.keyLimit
         try reader.forEach(prefix: prefix, in: space) { (key, value) throws(StoreError) in
             // A unique key that is not shortened ends with its values; its object is in the value only.
@@ -103,7 +103,7 @@ extension KeyValueSnapshot {
             guard let found, found > 0 else {
                 throw StoreError(.corrupted, "An entry of space '\(space)' has the wrong form.")
             }
-            keys.insert(found)
+            keys.append(found)
             return true
         }
         return keys
@@ -137,6 +137,16 @@ extension KeyValueSnapshot {
             return
         }
         return bytes
+    }
+}
+
+extension [Int64] {
+    /// The keys in ascending order, each once; those that one index entry after the other named are in it mostly.
+    fileprivate func inOrder() -> [Int64] {
+        guard !zip(self, dropFirst()).allSatisfy({ $0 < $1 }) else { return self }
+        var ordered: [Int64] = []
+        for key in sorted() where ordered.last != key { ordered.append(key) }
+        return ordered
     }
 }
 

@@ -60,7 +60,11 @@ final class KeyValueSnapshot: StoreSnapshot {
 
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
         try requireOpen()
-        for id in ids { _ = try model.requireEntity(id.entity) }
+        var known: EntityName?
+        for id in ids where id.entity != known {
+            _ = try model.requireEntity(id.entity)
+            known = id.entity
+        }
         return SelectedRecordCursor(self, ids: ids)
     }
 

@@ -39,6 +39,8 @@ struct PreparedChange: Sendable {
     private(set) var inserted: [ObjectPlace: Int] = [:]
     private(set) var updated: [ObjectPlace: Int] = [:]
     private(set) var deleted: Set<ObjectPlace> = []
+    /// The positions of the updates in the order of their records in the store.
+    let updateOrder: [Int]
     /// By number of the hierarchy's root.
     private(set) var highestInsertedKeys: [Int: Int64] = [:]
     /// All links as they are stored.
@@ -52,11 +54,14 @@ struct PreparedChange: Sendable {
         self.plan = plan
         removedLinks = try plan.stored(changes.removedLinks)
         addedLinks = try plan.stored(changes.addedLinks)
+        updateOrder = changes.updates.positionsByKey(in: plan.entities.map(\.root))
         try requireCompleteAndUnique()
     }
 
     private mutating func requireCompleteAndUnique() throws(StoreError) {
         let (inserts, updates) = (changes.inserts, changes.updates)
+        inserted.reserveCapacity(inserts.count)
+        updated.reserveCapacity(updates.count)
         for index in 0..<inserts.count {
             let place = plan.place(of: inserts, at: index)
             guard inserts.version(at: index) <= 1 else {

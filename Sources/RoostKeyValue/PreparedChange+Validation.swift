@@ -12,14 +12,20 @@ extension PreparedChange {
     // MARK: Versions
 
     private func requireVersions(_ reader: any KeyValueReader) throws(StoreError) {
-        var conflicts: [ObjectConflict] = []
-        for index in 0..<changes.updates.count {
-            let id = changes.updates.id(at: index)
+        var updateConflicts: [(position: Int, conflict: ObjectConflict)] = []
+        for index in updateOrder {
+            let entity = model.entities[changes.updates.entityNumber(at: index)]
+            let key = changes.updates.key(at: index)
             let version = changes.updates.version(at: index)
-            if let conflict = try conflict(id, version, reader) { conflicts.append(conflict) }
+            if let conflict = try conflict(entity, key, version, reader) { updateConflicts.append((index, conflict)) }
         }
+        // As the change set has them.
+        var conflicts = updateConflicts.sorted { $0.position < $1.position }.map(\.conflict)
         for reference in changes.deletes + changes.unchanged {
-            if let conflict = try conflict(reference.id, reference.version, reader) { conflicts.append(conflict) }
+            let entity = try model.requireEntity(reference.id.entity)
+            if let conflict = try conflict(entity, reference.id.key, reference.version, reader) {
+                conflicts.append(conflict)
+            }
         }
         guard let first = conflicts.first else { return try requireCountableVersions() }
         let others = conflicts.count == 1 ? "" : " and \(conflicts.count - 1) more"
@@ -34,16 +40,15 @@ extension PreparedChange {
         }
     }
 
-    /// What stands in the way of a change of `id` that was read at `version`; nil if nothing does.
+    /// What stands in the way of a change of an object that was read at `version`; nil if nothing does.
     ///
     /// A change names an object by its own entity; under any other one of its hierarchy there is no such object.
     private func conflict(
-        _ id: ObjectID, _ version: UInt32, _ reader: any KeyValueReader
+        _ entity: ManagedObjectModel.Entity, _ key: Int64, _ version: UInt32, _ reader: any KeyValueReader
     ) throws(StoreError) -> ObjectConflict? {
-        let entity = try model.requireEntity(id.entity)
         var current: Record?
         var isCurrent = false
-        try reader.withRecord(id.key, root: entity.root, model: model) { (record) throws(StoreError) in
+        try reader.withRecord(key, root: entity.root, model: model) { (record) throws(StoreError) in
             guard let record, record.entityNumber == entity.number else { return }
             isCurrent = record.version == version
             if !isCurrent {
@@ -52,7 +57,8 @@ extension PreparedChange {
                 current = batch.record(at: 0)
             }
         }
-        return isCurrent ? nil : ObjectConflict(id: id, expectedVersion: version, current: current)
+        return isCurrent
+            ? nil : ObjectConflict(id: ObjectID(entity.name, key), expectedVersion: version, current: current)
     }
 
     // MARK: Keys
@@ -60,7 +66,7 @@ extension PreparedChange {
     private func requireFreeKeys(_ reader: any KeyValueReader) throws(StoreError) {
         for index in 0..<changes.inserts.count {
             let place = plan.place(of: changes.inserts, at: index)
-            guard try !reader.contains(StorageKey(record: place.key, root: place.root), in: .records) else {
+            guard try !reader.contains(RecordKey(place.key, root: place.root)) else {
                 throw StoreError(
                     .duplicateObject,
                     "\(changes.inserts.id(at: index)) cannot be inserted: its key is taken in its hierarchy.")

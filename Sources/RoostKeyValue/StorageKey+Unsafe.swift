@@ -1,5 +1,13 @@
 internal import RoostCore
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// A storage key while it is built.
 ///
 /// Its memory is used again for the next key.
@@ -77,6 +85,28 @@ struct StorageKey: Sendable, Hashable {
     }
 }
 
+/// The key of a record: the number of its hierarchy's root and its own, ten bytes that need no memory of their own.
+///
+/// The same bytes as `StorageKey(record:root:)`.
+struct RecordKey: Sendable {
+    static let byteCount = 10
+    private let words: (UInt64, UInt64)
+
+    init(_ key: Int64, root: Int) {
+        let key = UInt64(bitPattern: key)
+        words = ((UInt64(UInt16(truncatingIfNeeded: root)) << 48 | key >> 16).bigEndian, (key << 48).bigEndian)
+    }
+
+    /// Runs `body` with the key's bytes.
+    func withBytes<Result>(
+        _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try withUnsafeBytes(of: words) { (bytes) throws(StoreError) in
+            try body(UnsafeRawBufferPointer(rebasing: bytes[..<Self.byteCount]))
+        }
+    }
+}
+
 extension UnsafeRawBufferPointer {
     /// The number at the start of a key; nil if the key is shorter.
     var keyNumber: Int? {
@@ -104,8 +134,8 @@ extension UnsafeRawBufferPointer {
     func begins(with prefix: [UInt8]) -> Bool {
         guard count >= prefix.count else { return false }
         return prefix.span.bytes.withUnsafeBytes { prefix in
-            for index in 0..<prefix.count where self[index] != prefix[index] { return false }
-            return true
+            guard let start = baseAddress, let expected = prefix.baseAddress else { return true }
+            return memcmp(start, expected, prefix.count) == 0
         }
     }
 }

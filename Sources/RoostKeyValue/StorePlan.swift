@@ -113,6 +113,26 @@ enum RecordEntries {
         return entries
     }
 
+    /// Whether two records of one object have the same entries, because everything that entries are made of is the same.
+    ///
+    /// False does not mean that they differ.
+    static func agree(_ left: RecordReader, _ right: RecordReader, _ plan: StorePlan) -> Bool {
+        guard left.entityNumber == right.entityNumber else { return false }
+        let entity = plan.entities[left.entityNumber]
+        for reference in entity.references {
+            guard left.agrees(with: right, in: reference.field),
+                reference.place.map({ left.agrees(with: right, in: $0) }) ?? true
+            else { return false }
+        }
+        for values in entity.constraints {
+            for field in values.fields where !left.agrees(with: right, in: field) { return false }
+        }
+        for values in entity.indexes {
+            for field in values.fields where !left.agrees(with: right, in: field) { return false }
+        }
+        return true
+    }
+
     /// Calls `body` with the space and key of each entry of `record`; `values` and `key` are scratch memory.
     static func visit<Failure: Error>(
         _ record: RecordReader, _ plan: StorePlan, values: inout [UInt8], key: inout StorageKey,
@@ -142,5 +162,12 @@ enum RecordEntries {
     /// The value of an entry in `space` for an object: its key for a unique value, nothing in the other spaces.
     static func value(in space: KeySpace, object: Int64) -> [UInt8] {
         space == .unique ? UInt64(bitPattern: object).littleEndianBytes : []
+    }
+}
+
+extension RecordReader {
+    /// Whether two records of one entity hold the same bytes in a field.
+    fileprivate func agrees(with other: RecordReader, in field: RecordLayout.Field) -> Bool {
+        isNull(field) == other.isNull(field) && bytes(field).elementsEqual(other.bytes(field))
     }
 }

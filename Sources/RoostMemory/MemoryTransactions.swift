@@ -85,11 +85,11 @@ final class MemoryWriter: KeyValueWriter {
     }
 
     func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
-        guard try tree(space).isBehindAll(key) else {
+        try requireKey(key)
+        guard try change(space, { $0.append(key, value, transaction: transaction) }) else {
             throw StoreError(
                 .invalidRequest, "A key was appended to space '\(space)' that does not come after all others.")
         }
-        try put(key, value, in: space)
     }
 
     func delete(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> Bool {
@@ -106,7 +106,12 @@ final class MemoryWriter: KeyValueWriter {
     }
 
     private func parkCursors() {
-        for weak in cursors { weak.cursor?.park() }
+        guard !cursors.isEmpty else { return }
+        var hasGone = false
+        for weak in cursors {
+            if let cursor = weak.cursor { cursor.park() } else { hasGone = true }
+        }
+        if hasGone { cursors.removeAll { $0.cursor == nil } }
     }
 
     private func requireKey(_ key: UnsafeRawBufferPointer) throws(StoreError) {

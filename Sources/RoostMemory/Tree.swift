@@ -7,6 +7,8 @@ struct Tree: Sendable {
     private(set) var root: TreeNode
     /// How many entries there are.
     private(set) var count = 0
+    /// The last leaf, after something was appended to it and as long as nothing else happened.
+    private var appendedLeaf: TreeNode?
 
     init() { root = TreeNode(transaction: 0, isLeaf: true, capacity: 0) }
 
@@ -31,8 +33,29 @@ struct Tree: Sendable {
 
     // MARK: Changing
 
+    /// Adds an entry behind all others; false, and nothing is changed, if the key does not come after them.
+    ///
+    /// Entry after entry goes straight into the last leaf while it has room.
+    mutating func append(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, transaction: UInt64
+    ) -> Bool {
+        if let leaf = appendedLeaf, leaf.transaction == transaction, leaf.hasRoom(for: key.count + value.count) {
+            guard TreeNode.order(leaf.key(at: leaf.count - 1), key) < 0 else { return false }
+            leaf.insert(key, value, at: leaf.count)
+            count += 1
+            return true
+        }
+        guard isBehindAll(key) else { return false }
+        put(key, value, transaction: transaction)
+        var node = root
+        while !node.isLeaf, let last = node.children.last { node = last }
+        appendedLeaf = node
+        return true
+    }
+
     /// Sets the value of a key.
     mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, transaction: UInt64) {
+        appendedLeaf = nil
         root = own(root, transaction)
         guard let right = put(key, value, into: root, transaction, isLast: true) else { return }
         let top = TreeNode(transaction: transaction, isLeaf: false)
@@ -44,6 +67,7 @@ struct Tree: Sendable {
     ///
     /// Returns whether it was there.
     mutating func remove(_ key: UnsafeRawBufferPointer, transaction: UInt64) -> Bool {
+        appendedLeaf = nil
         var isThere = false
         // Looked up first: a key that is not there should not copy pages.
         var node = root

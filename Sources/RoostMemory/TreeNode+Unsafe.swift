@@ -56,6 +56,8 @@ final class TreeNode: @unchecked Sendable {
     ///
     /// One entry alone is never too much.
     var isOverfull: Bool { count > 1 && (liveByteCount > Self.capacityBytes || children.count > Self.capacityChildren) }
+    /// Whether a leaf that is not empty can take an entry of this size without becoming too large.
+    func hasRoom(for byteCount: Int) -> Bool { count > 0 && liveByteCount + byteCount <= Self.capacityBytes }
     /// Whether the page is worth merging with a neighbour.
     var isUnderfull: Bool { liveByteCount < Self.capacityBytes / 4 && children.count < Self.capacityChildren / 4 }
     /// The memory the page takes.

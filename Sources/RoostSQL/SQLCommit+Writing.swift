@@ -3,10 +3,10 @@ internal import RoostCore
 extension SQLCommit {
     /// Deletes rows, and the links at both ends of their objects.
     mutating func deleteObjects() throws(StoreError) {
-        for reference in changes.deletes {
+        for (position, reference) in changes.deletes.enumerated() {
             let entity = try model.requireEntity(reference.id.entity)
             let key = SQLObjectKey(table: schema.tableOfEntity[entity.number], key: reference.id.key)
-            guard let head = heads[key] else { continue }
+            guard let head = deleteHeads[position] else { continue }
             let table = schema.objectTables[key.table]
             try connection.run(
                 "DELETE FROM \(table.quotedName) WHERE _id = \(schema.dialect.parameter(1))", .integer(key.key))
@@ -52,21 +52,42 @@ extension SQLCommit {
         guard !changes.updates.isEmpty else { return }
         hasChanged = true
         try releaseUniqueValues()
-        for index in 0..<changes.updates.count {
-            let entity = changes.updates.entityNumber(at: index)
-            let key = SQLObjectKey(table: schema.tableOfEntity[entity], key: changes.updates.key(at: index))
-            guard let head = heads[key] else { continue }
+        var start = 0
+        while start < updateOrder.count {
+            let table = schema.tableOfEntity[changes.updates.entityNumber(at: updateOrder[start])]
+            var end = start + 1
+            while end < updateOrder.count,
+                schema.tableOfEntity[changes.updates.entityNumber(at: updateOrder[end])] == table
+            { end += 1 }
+            try writeUpdates(updateOrder[start..<end], schema.objectTables[table].writing, schema.updating[table])
+            start = end
+        }
+    }
+
+    /// Writes updates of one table.
+    private mutating func writeUpdates(
+        _ indices: ArraySlice<Int>, _ plan: SQLWritePlan, _ light: SQLUpdatePlan
+    ) throws(StoreError) {
+        let full = try connection.statement(plan.updateSQL)
+        defer { connection.recycle(full) }
+        let partial = try connection.statement(light.updateSQL)
+        defer { connection.recycle(partial) }
+        // Values that were taken away so that others can have them must be written again.
+        let isPartial = constraintsToRelease.isEmpty
+        for index in indices {
+            guard let head = updateHeads[index] else { continue }
             guard head.version < UInt32.max else {
                 throw StoreError(
                     .limitExceeded,
                     "\(changes.updates.id(at: index)) was updated \(head.version) times; its versions are used up.")
             }
-            let plan = schema.objectTables[key.table].writing
+            let isLight = isPartial && head.keepsIndexedColumns
+            let statement = isLight ? partial : full
             let hash = try changes.updates.withRecord(at: index) { (record) throws(StoreError) -> UInt64 in
-                try connection.withStatement(plan.updateSQL) { (statement) throws(StoreError) in
-                    try statement.bind(record, version: head.version + 1, plan: plan, at: 1)
-                    while try statement.step() {}
-                }
+                try statement.bind(
+                    record, version: head.version + 1, columns: isLight ? light.columns : plan.columns, at: 1)
+                while try statement.step() {}
+                statement.reset()
                 return record.storedContentHash
             }
             guard connection.changedRowCount == 1 else {
@@ -74,6 +95,7 @@ extension SQLCommit {
                     .internalInconsistency,
                     "The update of \(changes.updates.id(at: index)) found no row; nothing was written.")
             }
+            let entity = changes.updates.entityNumber(at: index)
             tally.entities[entity].remove(head.contentHash)
             tally.entities[entity].add(hash)
         }

@@ -11,6 +11,8 @@ struct SQLRowHead {
     let version: UInt32
     let entity: Int
     let contentHash: UInt64
+    /// Whether the columns that indexes have hold what the record that is to replace the row has.
+    var keepsIndexedColumns = false
 }
 
 /// One commit under way: checks everything first, then writes.
@@ -20,8 +22,12 @@ struct SQLCommit {
     let connection: any SQLConnection
     /// What changes in the store's tallies.
     var tally: StoreTally
-    /// The heads of the rows that are updated or deleted.
-    var heads: [SQLObjectKey: SQLRowHead] = [:]
+    /// The positions of the updates in the order of their tables and keys, in which rows that lie together are reached together.
+    private(set) var updateOrder: [Int] = []
+    /// The heads of the rows that are updated, by position in the updates.
+    private(set) var updateHeads: [SQLRowHead?] = []
+    /// The heads of the rows that are deleted, by position in the deletes.
+    private(set) var deleteHeads: [SQLRowHead?] = []
     var inserted: Set<SQLObjectKey> = []
     var updated: Set<SQLObjectKey> = []
     var deleted: Set<SQLObjectKey> = []
@@ -75,6 +81,8 @@ struct SQLCommit {
     // MARK: Checking
 
     private mutating func collect() throws(StoreError) {
+        inserted.reserveCapacity(changes.inserts.count)
+        updated.reserveCapacity(changes.updates.count)
         for index in 0..<changes.inserts.count {
             let key = SQLObjectKey(
                 table: schema.tableOfEntity[changes.inserts.entityNumber(at: index)],
@@ -122,59 +130,111 @@ struct SQLCommit {
     }
 
     mutating func requireCurrentVersions() throws(StoreError) {
-        var conflicts: [ObjectConflict] = []
-        for index in 0..<changes.updates.count {
-            try check(changes.updates.id(at: index), changes.updates.version(at: index), &conflicts)
-        }
-        for reference in changes.deletes { try check(reference.id, reference.version, &conflicts) }
-        for reference in changes.unchanged { try check(reference.id, reference.version, &conflicts) }
-        guard conflicts.isEmpty else {
+        var conflicts: [(position: Int, conflict: ObjectConflict)] = []
+        try readUpdateHeads(&conflicts)
+        for reference in changes.deletes { deleteHeads.append(try head(reference, &conflicts)) }
+        for reference in changes.unchanged { _ = try head(reference, &conflicts) }
+        // As the change set has them.
+        let all = conflicts.sorted { $0.position < $1.position }.map(\.conflict)
+        guard all.isEmpty else {
             throw StoreError(
                 .conflict,
-                "\(conflicts.count) of the objects to change, \(conflicts[0].id) first, were changed by somebody else since they were read; nothing was written.",
-                conflicts: conflicts)
+                "\(all.count) of the objects to change, \(all[0].id) first, were changed by somebody else since they were read; nothing was written.",
+                conflicts: all)
         }
     }
 
-    private mutating func check(
-        _ id: ObjectID, _ version: UInt32, _ conflicts: inout [ObjectConflict]
+    private mutating func readUpdateHeads(
+        _ conflicts: inout [(position: Int, conflict: ObjectConflict)]
     ) throws(StoreError) {
-        let entity = try model.requireEntity(id.entity)
-        let key = SQLObjectKey(table: schema.tableOfEntity[entity.number], key: id.key)
-        guard let head = try head(key), head.entity == entity.number else {
-            conflicts.append(ObjectConflict(id: id, expectedVersion: version, current: nil))
-            return
+        let updates = changes.updates
+        updateHeads = [SQLRowHead?](repeating: nil, count: updates.count)
+        updateOrder = updates.positionsByKey(in: schema.tableOfEntity)
+        var start = 0
+        while start < updateOrder.count {
+            let table = schema.tableOfEntity[updates.entityNumber(at: updateOrder[start])]
+            var end = start + 1
+            while end < updateOrder.count, schema.tableOfEntity[updates.entityNumber(at: updateOrder[end])] == table {
+                end += 1
+            }
+            let plan = schema.updating[table]
+            try connection.withStatement(plan.headSQL) { (statement) throws(StoreError) in
+                for index in updateOrder[start..<end] {
+                    let entity = updates.entityNumber(at: index)
+                    let object = SQLObjectKey(table: table, key: updates.key(at: index))
+                    let version = updates.version(at: index)
+                    var head = try head(object, statement)
+                    if let found = head, found.entity == entity, found.version == version {
+                        if let steps = plan.indexed[entity] {
+                            head?.keepsIndexedColumns = try updates.withRecord(at: index) {
+                                (record) throws(StoreError) in try statement.holds(record, in: steps)
+                            }
+                        }
+                        updateHeads[index] = head
+                    } else {
+                        let isThere = head?.entity == entity
+                        statement.reset()
+                        let conflict = ObjectConflict(
+                            id: updates.id(at: index), expectedVersion: version,
+                            current: isThere ? try record(object) : nil)
+                        conflicts.append((index, conflict))
+                    }
+                    statement.reset()
+                }
+            }
+            start = end
         }
-        heads[key] = head
-        guard head.version != version else { return }
-        conflicts.append(ObjectConflict(id: id, expectedVersion: version, current: try record(key)))
+    }
+
+    private func head(
+        _ reference: ChangeSet.Reference, _ conflicts: inout [(position: Int, conflict: ObjectConflict)]
+    ) throws(StoreError) -> SQLRowHead? {
+        let entity = try model.requireEntity(reference.id.entity)
+        let key = SQLObjectKey(table: schema.tableOfEntity[entity.number], key: reference.id.key)
+        let position = changes.updates.count + conflicts.count
+        guard let head = try head(key), head.entity == entity.number else {
+            conflicts.append(
+                (position, ObjectConflict(id: reference.id, expectedVersion: reference.version, current: nil)))
+            return nil
+        }
+        if head.version != reference.version {
+            let current = try record(key)
+            conflicts.append(
+                (position, ObjectConflict(id: reference.id, expectedVersion: reference.version, current: current)))
+        }
+        return head
     }
 
     func head(_ object: SQLObjectKey) throws(StoreError) -> SQLRowHead? {
-        let table = schema.objectTables[object.table]
-        return try connection.withStatement(table.headSQL) { (statement) throws(StoreError) -> SQLRowHead? in
-            try statement.bind(.integer(object.key), at: 1)
-            guard try statement.step() else { return nil }
-            let entity = try statement.integer(at: 1)
-            guard let version = UInt32(exactly: try statement.integer(at: 0)), let entity = Int(exactly: entity),
-                model.entities.indices.contains(entity), model.entities[table.root].includes(entity)
-            else {
-                throw schema.reading[table.root].damaged(
-                    key: object.key, entity: nil, "its version or its entity is not a possible one")
-            }
-            return SQLRowHead(
-                version: version, entity: entity, contentHash: UInt64(bitPattern: try statement.integer(at: 2)))
+        try connection.withStatement(schema.updating[object.table].headSQL) {
+            (statement) throws(StoreError) -> SQLRowHead? in try head(object, statement)
         }
+    }
+
+    /// Reads what a row says about itself; the statement then stands at the row.
+    private func head(_ object: SQLObjectKey, _ statement: any SQLStatement) throws(StoreError) -> SQLRowHead? {
+        try statement.bind(.integer(object.key), at: 1)
+        guard try statement.step() else { return nil }
+        let root = schema.objectTables[object.table].root
+        let entity = try statement.integer(at: 1)
+        guard let version = UInt32(exactly: try statement.integer(at: 0)), let entity = Int(exactly: entity),
+            model.entities.indices.contains(entity), model.entities[root].includes(entity)
+        else {
+            throw schema.reading[root].damaged(
+                key: object.key, entity: nil, "its version or its entity is not a possible one")
+        }
+        return SQLRowHead(
+            version: version, entity: entity, contentHash: UInt64(bitPattern: try statement.integer(at: 2)))
     }
 
     private func record(_ object: SQLObjectKey) throws(StoreError) -> Record? {
         let table = schema.objectTables[object.table]
-        let plan = schema.reading[table.root]
-        let sql = "SELECT \(plan.columnList) FROM \(table.quotedName) WHERE _id = \(schema.dialect.parameter(1))"
+        let sql = schema.lookupSQL[table.root]
         return try connection.withStatement(sql) { (statement) throws(StoreError) -> Record? in
-            try statement.bind(.integer(object.key), at: 1)
             var batch = RecordBatch(model: model)
-            if case .damaged(let error) = try statement.fill(&batch, plan: plan) { throw error }
+            if let error = try statement.look(up: object.key, into: &batch, plan: schema.reading[table.root]) {
+                throw error
+            }
             return batch.isEmpty ? nil : batch.record(at: 0)
         }
     }

@@ -52,16 +52,12 @@ final class SQLRecordLookup: RecordCursor {
     private let snapshot: SQLSnapshot
     private let ids: [ObjectID]
     private var index = 0
-    /// By entity number.
-    private var leases: [Int: SQLLease] = [:]
     private var pendingError: StoreError?
 
     init(_ snapshot: SQLSnapshot, _ ids: [ObjectID]) {
         self.snapshot = snapshot
         self.ids = ids
     }
-
-    deinit { for lease in leases.values { snapshot.end(lease) } }
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
@@ -70,11 +66,16 @@ final class SQLRecordLookup: RecordCursor {
             pendingError = nil
             throw error
         }
+        // Most IDs of a lookup are of one entity.
+        var (name, number) = (EntityName?.none, 0)
         while index < ids.count, !batch.isFull {
             let id = ids[index]
             index += 1
             do throws(StoreError) {
-                if let error = try read(id, into: &batch) { throw error }
+                if id.entity != name {
+                    (name, number) = (id.entity, try snapshot.model.requireEntity(id.entity).number)
+                }
+                if let error = try snapshot.look(up: id.key, entity: number, into: &batch) { throw error }
             } catch {
                 if error.damagedObject == nil { index = ids.count }
                 guard !batch.isEmpty else { throw error }
@@ -83,27 +84,6 @@ final class SQLRecordLookup: RecordCursor {
             }
         }
         return !batch.isEmpty
-    }
-
-    /// Reads one record, if it exists; returns the error of a damaged one.
-    private func read(_ id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> StoreError? {
-        let schema = snapshot.schema
-        // Snapshot.records(with:) made sure that the entity exists.
-        guard let entity = schema.model.entity(id.entity) else { return nil }
-        let plan = schema.reading[entity.number]
-        if leases[entity.number] == nil {
-            let table = schema.table(of: entity.number)
-            let filter = schema.entityFilter(entity.selfAndSubentities, in: table).map { " AND \($0)" } ?? ""
-            leases[entity.number] = try snapshot.lease(
-                "SELECT \(plan.columnList) FROM \(table.quotedName) WHERE _id = \(schema.dialect.parameter(1))\(filter)",
-                [])
-        }
-        guard let statement = leases[entity.number]?.statement else { return nil }
-        try statement.bind(.integer(id.key), at: 1)
-        defer { statement.reset() }
-        // A full batch takes no row: make sure that this one is asked for.
-        if case .damaged(let error) = try statement.fill(&batch, plan: plan) { return error }
-        return nil
     }
 }
 

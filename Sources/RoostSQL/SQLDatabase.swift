@@ -141,10 +141,12 @@ public protocol SQLStatement: AnyObject {
     /// Sets a parameter.
     func bind(_ value: SQLValue, at position: Int) throws(StoreError)
 
-    /// Sets the parameters of one row: key, entity, version, content hash, then the columns of the plan.
+    /// Sets the parameters of one row: key, entity, version, content hash, then the columns.
     ///
     /// The record's bytes are not copied: step and reset the statement before they go.
-    func bind(_ record: RecordReader, version: UInt32, plan: SQLWritePlan, at position: Int) throws(StoreError)
+    func bind(
+        _ record: RecordReader, version: UInt32, columns: SQLRowColumns, at position: Int
+    ) throws(StoreError)
 
     /// Sets a parameter to the value of one field, as the field's first column holds it.
     ///
@@ -168,10 +170,22 @@ public protocol SQLStatement: AnyObject {
     /// Text that is not UTF-8 throws code `corrupted`.
     func value(at column: Int) throws(StoreError) -> SQLValue
 
+    /// Whether the current row holds the values of a record, for the fields of some steps.
+    ///
+    /// False does not mean that it does not: where comparing is not simple, it is false.
+    func holds(_ record: RecordReader, in steps: [SQLStep]) throws(StoreError) -> Bool
+
     /// Adds the records of the next rows to a batch until it is full.
     ///
     /// The columns are those of ``SQLReadPlan/columnList``.
     func fill(_ batch: inout RecordBatch, plan: SQLReadPlan) throws(StoreError) -> SQLFill
+
+    /// Adds the record of the one row that the statement gives for a key, and makes it ready to run again.
+    ///
+    /// The key is parameter 1, the columns are those of ``SQLReadPlan/columnList``. No row adds nothing.
+    ///
+    /// - Returns: What is wrong with a row that no record can hold; else nil.
+    func look(up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan) throws(StoreError) -> StoreError?
 
     /// Adds links until the batch is full; false when there are no more rows.
     ///

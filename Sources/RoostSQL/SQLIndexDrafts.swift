@@ -5,6 +5,9 @@ struct SQLIndexDrafts {
     private(set) var items: [SQLSchema.Item] = []
     /// By table, the quoted columns that lead an index.
     private(set) var leadingColumns: [Set<String>]
+    /// By table, the quoted columns that some index has.
+    private(set) var allColumns: [Set<String>]
+    private static let descending = " DESC"
     private var names: SQLNames
     private var known: Set<[String]> = []
     private let dialect: any SQLDialect
@@ -13,6 +16,7 @@ struct SQLIndexDrafts {
         self.names = names
         self.dialect = dialect
         leadingColumns = Array(repeating: [], count: tableCount)
+        allColumns = leadingColumns
     }
 
     mutating func add(
@@ -21,6 +25,10 @@ struct SQLIndexDrafts {
     ) {
         guard !columns.isEmpty, known.insert([table.name, scope ?? ""] + columns).inserted else { return }
         if scope == nil { leadingColumns[position].insert(columns[0]) }
+        for column in columns {
+            allColumns[position].insert(
+                column.hasSuffix(Self.descending) ? String(column.dropLast(Self.descending.count)) : column)
+        }
         let plain = columns.map { column in
             table.columns.first { $0.quotedName == column }?.name ?? column.filter { $0 != "\"" }
         }
@@ -59,7 +67,7 @@ struct SQLIndexDrafts {
                     let field = entity.layout.field(element.property),
                     let column = table.column(field, of: entity.number)
                 else { return nil }
-                return element.isAscending ? column : column + " DESC"
+                return element.isAscending ? column : column + Self.descending
             }
             add(on: table, at: tableOfEntity[entity.number], columns: columns, suffix: "index")
         }

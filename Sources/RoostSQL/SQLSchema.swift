@@ -43,11 +43,15 @@ public final class SQLSchema: Sendable {
     let objectTables: [SQLTable]
     /// By entity number, the position in `objectTables`.
     let tableOfEntity: [Int]
+    /// How rows are updated, by position in `objectTables`.
+    let updating: [SQLUpdatePlan]
     /// By relationship number.
     let linkTables: [LinkTable?]
     let constraints: [Constraint]
     /// By entity number, how its objects and those of its subentities are read.
     let reading: [SQLReadPlan]
+    /// By entity number, SELECT of the one row with a key, if it is of the entity or a subentity.
+    let lookupSQL: [String]
     /// The property columns that lead an index, by table.
     let indexedColumns: [Set<String>]
 
@@ -98,6 +102,12 @@ public final class SQLSchema: Sendable {
         reading = model.entities.map {
             SQLReadPlan(entity: $0, in: objectTables[tableOfEntity[$0.number]], model: model)
         }
+        lookupSQL = zip(model.entities, reading).map { entity, plan in
+            let table = objectTables[tableOfEntity[entity.number]]
+            let filter = Self.scope(entity.selfAndSubentities, root: model.entities[table.root]).map { " AND \($0)" }
+            return
+                "SELECT \(plan.columnList) FROM \(table.quotedName) WHERE _id = \(dialect.parameter(1))\(filter ?? "")"
+        }
         constraints = Self.constraints(model, objectTables, tableOfEntity)
 
         var drafts = SQLIndexDrafts(names: names, dialect: dialect, tableCount: objectTables.count)
@@ -113,6 +123,12 @@ public final class SQLSchema: Sendable {
         }
         indexes = drafts.items
         indexedColumns = drafts.leadingColumns
+        updating = objectTables.indices.map { position in
+            let table = objectTables[position]
+            return SQLUpdatePlan(
+                table, isIndexed: table.columns.map { drafts.allColumns[position].contains($0.quotedName) },
+                model: model, dialect: dialect)
+        }
     }
 
     func table(of entity: Int) -> SQLTable { objectTables[tableOfEntity[entity]] }
@@ -187,10 +203,10 @@ public final class SQLSchema: Sendable {
             pending.append(
                 contentsOf: entity.selfAndSubentities.reversed().filter { model.entities[$0].superentity == number })
         }
-        guard columns.count + SQLWritePlan.systemColumnCount <= dialect.maximumColumnCount else {
+        guard columns.count + SQLRowColumns.systemColumnCount <= dialect.maximumColumnCount else {
             throw StoreError(
                 .limitExceeded,
-                "Entity '\(model.entities[root].name)' and its subentities need \(columns.count) columns; a table can have \(dialect.maximumColumnCount - SQLWritePlan.systemColumnCount)."
+                "Entity '\(model.entities[root].name)' and its subentities need \(columns.count) columns; a table can have \(dialect.maximumColumnCount - SQLRowColumns.systemColumnCount)."
             )
         }
         return SQLTable(root: root, name: name, columns: columns, fields: fields, model: model, dialect: dialect)

@@ -6,6 +6,8 @@ public final class SQLSnapshot: StoreSnapshot {
     private var connection: (any SQLConnection)?
     /// The statements that cursors hold; taken from them when the snapshot closes, because the connection goes to others.
     private var leases: [ObjectIdentifier: SQLLease] = [:]
+    /// By entity number, the statement that looks up one record; all lookups of the snapshot share it, one record at a time.
+    private var lookups: [(any SQLStatement)?]
 
     /// The model of the store.
     public var model: ManagedObjectModel { store.schema.model }
@@ -14,6 +16,7 @@ public final class SQLSnapshot: StoreSnapshot {
     init(store: SQLStore, connection: any SQLConnection) {
         self.store = store
         self.connection = connection
+        lookups = [(any SQLStatement)?](repeating: nil, count: store.schema.reading.count)
     }
 
     deinit { close() }
@@ -29,6 +32,8 @@ public final class SQLSnapshot: StoreSnapshot {
             lease.statement = nil
         }
         leases = [:]
+        for case let statement? in lookups { connection.recycle(statement) }
+        lookups = []
         store.database.endReading(connection)
     }
 
@@ -51,6 +56,16 @@ public final class SQLSnapshot: StoreSnapshot {
         guard let connection else { throw StoreError(.closed, "The snapshot of '\(store.url)' was closed before.") }
         try store.requireOpen()
         return connection
+    }
+
+    /// Reads the record with a key, if it is of the entity with this number or a subentity; returns the error of a damaged one.
+    func look(up key: Int64, entity: Int, into batch: inout RecordBatch) throws(StoreError) -> StoreError? {
+        guard let connection else { return nil }
+        guard let statement = lookups[entity] else {
+            lookups[entity] = try connection.statement(schema.lookupSQL[entity])
+            return try look(up: key, entity: entity, into: &batch)
+        }
+        return try statement.look(up: key, into: &batch, plan: schema.reading[entity])
     }
 
     /// A statement for a cursor, which gives it back with ``end(_:)``.

@@ -26,8 +26,6 @@ final class SQLTable: Sendable {
     /// For each entity of the model, where its fields are, by field index; nil for entities of other hierarchies.
     let fields: [[SQLFieldColumns]?]
     let writing: SQLWritePlan
-    /// SELECT of version, entity and content hash of one row, by key: what every change asks first.
-    let headSQL: String
 
     init(
         root: Int, name: String, columns: [SQLColumn], fields: [[SQLFieldColumns]?], model: ManagedObjectModel,
@@ -36,7 +34,6 @@ final class SQLTable: Sendable {
         self.root = root
         self.name = name
         quotedName = dialect.quote(name)
-        headSQL = "SELECT _version, _entity, _checksum FROM \(dialect.quote(name)) WHERE _id = \(dialect.parameter(1))"
         self.columns = columns
         self.fields = fields
         writing = SQLWritePlan(
@@ -185,16 +182,51 @@ public final class SQLReadPlan: Sendable {
     }
 }
 
+/// Which parameter of a statement gets which field of a record.
+///
+/// The parameters are key, entity, version, content hash, then one for each column.
+public struct SQLRowColumns: Sendable {
+    /// By entity number, all fields of the entity with their columns, −1 for one that is left out; nil for other hierarchies.
+    public let entities: [[SQLStep]?]
+    /// By entity number, the columns that no field of the entity fills.
+    public let unused: [[Int32]]
+    /// How many columns there are.
+    public let count: Int
+
+    /// The parameters before those of properties: `_id`, `_entity`, `_version`, `_checksum`.
+    public static let systemColumnCount = 4
+
+    /// - Parameters:
+    ///   - positions: By position in the table, the position among these columns; nil for one that is left out.
+    ///   - fields: By entity number, where its fields are in the table.
+    ///   - model: The model of the records.
+    init(_ positions: [Int?], fields: [[SQLFieldColumns]?], model: ManagedObjectModel) {
+        count = positions.count { $0 != nil }
+        var steps = model.entities.map { _ in [SQLStep]?.none }
+        var unused = model.entities.map { _ in [Int32]() }
+        for entity in model.entities {
+            guard let places = fields[entity.number] else { continue }
+            steps[entity.number] = entity.layout.fields.map { field in
+                let place = places[field.index]
+                return SQLStep(
+                    field, column: positions[place.column] ?? -1,
+                    entityColumn: place.entityColumn.flatMap { positions[$0] })
+            }
+            let used = Set(places.map(\.column) + places.compactMap(\.entityColumn))
+            unused[entity.number] = positions.indices.filter { !used.contains($0) }
+                .compactMap { positions[$0].map { Int32(truncatingIfNeeded: $0) } }
+        }
+        entities = steps
+        self.unused = unused
+    }
+}
+
 /// How records of a hierarchy become rows of its table.
 public final class SQLWritePlan: Sendable {
-    /// By entity number, the fields of the entity with their columns; nil for entities of other hierarchies.
-    public let entities: [[SQLStep]?]
-    /// How many property columns the table has.
-    public let columnCount: Int
+    /// Where the fields of records go.
+    public let columns: SQLRowColumns
     /// The most rows an INSERT of the plan has.
     public let rowsPerInsert: Int
-    /// By entity number, for each property column whether no field of the entity fills it.
-    public let unusedColumns: [[Int32]]
     /// INSERT of one row; parameters in the order of the columns.
     public let insertOneSQL: String
     /// INSERT of ``rowsPerInsert`` rows; parameters row by row.
@@ -202,28 +234,13 @@ public final class SQLWritePlan: Sendable {
     /// UPDATE of one row; parameters as in an INSERT, the first of which is the key that is looked for.
     public let updateSQL: String
 
-    /// The columns before those of properties: `_id`, `_entity`, `_version`, `_checksum`.
-    public static let systemColumnCount = 4
-
     init(
         model: ManagedObjectModel, table: String, columns: [String], fields: [[SQLFieldColumns]?],
         dialect: any SQLDialect
     ) {
-        columnCount = columns.count
+        self.columns = SQLRowColumns(Array(columns.indices), fields: fields, model: model)
         let names = ["_id", "_entity", "_version", "_checksum"] + columns
-        rowsPerInsert = max(1, min(24, dialect.maximumParameterCount / (columns.count + Self.systemColumnCount)))
-        var unused = model.entities.map { _ in [Int32]() }
-        var plans = model.entities.map { _ in [SQLStep]?.none }
-        for entity in model.entities {
-            guard let places = fields[entity.number] else { continue }
-            plans[entity.number] = entity.layout.fields.map {
-                SQLStep($0, column: places[$0.index].column, entityColumn: places[$0.index].entityColumn)
-            }
-            let used = Set(places.map(\.column) + places.compactMap(\.entityColumn))
-            unused[entity.number] = columns.indices.filter { !used.contains($0) }.map { Int32(truncatingIfNeeded: $0) }
-        }
-        entities = plans
-        unusedColumns = unused
+        rowsPerInsert = max(1, min(24, dialect.maximumParameterCount / names.count))
         insertOneSQL = Self.insertSQL(table, names, rows: 1, dialect)
         insertManySQL = Self.insertSQL(table, names, rows: rowsPerInsert, dialect)
         let settings = names.dropFirst().enumerated().map { "\($1) = \(dialect.parameter($0 + 2))" }
@@ -236,5 +253,53 @@ public final class SQLWritePlan: Sendable {
             "(" + columns.indices.map { dialect.parameter(row * columns.count + $0 + 1) }.joined(separator: ", ") + ")"
         }
         return "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES \(values.joined(separator: ", "))"
+    }
+}
+
+/// What a change asks a row first, and how it updates one whose indexed columns stay as they are.
+///
+/// Setting a column makes the database rewrite the column's index entries, even to the value it has.
+public final class SQLUpdatePlan: Sendable {
+    /// SELECT of version, entity, content hash and the indexed columns of one row, by key.
+    public let headSQL: String
+    /// By entity number, the fields that are in indexed columns, with their columns in that SELECT; nil for other hierarchies.
+    public let indexed: [[SQLStep]?]
+    /// Where the other fields go in ``updateSQL``.
+    public let columns: SQLRowColumns
+    /// UPDATE of the columns that no index has, of one row; parameters as in an INSERT, the entity must be the one that is there.
+    public let updateSQL: String
+
+    /// The columns of ``headSQL`` before the indexed ones.
+    public static let headColumnCount = 3
+
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - isIndexed: By position in the table, whether some index has the column.
+    ///   - model: The model of the records.
+    ///   - dialect: How the database wants its SQL.
+    init(_ table: SQLTable, isIndexed: [Bool], model: ManagedObjectModel, dialect: any SQLDialect) {
+        var (indexed, others): ([Int?], [Int?]) = ([], [])
+        var (indexedNames, otherNames): ([String], [String]) = ([], [])
+        for (position, column) in table.columns.enumerated() {
+            indexed.append(isIndexed[position] ? indexedNames.count + Self.headColumnCount : nil)
+            others.append(isIndexed[position] ? nil : otherNames.count)
+            if isIndexed[position] {
+                indexedNames.append(column.quotedName)
+            } else {
+                otherNames.append(column.quotedName)
+            }
+        }
+        let head = ["_version", "_entity", "_checksum"] + indexedNames
+        headSQL =
+            "SELECT \(head.joined(separator: ", ")) FROM \(table.quotedName) WHERE _id = \(dialect.parameter(1))"
+        self.indexed = SQLRowColumns(indexed, fields: table.fields, model: model).entities.map { steps in
+            steps?.filter { $0.column >= 0 }
+        }
+        columns = SQLRowColumns(others, fields: table.fields, model: model)
+        let settings = (["_version", "_checksum"] + otherNames).enumerated().map {
+            "\($1) = \(dialect.parameter($0 + 3))"
+        }
+        updateSQL =
+            "UPDATE \(table.quotedName) SET \(settings.joined(separator: ", ")) WHERE _id = \(dialect.parameter(1)) AND _entity = \(dialect.parameter(2))"
     }
 }

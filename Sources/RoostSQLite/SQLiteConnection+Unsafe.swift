@@ -23,7 +23,8 @@ public final class SQLiteConnection: SQLConnection {
     /// The path as it was given.
     public let path: String
     let handle: OpaquePointer
-    private var idle: [String: [SQLiteStatement]] = [:]
+    /// By text.
+    private var slots: [String: SQLiteStatement.Slot] = [:]
     private var idleCount = 0
     /// How many frames the write-ahead log had after the last commit on this connection.
     private let logFrames: UnsafeMutablePointer<Int32>
@@ -85,8 +86,11 @@ public final class SQLiteConnection: SQLConnection {
     /// Calling it again does nothing.
     public func close() throws(StoreError) {
         guard !isClosed else { return }
-        for statements in idle.values { for statement in statements { statement.finalize() } }
-        idle = [:]
+        for slot in slots.values {
+            for statement in slot.idle { statement.finalize() }
+            slot.idle = []
+        }
+        slots = [:]
         idleCount = 0
         // Statements that somebody still holds are finalised here; using them later is refused by their own flag.
         while let open = sqlite3_next_stmt(handle, nil) { sqlite3_finalize(open) }
@@ -163,7 +167,8 @@ public final class SQLiteConnection: SQLConnection {
     /// As ``statement(_:)``, with the type that also tells columns' names and counts.
     public func prepare(_ sql: String) throws(StoreError) -> SQLiteStatement {
         guard !isClosed else { throw StoreError(.closed, "The connection to '\(path)' was closed before.") }
-        if let statement = idle[sql]?.popLast() {
+        let slot = slots[sql] ?? SQLiteStatement.Slot()
+        if let statement = slot.idle.popLast() {
             idleCount -= 1
             statement.connection = self
             return statement
@@ -179,7 +184,7 @@ public final class SQLiteConnection: SQLConnection {
         }
         guard code == SQLITE_OK else { throw failure(code, "Reading the schema of") }
         guard let prepared else { throw StoreError(.internalInconsistency, "An empty statement was prepared.") }
-        return SQLiteStatement(prepared, sql: sql, connection: self)
+        return SQLiteStatement(prepared, sql: sql, slot: slot, connection: self)
     }
 
     /// Resets a statement, forgets its values and keeps it for the next use.
@@ -187,12 +192,19 @@ public final class SQLiteConnection: SQLConnection {
         guard let statement = statement as? SQLiteStatement, statement.connection === self, !isClosed else { return }
         statement.reset()
         statement.clearBindings()
+        let slot = statement.slot
         guard idleCount < Self.maximumIdleStatements else {
             statement.finalize()
+            if slot.isFiled, slot.idle.isEmpty { (slots[statement.sql], slot.isFiled) = (nil, false) }
             return
         }
         statement.connection = nil
-        idle[statement.sql, default: []].append(statement)
+        if !slot.isFiled {
+            // Another statement of this text may have been given back first.
+            guard slots[statement.sql] == nil else { return statement.finalize() }
+            (slots[statement.sql], slot.isFiled) = (slot, true)
+        }
+        slot.idle.append(statement)
         idleCount += 1
     }
 

@@ -199,8 +199,9 @@ final class SQLiteDatabase: SQLDatabase {
         let byteCount = writer.logFrameCount * pageSizeBytes
         guard byteCount >= state.withLock({ $0.checkpointByteCount }) else { return }
         do throws(StoreError) {
+            let isLarge = byteCount >= Self.largeLogByteCount
             let isDone = try writer.checkpoint(
-                patience: byteCount < Self.largeLogByteCount ? .milliseconds(20) : .seconds(1))
+                patience: isLarge ? .seconds(1) : .milliseconds(20), truncating: isLarge)
             let next = isDone ? Self.checkpointByteCount : byteCount + Self.checkpointByteCount
             state.withLock { $0.checkpointByteCount = next }
         } catch {
@@ -290,7 +291,7 @@ final class SQLiteDatabase: SQLDatabase {
             try connection.execute("PRAGMA cache_size = -8192")
         case .readOnly, .immutable:
             try connection.execute("PRAGMA query_only = ON")
-            try connection.execute("PRAGMA cache_size = -2048")
+            try connection.execute("PRAGMA cache_size = -8192")
         }
         return connection
     }

@@ -73,20 +73,23 @@ struct RowClock {
 
     /// How long a row may take; nil without limit.
     var limit: Duration?
-    /// When SQLite first called back after the row was asked for.
-    var start: ContinuousClock.Instant?
+    /// When SQLite first called back after the row was asked for; means nothing unless `hasStarted`.
+    private var start = ContinuousClock.now
+    private var hasStarted = false
     /// Whether a statement was stopped for its time since the clock was last set back.
     var isOver = false
 
     /// Starts waiting for a row.
-    mutating func reset() { (start, isOver) = (nil, false) }
+    ///
+    /// Called for every row, so it does as little as can be.
+    mutating func reset() { (hasStarted, isOver) = (false, false) }
 
     /// Looks at the clock; true when the time is over.
     mutating func check() -> Bool {
         guard let limit else { return false }
         let now = ContinuousClock.now
-        guard let start else {
-            self.start = now
+        guard hasStarted else {
+            (start, hasStarted) = (now, true)
             return false
         }
         isOver = now - start > limit

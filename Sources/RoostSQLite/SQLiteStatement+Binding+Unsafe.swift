@@ -41,11 +41,11 @@ extension SQLiteStatement {
 
     /// Sets the parameters of one row.
     public func bind(
-        _ record: RecordReader, version: UInt32, plan: SQLWritePlan, at position: Int
+        _ record: RecordReader, version: UInt32, columns: SQLRowColumns, at position: Int
     ) throws(StoreError) {
         let handle = try open()
         let number = record.entityNumber
-        guard let steps = plan.entities[number] else {
+        guard let steps = columns.entities[number] else {
             throw StoreError(
                 .internalInconsistency, "\(record.id) was to be written into the table of another hierarchy.")
         }
@@ -54,10 +54,10 @@ extension SQLiteStatement {
         try check(sqlite3_bind_int64(handle, first + 1, Int64(number)))
         try check(sqlite3_bind_int64(handle, first + 2, Int64(version)))
         try check(sqlite3_bind_int64(handle, first + 3, Int64(bitPattern: record.storedContentHash)))
-        let columns = first + Int32(SQLWritePlan.systemColumnCount)
-        for column in plan.unusedColumns[number] { try check(sqlite3_bind_null(handle, columns + column)) }
+        let base = first + Int32(SQLRowColumns.systemColumnCount)
+        for column in columns.unused[number] { try check(sqlite3_bind_null(handle, base + column)) }
         let code = steps.withUnsafeBufferPointer { steps in
-            bindFields(handle, record, steps, columns, Int32(truncatingIfNeeded: record.layout.fixedByteCount))
+            bindFields(handle, record, steps, base, Int32(truncatingIfNeeded: record.layout.fixedByteCount))
         }
         try check(code)
     }
@@ -77,6 +77,10 @@ extension SQLiteStatement {
                     truncatingIfNeeded: UInt32(
                         littleEndian: bytes.loadUnaligned(fromByteOffset: Int(step.byteOffset), as: UInt32.self)))
             }
+            if step.column < 0 {
+                tail = end
+                continue
+            }
             if bytes[Int(step.nullByte)] & step.nullMask != 0 {
                 code = sqlite3_bind_null(handle, column)
                 if code == SQLITE_OK, step.entityColumn >= 0 {
@@ -94,6 +98,44 @@ extension SQLiteStatement {
             tail = end
         }
         return SQLITE_OK
+    }
+
+    /// Whether the current row holds the values of a record, for the fields of some steps.
+    public func holds(_ record: RecordReader, in steps: [SQLStep]) throws(StoreError) -> Bool {
+        let handle = try open()
+        for step in steps {
+            let value = sqlite3_column_value(handle, step.column)
+            let type = sqlite3_value_type(value)
+            if record.bytes[Int(step.nullByte)] & step.nullMask != 0 {
+                guard type == SQLITE_NULL else { return false }
+                continue
+            }
+            let field = record.layout.fields[Int(step.fieldIndex)]
+            switch step.kind {
+            case .integer64, .integer32, .integer16, .boolean, .order, .reference:
+                guard type == SQLITE_INTEGER, sqlite3_value_int64(value) == record.integer(field) else { return false }
+            case .polymorphicReference, .objectID:
+                let entity = step.entityColumn < 0 ? nil : sqlite3_column_value(handle, step.entityColumn)
+                guard type == SQLITE_INTEGER, sqlite3_value_int64(value) == record.integer(field), let entity,
+                    sqlite3_value_type(entity) == SQLITE_INTEGER,
+                    sqlite3_value_int64(entity) == Int64(record.reference(field)?.entity ?? -1)
+                else { return false }
+            case .double, .date:
+                guard type == SQLITE_FLOAT, sqlite3_value_double(value).bitPattern == record.double(field).bitPattern
+                else { return false }
+            case .string, .uri, .uuid, .data, .transformable:
+                let isText = step.kind == .string || step.kind == .uri
+                guard type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else { return false }
+                let start = sqlite3_value_blob(value)
+                let count = Int(sqlite3_value_bytes(value))
+                guard start != nil || count == 0 else { throw failure(SQLITE_NOMEM) }
+                guard UnsafeRawBufferPointer(start: start, count: count).elementsEqual(record.bytes(field)) else {
+                    return false
+                }
+            case .float, .decimal, .composite: return false
+            }
+        }
+        return true
     }
 
     /// Binds a value that is not null.
@@ -168,8 +210,10 @@ extension SQLiteConnection {
     /// Inserts those records of a batch that belong to the plan's table, several rows a statement.
     public func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
         var remaining = 0
-        for index in 0..<records.count where plan.entities[records.entityNumber(at: index)] != nil { remaining += 1 }
-        let width = plan.columnCount + SQLWritePlan.systemColumnCount
+        for index in 0..<records.count where plan.columns.entities[records.entityNumber(at: index)] != nil {
+            remaining += 1
+        }
+        let width = plan.columns.count + SQLRowColumns.systemColumnCount
         let many = remaining >= plan.rowsPerInsert ? try prepare(plan.insertManySQL) : nil
         let one = remaining % plan.rowsPerInsert != 0 ? try prepare(plan.insertOneSQL) : nil
         defer {
@@ -180,12 +224,12 @@ extension SQLiteConnection {
         // SAFETY: every address that is bound stays valid until the end of `forEachRecord`, and a statement is stepped
         // before that; what is bound beyond it is forgotten by `recycle` without being looked at.
         try records.forEachRecord { (record) throws(StoreError) in
-            guard plan.entities[record.entityNumber] != nil else { return }
+            guard plan.columns.entities[record.entityNumber] != nil else { return }
             let isMany = remaining >= plan.rowsPerInsert
             guard let statement = isMany ? many : one else {
                 throw StoreError(.internalInconsistency, "A batch changed while it was inserted.")
             }
-            try statement.bind(record, version: version ?? record.version, plan: plan, at: row * width + 1)
+            try statement.bind(record, version: version ?? record.version, columns: plan.columns, at: row * width + 1)
             row += 1
             guard row == (isMany ? plan.rowsPerInsert : 1) else { return }
             while try statement.step() {}

@@ -12,14 +12,7 @@ extension SQLiteStatement {
         guard try step() else { return .end }
         while true {
             // Rows of one entity mostly follow each other: what depends on the entity is looked up once for all of them.
-            let number = sqlite3_column_int64(handle, 1)
-            guard sqlite3_column_type(handle, 1) == SQLITE_INTEGER, number >= 0, number < plan.entities.count,
-                let entity = plan.entities[Int(number)]
-            else {
-                return .damaged(
-                    plan.damaged(
-                        key: sqlite3_column_int64(handle, 0), entity: nil, "its entity is not one of the table's"))
-            }
+            guard let (number, entity) = entity(handle, plan) else { return .damaged(foreign(handle, plan)) }
             let end = entity.steps.span.withUnsafeBufferPointer { steps in
                 fill(&batch, handle, number, steps, entity, plan)
             }
@@ -28,11 +21,51 @@ extension SQLiteStatement {
             case .end: return .end
             case .otherEntity: continue
             case .failed(let code): throw failure(code)
-            case .damaged(let field, let reason):
-                return .damaged(
-                    plan.damaged(key: sqlite3_column_int64(handle, 0), entity: Int(number), field: field, reason))
+            case .damaged(let field, let reason): return .damaged(damaged(handle, plan, number, field, reason))
             }
         }
+    }
+
+    /// Adds the record of the one row that the statement gives for a key, and makes it ready to run again.
+    public func look(
+        up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan
+    ) throws(StoreError) -> StoreError? {
+        let handle = try open()
+        try check(sqlite3_bind_int64(handle, 1, key))
+        defer { reset() }
+        guard try step() else { return nil }
+        guard let (number, entity) = entity(handle, plan) else { return foreign(handle, plan) }
+        let fixed = entity.template.count
+        reserve(fixed)
+        let end = entity.steps.span.withUnsafeBufferPointer { steps in
+            appendRow(to: &batch, handle, steps, entity, fixed, plan)
+        }
+        switch end {
+        case .failed(let code): throw failure(code)
+        case .damaged(let field, let reason): return damaged(handle, plan, number, field, reason)
+        default: return nil
+        }
+    }
+
+    /// What the current row's entity is, and how its rows become records; nil where it cannot be one of the table's.
+    private func entity(_ handle: OpaquePointer, _ plan: SQLReadPlan) -> (Int64, SQLReadPlan.Entity)? {
+        let number = sqlite3_column_int64(handle, 1)
+        guard sqlite3_column_type(handle, 1) == SQLITE_INTEGER, number >= 0, number < plan.entities.count,
+            let entity = plan.entities[Int(number)]
+        else { return nil }
+        return (number, entity)
+    }
+
+    @inline(never)
+    private func foreign(_ handle: OpaquePointer, _ plan: SQLReadPlan) -> StoreError {
+        plan.damaged(key: sqlite3_column_int64(handle, 0), entity: nil, "its entity is not one of the table's")
+    }
+
+    @inline(never)
+    private func damaged(
+        _ handle: OpaquePointer, _ plan: SQLReadPlan, _ number: Int64, _ field: Int32?, _ reason: StaticString
+    ) -> StoreError {
+        plan.damaged(key: sqlite3_column_int64(handle, 0), entity: Int(number), field: field, "\(reason)")
     }
 
     /// How reading rows of one entity ended.
@@ -42,7 +75,7 @@ extension SQLiteStatement {
         /// The current row is of another entity.
         case otherEntity
         case failed(Int32)
-        case damaged(Int32?, String)
+        case damaged(Int32?, StaticString)
     }
 
     private func fill(
@@ -74,14 +107,18 @@ extension SQLiteStatement {
     }
 
     /// Adds the current row; returns nil when that went well.
+    ///
+    /// Each column is asked for once, as a value. Connections are opened without a mutex and used by one thread at a time, and then
+    /// such values may be read by every `sqlite3_value` function (<https://www.sqlite.org/c3ref/value.html>).
     private func appendRow(
         to batch: inout RecordBatch, _ handle: OpaquePointer, _ steps: UnsafeBufferPointer<SQLStep>,
         _ entity: SQLReadPlan.Entity, _ fixed: Int, _ plan: SQLReadPlan
     ) -> RunEnd? {
-        guard sqlite3_column_type(handle, 0) == SQLITE_INTEGER, sqlite3_column_type(handle, 2) == SQLITE_INTEGER,
-            let version = UInt32(exactly: sqlite3_column_int64(handle, 2))
+        let (keyValue, versionValue) = (sqlite3_column_value(handle, 0), sqlite3_column_value(handle, 2))
+        guard sqlite3_value_type(keyValue) == SQLITE_INTEGER, sqlite3_value_type(versionValue) == SQLITE_INTEGER,
+            let version = UInt32(exactly: sqlite3_value_int64(versionValue))
         else { return .damaged(nil, "its key or its version is not a possible one") }
-        let key = sqlite3_column_int64(handle, 0)
+        let key = sqlite3_value_int64(keyValue)
         guard key > 0 else { return .damaged(nil, "its key is not positive") }
         // SAFETY: `scratch` has at least `fixed` bytes, and every slot of the layout ends before `fixed`.
         var base = scratch
@@ -90,7 +127,8 @@ extension SQLiteStatement {
         }
         var length = fixed
         for step in steps {
-            let type = sqlite3_column_type(handle, step.column)
+            let value = sqlite3_column_value(handle, step.column)
+            let type = sqlite3_value_type(value)
             let offset = Int(step.byteOffset)
             if type == SQLITE_NULL {
                 if step.kind.isVariable {
@@ -101,22 +139,21 @@ extension SQLiteStatement {
             switch step.kind {
             case .integer64, .order:
                 guard type == SQLITE_INTEGER else { return .damaged(step.fieldIndex, "is not an integer") }
-                base.storeBytes(
-                    of: sqlite3_column_int64(handle, step.column).littleEndian, toByteOffset: offset, as: Int64.self)
+                base.storeBytes(of: sqlite3_value_int64(value).littleEndian, toByteOffset: offset, as: Int64.self)
             case .string, .uri, .data, .transformable:
                 let isText = step.kind == .string || step.kind == .uri
                 guard type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else {
                     return .damaged(step.fieldIndex, isText ? "is not text" : "is not a blob")
                 }
-                // For text too: this call, unlike sqlite3_column_text, does not copy the value to end it with a zero.
-                let start = sqlite3_column_blob(handle, step.column)
-                let count = Int(sqlite3_column_bytes(handle, step.column))
+                // For text too: this call, unlike sqlite3_value_text, does not copy the value to end it with a zero.
+                let start = sqlite3_value_blob(value)
+                let count = Int(sqlite3_value_bytes(value))
                 guard start != nil || count == 0 else { return .failed(SQLITE_NOMEM) }
                 guard length + count <= RecordLayout.maximumByteCount else {
                     return .damaged(step.fieldIndex, "is too large")
                 }
                 if count > 0, let start {
-                    if isText, !UnsafeRawBufferPointer(start: start, count: count).isText {
+                    if isText, !UnsafeRawBufferPointer(start: start, count: count).isValidUTF8 {
                         return .damaged(step.fieldIndex, "is not valid UTF-8")
                     }
                     if length + count > scratchByteCount {
@@ -128,12 +165,12 @@ extension SQLiteStatement {
                 }
                 base.storeBytes(of: UInt32(length - fixed).littleEndian, toByteOffset: offset, as: UInt32.self)
             case .double, .date:
-                guard let bits = doubleBits(handle, step.column, type) else {
-                    return .damaged(step.fieldIndex, "is not a number")
-                }
+                guard let bits = doubleBits(value, type) else { return .damaged(step.fieldIndex, "is not a number") }
                 base.storeBytes(of: bits.littleEndian, toByteOffset: offset, as: UInt64.self)
             default:
-                if let reason = decode(handle, step, type, to: base, plan) { return .damaged(step.fieldIndex, reason) }
+                if let reason = decode(handle, step, value, type, to: base, plan) {
+                    return .damaged(step.fieldIndex, reason)
+                }
             }
             let byte = base.load(fromByteOffset: Int(step.nullByte), as: UInt8.self)
             base.storeBytes(of: byte & ~step.nullMask, toByteOffset: Int(step.nullByte), as: UInt8.self)
@@ -145,51 +182,52 @@ extension SQLiteStatement {
         do throws(StoreError) {
             batch.append(try RecordReader(checking: bytes, key: key, model: plan.model))
         } catch {
-            return .damaged(nil, error.message)
+            return .damaged(nil, "its values do not make a record")
         }
         return nil
     }
 
     /// The bits of a floating-point column; an integer, as other tools write, is the number it says.
-    private func doubleBits(_ handle: OpaquePointer, _ column: Int32, _ type: Int32) -> UInt64? {
+    private func doubleBits(_ value: OpaquePointer?, _ type: Int32) -> UInt64? {
         switch type {
-        case SQLITE_FLOAT: sqlite3_column_double(handle, column).bitPattern
-        case SQLITE_INTEGER: Double(sqlite3_column_int64(handle, column)).bitPattern
-        case SQLITE_TEXT: SQLFloatingText.bits64(columnBytes(handle, column))
+        case SQLITE_FLOAT: sqlite3_value_double(value).bitPattern
+        case SQLITE_INTEGER: Double(sqlite3_value_int64(value)).bitPattern
+        case SQLITE_TEXT: SQLFloatingText.bits64(bytes(value))
         default: nil
         }
     }
 
-    private func columnBytes(_ handle: OpaquePointer, _ column: Int32) -> UnsafeRawBufferPointer {
-        let start = sqlite3_column_blob(handle, column)
-        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
+    private func bytes(_ value: OpaquePointer?) -> UnsafeRawBufferPointer {
+        let start = sqlite3_value_blob(value)
+        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
     }
 
     /// Decodes the rarer kinds; returns what is wrong, or nil.
     private func decode(
-        _ handle: OpaquePointer, _ step: SQLStep, _ type: Int32, to base: UnsafeMutableRawPointer, _ plan: SQLReadPlan
-    ) -> String? {
+        _ handle: OpaquePointer, _ step: SQLStep, _ value: OpaquePointer?, _ type: Int32,
+        to base: UnsafeMutableRawPointer, _ plan: SQLReadPlan
+    ) -> StaticString? {
         let offset = Int(step.byteOffset)
         switch step.kind {
         case .integer32:
-            guard type == SQLITE_INTEGER, let value = Int32(exactly: sqlite3_column_int64(handle, step.column)) else {
+            guard type == SQLITE_INTEGER, let number = Int32(exactly: sqlite3_value_int64(value)) else {
                 return "is not an integer of 32 bits"
             }
-            base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Int32.self)
+            base.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Int32.self)
         case .integer16:
-            guard type == SQLITE_INTEGER, let value = Int16(exactly: sqlite3_column_int64(handle, step.column)) else {
+            guard type == SQLITE_INTEGER, let number = Int16(exactly: sqlite3_value_int64(value)) else {
                 return "is not an integer of 16 bits"
             }
-            base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Int16.self)
+            base.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Int16.self)
         case .boolean:
-            let value = sqlite3_column_int64(handle, step.column)
-            guard type == SQLITE_INTEGER, value == 0 || value == 1 else { return "is neither 0 nor 1" }
-            base.storeBytes(of: UInt8(truncatingIfNeeded: value), toByteOffset: offset, as: UInt8.self)
+            let number = sqlite3_value_int64(value)
+            guard type == SQLITE_INTEGER, number == 0 || number == 1 else { return "is neither 0 nor 1" }
+            base.storeBytes(of: UInt8(truncatingIfNeeded: number), toByteOffset: offset, as: UInt8.self)
         case .float:
-            guard let bits = floatBits(handle, step.column, type) else { return "is not a number of 32 bits" }
+            guard let bits = floatBits(value, type) else { return "is not a number of 32 bits" }
             base.storeBytes(of: bits.littleEndian, toByteOffset: offset, as: UInt32.self)
         case .decimal:
-            guard let number = decimal(handle, step.column, type) else { return "is not a decimal number" }
+            guard let number = decimal(value, type) else { return "is not a decimal number" }
             base.storeBytes(
                 of: UInt64(truncatingIfNeeded: number.mantissa).littleEndian, toByteOffset: offset, as: UInt64.self)
             base.storeBytes(
@@ -199,19 +237,20 @@ extension SQLiteStatement {
             base.storeBytes(
                 of: number.isNaN ? 2 : (number.isNegative ? 1 : 0), toByteOffset: offset + 18, as: UInt8.self)
         case .uuid:
-            let bytes = columnBytes(handle, step.column)
+            let bytes = bytes(value)
             guard type == SQLITE_BLOB, bytes.count == 16, let start = bytes.baseAddress else {
                 return "is not a blob of 16 bytes"
             }
             (base + offset).copyMemory(from: start, byteCount: 16)
         case .reference:
-            let key = sqlite3_column_int64(handle, step.column)
+            let key = sqlite3_value_int64(value)
             guard type == SQLITE_INTEGER, key > 0 else { return "is not a key" }
             base.storeBytes(of: key.littleEndian, toByteOffset: offset, as: Int64.self)
         case .polymorphicReference, .objectID:
-            let key = sqlite3_column_int64(handle, step.column)
-            let number = sqlite3_column_int64(handle, step.entityColumn)
-            guard type == SQLITE_INTEGER, key > 0, sqlite3_column_type(handle, step.entityColumn) == SQLITE_INTEGER,
+            let key = sqlite3_value_int64(value)
+            let entity = sqlite3_column_value(handle, step.entityColumn)
+            let number = sqlite3_value_int64(entity)
+            guard type == SQLITE_INTEGER, key > 0, sqlite3_value_type(entity) == SQLITE_INTEGER,
                 plan.allows(number, step)
             else { return "is not a key with the number of an entity it can have" }
             base.storeBytes(of: key.littleEndian, toByteOffset: offset, as: Int64.self)
@@ -222,19 +261,19 @@ extension SQLiteStatement {
         return nil
     }
 
-    private func floatBits(_ handle: OpaquePointer, _ column: Int32, _ type: Int32) -> UInt32? {
-        if type == SQLITE_TEXT { return SQLFloatingText.bits32(columnBytes(handle, column)) }
-        guard let bits = doubleBits(handle, column, type) else { return nil }
+    private func floatBits(_ value: OpaquePointer?, _ type: Int32) -> UInt32? {
+        if type == SQLITE_TEXT { return SQLFloatingText.bits32(bytes(value)) }
+        guard let bits = doubleBits(value, type) else { return nil }
         let (wide, narrow) = (Double(bitPattern: bits), Float(Double(bitPattern: bits)))
         return narrow.isFinite || !wide.isFinite ? narrow.bitPattern : nil
     }
 
-    private func decimal(_ handle: OpaquePointer, _ column: Int32, _ type: Int32) -> DecimalNumber? {
+    private func decimal(_ value: OpaquePointer?, _ type: Int32) -> DecimalNumber? {
         switch type {
-        case SQLITE_TEXT: return DecimalNumber(utf8: columnBytes(handle, column))
+        case SQLITE_TEXT: return DecimalNumber(utf8: bytes(value))
         case SQLITE_INTEGER:
-            let value = sqlite3_column_int64(handle, column)
-            return DecimalNumber(isNegative: value < 0, mantissa: UInt128(value.magnitude), exponent: 0)
+            let number = sqlite3_value_int64(value)
+            return DecimalNumber(isNegative: number < 0, mantissa: UInt128(number.magnitude), exponent: 0)
         default: return nil
         }
     }
@@ -251,41 +290,6 @@ extension SQLiteStatement {
                 Link(
                     sqlite3_column_int64(handle, 0), sqlite3_column_int64(handle, 1),
                     order: sqlite3_column_int64(handle, 2), inverseOrder: sqlite3_column_int64(handle, 3)))
-        }
-        return true
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// Whether the bytes are well-formed UTF-8, as table 3-7 of the Unicode standard says; ASCII eight bytes at a time.
-    fileprivate var isText: Bool {
-        var offset = 0
-        while offset < count {
-            if offset + 8 <= count, loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
-            {
-                offset += 8
-                continue
-            }
-            let lead = self[offset]
-            guard lead >= 0x80 else {
-                offset += 1
-                continue
-            }
-            // What may follow at once depends on the lead byte, so that nothing is overlong, a surrogate or beyond U+10FFFF.
-            let (length, low, high): (Int, UInt8, UInt8)
-            switch lead {
-            case 0xC2...0xDF: (length, low, high) = (2, 0x80, 0xBF)
-            case 0xE0: (length, low, high) = (3, 0xA0, 0xBF)
-            case 0xE1...0xEC, 0xEE...0xEF: (length, low, high) = (3, 0x80, 0xBF)
-            case 0xED: (length, low, high) = (3, 0x80, 0x9F)
-            case 0xF0: (length, low, high) = (4, 0x90, 0xBF)
-            case 0xF1...0xF3: (length, low, high) = (4, 0x80, 0xBF)
-            case 0xF4: (length, low, high) = (4, 0x80, 0x8F)
-            default: return false
-            }
-            guard offset + length <= count, self[offset + 1] >= low, self[offset + 1] <= high else { return false }
-            for next in offset + 2..<offset + length where self[next] & 0xC0 != 0x80 { return false }
-            offset += length
         }
         return true
     }

@@ -6,7 +6,15 @@ public import RoostSQL
 ///
 /// Every return code is looked at; a column that cannot be had for want of memory is an error.
 public final class SQLiteStatement: SQLStatement {
+    /// Where the idle statements of one text are, so that giving one back does not look the text up again.
+    final class Slot {
+        var idle: [SQLiteStatement] = []
+        /// Whether the connection finds it under its text.
+        var isFiled = false
+    }
+
     let sql: String
+    let slot: Slot
     /// The connection, while the statement is in use; nil while it is idle there.
     var connection: SQLiteConnection?
     private(set) var handle: OpaquePointer?
@@ -14,9 +22,10 @@ public final class SQLiteStatement: SQLStatement {
     var scratch: UnsafeMutableRawPointer
     var scratchByteCount: Int
 
-    init(_ handle: OpaquePointer, sql: String, connection: SQLiteConnection) {
+    init(_ handle: OpaquePointer, sql: String, slot: Slot, connection: SQLiteConnection) {
         self.handle = handle
         self.sql = sql
+        self.slot = slot
         self.connection = connection
         scratchByteCount = 4096
         scratch = .allocate(byteCount: scratchByteCount, alignment: 16)

@@ -105,6 +105,14 @@ public final class JSONNameTable: Sendable {
         self.slots = slots
     }
 
+    /// Whether the name at `index` has these bytes; false where there is none.
+    func holds(_ name: UnsafeRawBufferPointer, at index: Int) -> Bool {
+        guard index >= 0, index < ends.count else { return false }
+        let (start, end) = (index == 0 ? 0 : ends[index - 1], ends[index])
+        return end - start == name.count
+            && bytes.withUnsafeBytes({ UnsafeRawBufferPointer(rebasing: $0[start..<end]).hasSameBytes(as: name) })
+    }
+
     /// The index of the name with these bytes; nil when there is none.
     public func index(of name: UnsafeRawBufferPointer) -> Int? {
         let mask = slots.count - 1

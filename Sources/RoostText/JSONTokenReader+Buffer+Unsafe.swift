@@ -28,8 +28,8 @@ extension JSONTokenReader {
         checksum = computesChecksum ? TextChecksum() : nil
         capacity = Self.chunkByteCount
         // As wherever Swift itself allocates, there is nothing left to do without this much memory.
-        guard let memory = malloc(capacity + 1) else { preconditionFailure("out of memory") }
-        base = memory.bindMemory(to: UInt8.self, capacity: capacity + 1)
+        guard let memory = malloc(capacity + Self.slackByteCount) else { preconditionFailure("out of memory") }
+        base = memory.bindMemory(to: UInt8.self, capacity: capacity + Self.slackByteCount)
         base[0] = 0
     }
 
@@ -104,10 +104,10 @@ extension JSONTokenReader {
         }
         let larger = min(capacity * 2, Self.maximumTokenByteCount)
         // How much is asked for depends on the text, so that a refusal is an error and no trap.
-        guard let memory = realloc(base, larger + 1) else {
+        guard let memory = realloc(base, larger + Self.slackByteCount) else {
             throw error("there is not enough memory for a value of this length", code: .outOfResources)
         }
-        base = memory.bindMemory(to: UInt8.self, capacity: larger + 1)
+        base = memory.bindMemory(to: UInt8.self, capacity: larger + Self.slackByteCount)
         capacity = larger
     }
 

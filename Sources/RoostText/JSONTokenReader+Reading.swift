@@ -39,6 +39,23 @@ extension JSONTokenReader {
         }
     }
 
+    /// As ``nextKey()``, for callers that know the keys there can be and find by themselves one that occurs twice.
+    ///
+    /// Call it for all keys of an object or for none.
+    mutating func nextKnownKey() throws(StoreError) -> Bool {
+        notesKeys = false
+        let token = try next()
+        notesKeys = true
+        switch token {
+        case .key: return true
+        case .endObject: return false
+        default: throw error("a key or the end of the object is expected, not \(tokenDescription)")
+        }
+    }
+
+    /// The error for a key that occurs twice.
+    var repeatedKey: StoreError { error("the key occurs twice in this object") }
+
     /// In an array, moves to the first token of the next element; false at the array's end, which is read then.
     ///
     /// Call it when the element before was read as a whole; see ``skipRest()``.
@@ -147,7 +164,7 @@ extension JSONTokenReader {
     private mutating func key(_ byte: UInt8, _ expected: String) throws(StoreError) -> Token {
         guard byte == UInt8(ascii: "\"") else { throw unexpected(expected) }
         try scanString()
-        guard registerKey() else { throw error("the key occurs twice in this object") }
+        guard !notesKeys || registerKey() else { throw repeatedKey }
         state = .colon
         return .key
     }

@@ -64,6 +64,9 @@ public struct JSONTokenReader: ~Copyable {
     /// The bytes that are asked for at once.
     static let chunkByteCount = 128 * 1024
 
+    /// The memory behind the capacity: the byte 0 that ends the bytes, and what a load of eight of them may touch behind it.
+    static let slackByteCount = 8
+
     /// What comes next.
     enum State: UInt8 {
         case start
@@ -109,6 +112,8 @@ public struct JSONTokenReader: ~Copyable {
     var isWhole = false
     var scratch: [UInt8] = []
     var keys = JSONKeyStack()
+    /// Whether a key that is read is compared with the others of its object.
+    var notesKeys = true
 
     /// The line of `position`, from 1.
     var line = 1

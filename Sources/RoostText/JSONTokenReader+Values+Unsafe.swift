@@ -108,37 +108,35 @@ extension JSONTokenReader {
         return withText { DecimalNumber(utf8: $0) }
     }
 
-    /// Appends the bytes that the string is the base64 of; false, with nothing appended, when it is not base64.
+    /// Writes the bytes that the string is the base64 of to `bytes`, which has room for three for every four of the text.
     ///
-    /// Strict: padded, without space, and no bits in the last digit that would be lost.
-    public func appendBase64(to bytes: inout [UInt8]) -> Bool {
-        guard token == .string else { return false }
-        return withText { Base64.append(decoding: $0, to: &bytes) }
+    /// Strict: padded, without space, and no bits in the last digit that would be lost. Gives the number of bytes; nil when it is
+    /// not base64.
+    func decodeBase64(into bytes: UnsafeMutableRawBufferPointer) -> Int? {
+        guard token == .string else { return nil }
+        return withText { Base64.decode($0, into: bytes) }
     }
 
-    /// Appends the 16 bytes of the UUID that the string is; false, with nothing appended, when it is none.
-    public func appendUUID(to bytes: inout [UInt8]) -> Bool {
-        guard token == .string else { return false }
+    /// Writes the 16 bytes of the UUID that the string is; false when it is none.
+    func decodeUUID(into bytes: UnsafeMutableRawBufferPointer) -> Bool {
+        guard token == .string, bytes.count == 16 else { return false }
         return withText { text in
             guard text.count == 36 else { return false }
-            let start = bytes.count
-            var index = 0
-            while index < 36 {
-                if index == 8 || index == 13 || index == 18 || index == 23 {
-                    guard text[index] == UInt8(ascii: "-") else { break }
-                    index += 1
+            return Base64.hexadecimalValues.withUnsafeBufferPointer { values in
+                var (index, offset) = (0, 0)
+                while index < 36 {
+                    if index == 8 || index == 13 || index == 18 || index == 23 {
+                        guard text[index] == UInt8(ascii: "-") else { return false }
+                        index += 1
+                    }
+                    let (high, low) = (values[Int(text[index])], values[Int(text[index + 1])])
+                    guard high | low < 16 else { return false }
+                    bytes[offset] = high << 4 | low
+                    index += 2
+                    offset += 1
                 }
-                guard let high = Base64.hexadecimal(text[index]), let low = Base64.hexadecimal(text[index + 1]) else {
-                    break
-                }
-                bytes.append(high << 4 | low)
-                index += 2
+                return true
             }
-            guard index == 36 else {
-                bytes.removeLast(bytes.count - start)
-                return false
-            }
-            return true
         }
     }
 }
@@ -152,42 +150,41 @@ enum Base64 {
         return values
     }()
 
-    static func append(decoding text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) -> Bool {
-        guard text.count % 4 == 0 else { return false }
-        guard !text.isEmpty else { return true }
+    /// The value of each hexadecimal digit of either case; 255 for everything else.
+    static let hexadecimalValues: [UInt8] = {
+        var values = [UInt8](repeating: 255, count: 256)
+        for (value, digit) in "0123456789abcdef".utf8.enumerated() { values[Int(digit)] = UInt8(value) }
+        for (value, digit) in "ABCDEF".utf8.enumerated() { values[Int(digit)] = UInt8(value + 10) }
+        return values
+    }()
+
+    /// Writes the bytes that a text stands for to `bytes`, which has room for three for every four of the text.
+    ///
+    /// Gives the number of bytes; nil when the text is not base64.
+    static func decode(_ text: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer) -> Int? {
+        guard text.count % 4 == 0, text.count / 4 * 3 <= bytes.count else { return nil }
+        guard !text.isEmpty else { return 0 }
         let padding = text[text.count - 1] != UInt8(ascii: "=") ? 0 : text[text.count - 2] != UInt8(ascii: "=") ? 1 : 2
-        let start = bytes.count
-        bytes.reserveCapacity(start + text.count / 4 * 3)
-        let isValid = values.withUnsafeBufferPointer { values in
+        return values.withUnsafeBufferPointer { values in
             let whole = text.count - (padding > 0 ? 4 : 0)
-            var index = 0
+            var (index, offset) = (0, 0)
             while index < whole {
                 let (a, b) = (values[Int(text[index])], values[Int(text[index + 1])])
                 let (c, d) = (values[Int(text[index + 2])], values[Int(text[index + 3])])
-                guard (a | b | c | d) < 64 else { return false }
-                bytes.append(a << 2 | b >> 4)
-                bytes.append(b << 4 | c >> 2)
-                bytes.append(c << 6 | d)
+                guard (a | b | c | d) < 64 else { return nil }
+                bytes[offset] = a << 2 | b >> 4
+                bytes[offset + 1] = b << 4 | c >> 2
+                bytes[offset + 2] = c << 6 | d
                 index += 4
+                offset += 3
             }
-            guard padding > 0 else { return true }
+            guard padding > 0 else { return offset }
             let (a, b) = (values[Int(text[index])], values[Int(text[index + 1])])
             let c = padding == 1 ? values[Int(text[index + 2])] : 0
-            guard (a | b | c) < 64, padding == 1 ? c & 3 == 0 : b & 15 == 0 else { return false }
-            bytes.append(a << 2 | b >> 4)
-            if padding == 1 { bytes.append(b << 4 | c >> 2) }
-            return true
-        }
-        if !isValid { bytes.removeLast(bytes.count - start) }
-        return isValid
-    }
-
-    static func hexadecimal(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
+            guard (a | b | c) < 64, padding == 1 ? c & 3 == 0 : b & 15 == 0 else { return nil }
+            bytes[offset] = a << 2 | b >> 4
+            if padding == 1 { bytes[offset + 1] = b << 4 | c >> 2 }
+            return offset + 3 - padding
         }
     }
 }

@@ -18,10 +18,33 @@ public struct RecordTextReader {
 
         let names: JSONNameTable
         let members: [Int]
+        // One thread uses a node, and only here: no access can overlap another.
+        /// For each key, the record that had it last.
+        @exclusivity(unchecked) fileprivate var stamps: [Int]
+        /// For each key, the one that came after it last, which will mostly come after it again; at the end, that came first.
+        @exclusivity(unchecked) fileprivate var followers: [Int]
 
         init(_ names: [String], _ members: [Int]) {
             self.names = JSONNameTable(names)
             self.members = members
+            stamps = Array(repeating: 0, count: names.count)
+            followers = Array(repeating: 0, count: names.count + 1)
+        }
+
+        /// Finds the key that is the reader's current token, and remembers what follows what.
+        ///
+        /// - Parameters:
+        ///   - reader: Stands at the key.
+        ///   - previous: The index of the key before it; the number of names for the first one.
+        /// - Returns: The index of the key; nil for one that is not known.
+        fileprivate func index(of reader: borrowing JSONTokenReader, after previous: Int) -> Int? {
+            reader.withText { key in
+                let guess = followers[previous]
+                if names.holds(key, at: guess) { return guess }
+                guard let index = names.index(of: key) else { return nil }
+                followers[previous] = index
+                return index
+            }
         }
     }
 
@@ -56,31 +79,18 @@ public struct RecordTextReader {
         }
     }
 
-    /// A value that was read and not yet put into the batch, which wants the fields in their order.
-    struct Slot {
-        /// The record that the value belongs to; it is there only for the current one.
-        var stamp = 0
-        var bits: UInt64 = 0
-        /// The entity of a reference; the position of a decimal.
-        var number = 0
-        /// Bytes in `bytes`.
-        var bytes = 0..<0
-    }
-
     let model: ManagedObjectModel
     let entityNames: JSONNameTable
     let plans: [Plan]
-    var slots: [Slot]
-    var stamp = 0
-    var bytes: [UInt8] = []
-    var decimals: [DecimalNumber] = []
+    let draft: RecordDraft
+    private var stamp = 0
 
     /// Makes a reader of the records of a model.
     public init(model: ManagedObjectModel) {
         self.model = model
         entityNames = JSONNameTable(model.entities.map(\.name.text))
         plans = model.entities.map { Plan($0.layout) }
-        slots = Array(repeating: Slot(), count: model.entities.map(\.layout.fields.count).max() ?? 0)
+        draft = RecordDraft(model.entities.map(\.layout))
     }
 
     /// The number of the entity that the current token of a reader, a string or a key, names; nil where there is none.
@@ -113,25 +123,19 @@ public struct RecordTextReader {
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch
     ) throws(StoreError) {
         stamp += 1
-        bytes.removeAll(keepingCapacity: true)
-        decimals.removeAll(keepingCapacity: true)
         let plan = plans[entity]
         let layout = plan.layout
+        draft.begin(layout)
         var header = Header(entity: layout.entity)
-        while try reader.nextKey() { try readMember(in: plan.nodes[0], plan, &header, from: &reader) }
+        try readMembers(of: plan.nodes[0], plan, &header, from: &reader)
         guard let key = header.key else {
             throw reader.error("a record of '\(layout.entity)' has no \"id\"; give every record its key")
         }
-        batch.beginRecord(layout, key: key, version: header.version)
         do throws(StoreError) {
-            for index in layout.fields.indices where slots[index].stamp == stamp {
-                try set(layout.fields[index], in: &batch)
-            }
+            try draft.finish(key: key, version: header.version, into: &batch)
         } catch {
-            batch.abandonRecord()
             throw reader.error(error.message, code: error.code)
         }
-        batch.endRecord()
     }
 
     /// What of a record is no property.
@@ -144,24 +148,41 @@ public struct RecordTextReader {
         var description: String { key.map { "\(ObjectID(entity, $0))" } ?? "a record of '\(entity)'" }
     }
 
-    /// Reads the member whose key is the reader's current token.
-    private mutating func readMember(
-        in node: Node, _ plan: Plan, _ header: inout Header, from reader: inout JSONTokenReader
+    /// Reads the members of a record or of a composite in it, up to the end of the object.
+    ///
+    /// As deep as the model's composites, whatever the text.
+    private mutating func readMembers(
+        of node: Node, _ plan: Plan, _ header: inout Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {
-        guard let index = reader.index(in: node.names) else { throw unknown(reader, node.names.names, header) }
-        let member = node.members[index]
-        guard member >= 0 else { return try readHeader(member, &header, from: &reader) }
-        guard try reader.next() != .null else { return }
-        guard slots[member].stamp != stamp else {
-            throw reader.error("property '\(plan.layout.fields[member].name)' of \(header.description) is given twice")
+        var previous = node.members.count
+        while try reader.nextKnownKey() {
+            guard let index = node.index(of: reader, after: previous) else {
+                throw unknown(reader, node.names.names, header)
+            }
+            guard node.stamps[index] != stamp else { throw reader.repeatedKey }
+            node.stamps[index] = stamp
+            previous = index
+            let member = node.members[index]
+            guard member >= 0 else {
+                try readHeader(member, &header, from: &reader)
+                continue
+            }
+            guard try reader.next() != .null else { continue }
+            try readProperty(plan.layout.fields[member], plan, &header, from: &reader)
         }
-        slots[member].stamp = stamp
-        let elements = plan.nodeOfField[member]
-        guard elements > 0 else { return try readValue(of: plan.layout.fields[member], header, from: &reader) }
-        guard reader.token == .beginObject else { throw wrongValue(reader, plan.layout.fields[member], header) }
-        let composite = plan.nodes[elements]
-        // As deep as the model's composites, whatever the text.
-        while try reader.nextKey() { try readMember(in: composite, plan, &header, from: &reader) }
+    }
+
+    /// Reads a value that is not null, whose first token is the reader's current one.
+    private mutating func readProperty(
+        _ field: borrowing RecordLayout.Field, _ plan: Plan, _ header: inout Header, from reader: inout JSONTokenReader
+    ) throws(StoreError) {
+        guard draft.isNull(field) else {
+            throw reader.error("property '\(field.name)' of \(header.description) is given twice")
+        }
+        guard field.kind == .composite else { return try readValue(of: field, header, from: &reader) }
+        guard reader.token == .beginObject else { throw wrongValue(reader, field, header) }
+        draft.setPresent(field)
+        try readMembers(of: plan.nodes[plan.nodeOfField[field.index]], plan, &header, from: &reader)
     }
 
     /// Reads a member that is no property.
@@ -198,7 +219,7 @@ public struct RecordTextReader {
 
     @inline(never)
     func wrongValue(
-        _ reader: borrowing JSONTokenReader, _ field: RecordLayout.Field, _ header: Header
+        _ reader: borrowing JSONTokenReader, _ field: borrowing RecordLayout.Field, _ header: Header
     ) -> StoreError {
         let expected = RecordText.expectation(field.kind)
         let what = "property '\(field.name)' of \(header.description)"

@@ -100,6 +100,35 @@ struct RecordFilterTests {
         }
     }
 
+    @Test("random nested conditions mean what their parts mean")
+    func nestedConditions() throws {
+        var generator = SeededGenerator(seed: 77)
+        let integers: [Int64?] = [1, 2, 3, nil, .max]
+        func condition(_ depth: Int) -> (FetchRequest.Predicate, (Int64?) -> Bool) {
+            let number = Int64.random(in: 0...4, using: &generator)
+            switch depth == 0 ? Int.random(in: 0...3, using: &generator) : Int.random(in: 0...7, using: &generator) {
+            case 0: return (.equal("integer64", .int(number)), { $0 == number })
+            case 1: return (.less("integer64", .int(number)), { $0.map { $0 < number } ?? false })
+            case 2:
+                return (.isIn("integer64", [.int(number), .null, .int(2)]), { $0 == number || $0 == nil || $0 == 2 })
+            case 3: return (.constant(number > 1), { _ in number > 1 })
+            case 4:
+                let (inner, meaning) = condition(depth - 1)
+                return (!inner, { !meaning($0) })
+            default:
+                let parts = (0..<Int(number)).map { _ in condition(depth - 1) }
+                return number % 2 == 0
+                    ? (.and(parts.map(\.0)), { value in parts.allSatisfy { $0.1(value) } })
+                    : (.or(parts.map(\.0)), { value in parts.contains { $0.1(value) } })
+            }
+        }
+        for _ in 0..<500 {
+            let (predicate, meaning) = condition(4)
+            let expected = integers.indices.filter { meaning(integers[$0]) }.map { Int64($0 + 1) }
+            #expect(try keys(FetchRequest("Thing", where: predicate)) == expected, "\(predicate)")
+        }
+    }
+
     @Test("a limit keeps the first records of a long order")
     func topOfMany() throws {
         var many = RecordBatch(model: model)

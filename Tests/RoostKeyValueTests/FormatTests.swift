@@ -13,6 +13,12 @@ struct FormatTests {
     @Test("keys of records, links and references")
     func keys() {
         #expect(hex(StorageKey(record: 258, root: 3).bytes) == "00030000000000000102")
+        for key in [1, 258, 0x0102_0304_0506_0708, Int64.max] {
+            for root in [0, 3, 0xFEDC] {
+                let record = RecordKey(key, root: root)
+                #expect((try? record.withBytes { Array($0) }) == StorageKey(record: key, root: root).bytes)
+            }
+        }
         let (key, inverseKey) = LinkKeys.keys(Link(1, 2, order: -1, inverseOrder: 7), 5)
         #expect(hex(key.bytes) == "0005" + "0000000000000001" + "7FFFFFFFFFFFFFFF" + "0000000000000002")
         #expect(hex(inverseKey.bytes) == "0005" + "0000000000000002" + "8000000000000007" + "0000000000000001")

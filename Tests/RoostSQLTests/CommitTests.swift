@@ -48,6 +48,52 @@ struct CommitTests {
         #expect(try conflict.conflicts.map { try $0.current?.value("title") } == ["A", nil, "b"])
     }
 
+    @Test("updates in any order change and keep indexed values, and the indexes with them")
+    func indexedUpdates() throws {
+        let count: Int64 = 60
+        func values(_ key: Int64, round: Int64) -> [String: Value] {
+            // By turns the indexed length, the indexed album, both or neither change; every third is null or not.
+            var values: [String: Value] = ["title": .string("\(round)"), "gain": .double(Double(round))]
+            let (length, album) = (key % 4 & 1 == 0 ? 0 : round, key % 4 & 2 == 0 ? 0 : round)
+            if (key + length) % 3 != 0 { values["length"] = .double(Double(key * 10 + length)) }
+            values["album"] = .objectID(ObjectID("Album", 1 + (key + album) % 3))
+            return values
+        }
+        try store.change { changes in
+            for key in Int64(1)...3 { try changes.insert(ObjectID("Album", key), values: [:]) }
+            for key in 1...count { try changes.insert(ObjectID("Track", key), values: values(key, round: 0)) }
+        }
+        for round in Int64(1)...3 {
+            try store.change { changes in
+                for key in (1...count).reversed() {
+                    try changes.update(
+                        ObjectID("Track", key), version: UInt32(round), values: values(key, round: round))
+                }
+            }
+            #expect(try store.findings() == [])
+            for album in Int64(1)...3 {
+                let expected = (1...count).filter {
+                    values($0, round: round)["album"] == .objectID(ObjectID("Album", album))
+                }
+                #expect(
+                    try store.keys(FetchRequest("Track", where: .equal("album", .objectID(ObjectID("Album", album)))))
+                        == expected)
+            }
+            for record in try store.records("Track") {
+                #expect(record.values() == values(record.id.key, round: round).filter { $0.value != .null })
+                #expect(record.version == UInt32(round) + 1)
+            }
+        }
+    }
+
+    @Test("conflicts are told in the order of the change set, whatever the order of keys")
+    func conflictOrder() throws {
+        let ids = [ObjectID("Track", 3), ObjectID("Album", 2), ObjectID("Track", 1), ObjectID("Album", 1)]
+        try store.change { changes in for id in ids { try changes.insert(id, values: [:]) } }
+        let conflict = try failure { changes in for id in ids { try changes.update(id, version: 7, values: [:]) } }
+        #expect(conflict.conflicts.map(\.id) == ids)
+    }
+
     @Test("a key is taken in the whole hierarchy")
     func duplicate() throws {
         try store.change { try $0.insert(ObjectID("Singer", 5), values: [:]) }

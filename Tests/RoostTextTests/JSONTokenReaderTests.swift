@@ -115,6 +115,32 @@ struct JSONTokenReaderTests {
         #expect(seen[3].text == "é\n")
     }
 
+    @Test("a special character is found at every place of a string, as it is written and as it is read")
+    func specialCharacters() throws {
+        for special in ["\"", "\\", "\n", "\u{1}", "\u{1F}", "\u{7F}", "é", "東", "𝄞", "\u{0}"] {
+            for before in 0...17 {
+                for after in [0, 1, 7, 8, 9] {
+                    let string = String(repeating: "a", count: before) + special + String(repeating: "z", count: after)
+                    var text: [UInt8] = []
+                    JSONText.append(string, to: &text)
+                    let scalars = string.unicodeScalars.map { scalar -> String in
+                        switch scalar {
+                        case "\"", "\\": "\\" + String(scalar)
+                        case "\n": "\\n"
+                        case "\u{0}"..."\u{1F}":
+                            "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+                        default: String(scalar)
+                        }
+                    }
+                    #expect(String(decoding: text, as: UTF8.self) == "\"" + scalars.joined() + "\"")
+                    var reader = JSONTokenReader(text, name: "text")
+                    #expect(try reader.next() == .string)
+                    #expect(reader.text == string)
+                }
+            }
+        }
+    }
+
     @Test("finds a key that occurs twice among very many")
     func manyKeys() throws {
         let members = (0..<20_000).map { "\"k\($0)\":{\"k\($0)\":0}" }

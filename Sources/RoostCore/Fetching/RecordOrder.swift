@@ -3,15 +3,23 @@
 /// Nulls come before everything, NaN after every number, 0.0 and −0.0 are equal, text goes by code point, data and UUIDs by
 /// their bytes. Ties go by ascending key. This is the meaning of sort descriptors in every store.
 public struct RecordOrder: Sendable {
-    /// For each level, the field by entity number.
-    private let levels: [(fields: [RecordLayout.Field?], isAscending: Bool)]
+    /// One level of the order for the records of one entity.
+    private struct Level {
+        /// Where the value is; nil for entities that the request does not ask for.
+        let slot: FieldSlot?
+        let isAscending: Bool
+    }
+
+    /// Level by level, one for each entity of the model.
+    private let levels: PlainArray<Level>
+    private let entityCount: Int
 
     /// Compiles the sort descriptors of a request.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a property that has no order.
     public init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
-        var levels: [(fields: [RecordLayout.Field?], isAscending: Bool)] = []
+        var levels: [Level] = []
         for descriptor in request.sortDescriptors {
             let kind = try entity.layout.requireField(descriptor.key).kind
             switch kind {
@@ -21,21 +29,32 @@ public struct RecordOrder: Sendable {
                     "'\(entity.name)' cannot be sorted by '\(descriptor.key)': values of type \(kind) have no order.")
             default: break
             }
-            let fields = model.entities.map { entity.includes($0.number) ? $0.layout.field(descriptor.key) : nil }
-            levels.append((fields, descriptor.isAscending))
+            for member in model.entities {
+                let field = entity.includes(member.number) ? member.layout.field(descriptor.key) : nil
+                levels.append(
+                    Level(slot: field.map { FieldSlot($0, in: member.layout) }, isAscending: descriptor.isAscending))
+            }
         }
-        self.levels = levels
+        self.levels = PlainArray(levels)
+        entityCount = model.entities.count
     }
 
     /// Whether the order is that of the keys alone.
-    public var isByKey: Bool { levels.isEmpty }
+    public var isByKey: Bool { levels.count == 0 }
 
     /// Whether `left` comes before `right`.
     public func precedes(_ left: RecordReader, _ right: RecordReader) -> Bool {
-        for level in levels {
-            guard let a = level.fields[left.entityNumber], let b = level.fields[right.entityNumber] else { continue }
-            let order = Self.order(PredicateOperand(left, a), PredicateOperand(right, b))
-            if order != 0 { return level.isAscending ? order < 0 : order > 0 }
+        let (leftEntity, rightEntity) = (left.entityNumber, right.entityNumber)
+        var first = 0
+        while first < levels.count {
+            let (a, b) = (levels[first + leftEntity], levels[first + rightEntity])
+            first += entityCount
+            guard let leftSlot = a.slot, let rightSlot = b.slot else { continue }
+            // What refers to objects has no order, so no level needs to know where it leads.
+            let order = Self.order(
+                PredicateOperand(left, leftSlot, destinationRoot: -1),
+                PredicateOperand(right, rightSlot, destinationRoot: -1))
+            if order != 0 { return a.isAscending ? order < 0 : order > 0 }
         }
         return left.key < right.key
     }

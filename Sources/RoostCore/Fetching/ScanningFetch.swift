@@ -3,55 +3,86 @@
 /// Without sort descriptors it streams. With a limit it keeps at most about twice as many records as offset and limit ask for;
 /// with an order and no limit it keeps all matching records, packed.
 public final class ScanningFetch: RecordCursor {
-    private let source: any RecordCursor
+    private let source: any RecordVisitor
     private let filter: RecordFilter
     private let order: RecordOrder
     private let offset: Int
     private let limit: Int?
-    private var input: RecordBatch
-    private var inputIndex = 0
     private var skipped = 0
     private var given = 0
     /// What an ordered fetch has kept so far, and its order once everything was read.
     private var kept: RecordBatch
     private var keptOrder: [Int]?
+    /// Once enough were read, a copy of the last of those that can still be wanted; else empty.
+    private var bound: RecordBatch
     private var isAtEnd = false
     /// An error of the source that must wait until the records before it were handed out.
     private var pendingError: StoreError?
 
-    /// Prepares a fetch.
+    /// Prepares a fetch over what a cursor gives.
     ///
     /// - Parameters:
     ///   - request: What is wanted.
     ///   - model: The model of the store.
     ///   - source: The records of the requested entity in ascending key order; others are left out.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
-    public init(_ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor) throws(StoreError) {
+    public convenience init(
+        _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor
+    ) throws(StoreError) {
+        try self.init(request, model: model, visiting: CursorVisitor(source, model: model))
+    }
+
+    /// Prepares a fetch over records that are looked at where they are.
+    ///
+    /// - Parameters:
+    ///   - request: What is wanted.
+    ///   - model: The model of the store.
+    ///   - source: The records of the requested entity in ascending key order; others are left out.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
+    public init(_ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor)
+        throws(StoreError)
+    {
         filter = try RecordFilter(request, model: model)
         order = try RecordOrder(request, model: model)
         offset = request.fetchOffset
         limit = request.fetchLimit
         self.source = source
-        input = RecordBatch(model: model)
         kept = RecordBatch(model: model)
+        bound = RecordBatch(model: model)
     }
 
     /// How many records a request gives, limit and offset included, by reading all of `source`.
     public static func count(
         _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor
     ) throws(StoreError) -> Int {
+        try count(request, model: model, visiting: CursorVisitor(source, model: model))
+    }
+
+    /// How many records a request gives, limit and offset included, by looking at all of `source`.
+    public static func count(
+        _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor
+    ) throws(StoreError) -> Int {
         // The order does not change a count, but a wrong one is an error all the same.
         _ = try RecordOrder(request, model: model)
         let filter = try RecordFilter(request, model: model)
-        let wanted = request.fetchLimit.map { request.fetchOffset.addingReportingOverflow($0) }
-        let enough = wanted.flatMap { $0.overflow ? nil : $0.partialValue }
-        var batch = RecordBatch(model: model)
+        let enough = Self.reach(offset: request.fetchOffset, limit: request.fetchLimit) ?? .max
         var matches = 0
-        while enough.map({ matches < $0 }) ?? true, try source.next(into: &batch) {
-            batch.forEachRecord { if filter.matches($0) { matches += 1 } }
+        if enough > 0 {
+            _ = try source.visit { record in
+                if filter.matches(record) { matches += 1 }
+                return matches < enough
+            }
         }
         let remaining = max(0, matches - request.fetchOffset)
         return request.fetchLimit.map { min($0, remaining) } ?? remaining
+    }
+
+    /// How many records offset and limit reach together; nil for all.
+    private static func reach(offset: Int, limit: Int?) -> Int? {
+        limit.flatMap { limit in
+            let sum = offset.addingReportingOverflow(limit)
+            return sum.overflow ? nil : sum.partialValue
+        }
     }
 
     /// Replaces the contents of `batch` by the next records in the request's order.
@@ -66,28 +97,24 @@ public final class ScanningFetch: RecordCursor {
             pendingError = nil
             throw error
         }
-        while !isAtEnd, !batch.isFull, limit.map({ given < $0 }) ?? true {
-            if inputIndex == input.count {
-                inputIndex = 0
-                do throws(StoreError) {
-                    isAtEnd = try !source.next(into: &input)
-                } catch {
-                    input.removeAll()
-                    guard !batch.isEmpty else { throw error }
-                    pendingError = error
-                    return
-                }
-                continue
-            }
-            if input.withRecord(at: inputIndex, { filter.matches($0) }) {
-                if skipped < offset {
+        let (filter, offset, limit) = (filter, offset, limit ?? .max)
+        var (skipped, given) = (skipped, given)
+        guard !isAtEnd, given < limit else { return }
+        defer { (self.skipped, self.given) = (skipped, given) }
+        do throws(StoreError) {
+            isAtEnd = try !source.visit { record in
+                guard filter.matches(record) else { return true }
+                guard skipped == offset else {
                     skipped += 1
-                } else {
-                    batch.append(input, at: inputIndex)
-                    given += 1
+                    return true
                 }
+                batch.append(record)
+                given += 1
+                return given < limit && !batch.isFull
             }
-            inputIndex += 1
+        } catch {
+            guard !batch.isEmpty else { throw error }
+            pendingError = error
         }
     }
 
@@ -104,21 +131,35 @@ public final class ScanningFetch: RecordCursor {
     ///
     /// Goes on where an error interrupted it.
     private func readAndSort() throws(StoreError) {
-        let needed = limit.flatMap { limit in
-            let sum = offset.addingReportingOverflow(limit)
-            return sum.overflow ? nil : sum.partialValue
-        }
-        while try source.next(into: &input) {
-            for index in 0..<input.count where input.withRecord(at: index, { filter.matches($0) }) {
-                kept.append(input, at: index)
+        let needed = Self.reach(offset: offset, limit: limit)
+        let most = needed.map { 2 * min($0, Int.max / 4) + RecordBatch.capacityCount } ?? .max
+        let (filter, order) = (filter, order)
+        var (kept, bound) = (take(&self.kept), take(&self.bound))
+        defer { (self.kept, self.bound) = (kept, bound) }
+        var isMore = needed != 0
+        while isMore {
+            isMore = try source.visit { record in
+                guard filter.matches(record) else { return true }
+                if !bound.isEmpty, bound.withRecord(at: 0, { !order.precedes(record, $0) }) { return true }
+                kept.append(record)
+                return kept.count <= most
             }
-            if let needed, kept.count > 2 * min(needed, Int.max / 4) + RecordBatch.capacityCount {
+            if let needed, kept.count > most {
                 var fewer = RecordBatch(model: kept.model)
                 for index in kept.indices(in: order).prefix(needed) { fewer.append(kept, at: index) }
+                bound.removeAll()
+                bound.append(fewer, at: needed - 1)
                 kept = fewer
             }
         }
         keptOrder = kept.indices(in: order)
+    }
+
+    /// Moves a batch out of a property, so that it is changed in place elsewhere.
+    private func take(_ batch: inout RecordBatch) -> RecordBatch {
+        let taken = batch
+        batch = RecordBatch(model: taken.model)
+        return taken
     }
 }
 

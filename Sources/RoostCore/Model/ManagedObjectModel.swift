@@ -5,6 +5,7 @@
 /// models number alike and lay out records alike.
 public struct ManagedObjectModel: Sendable {
     /// Everything that is computed once, when the model is built.
+    @usableFromInline
     final class Resolved: Sendable {
         let descriptions: [EntityDescription]
         let configurations: [String: [String]]
@@ -12,6 +13,10 @@ public struct ManagedObjectModel: Sendable {
         let versionIdentifiers: [String]
         let userInfo: [String: String]
         let entities: [Entity]
+        // Proof: `shapeMemory` holds what this points to, which nobody changes after it was made.
+        /// By entity number; beside the entities because every record that is read asks for one.
+        @usableFromInline nonisolated(unsafe) let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
+        private let shapeMemory: RecordShapes
         let relationships: [Relationship]
         let numberByName: [EntityName: Int]
 
@@ -26,12 +31,18 @@ public struct ManagedObjectModel: Sendable {
             self.versionIdentifiers = versionIdentifiers
             self.userInfo = userInfo
             self.entities = entities
+            shapeMemory = RecordShapes(entities)
+            shapes = shapeMemory.shapes
             self.relationships = relationships
             numberByName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.number) })
         }
     }
 
-    let resolved: Resolved
+    @usableFromInline let resolved: Resolved
+
+    /// The model as it was built.
+    @inlinable
+    init(resolved: Resolved) { self.resolved = resolved }
 
     /// Builds and validates a model.
     ///

@@ -14,23 +14,26 @@ enum PredicateOperand {
 
     /// What a field of a record holds.
     ///
-    /// The bytes are those of the record.
-    init(_ record: RecordReader, _ field: RecordLayout.Field) {
-        guard !record.isNull(field) else {
+    /// The bytes are those of the record. `destinationRoot` is the root of the hierarchy that a reference leads into; −1 for an
+    /// object ID, which tells it itself.
+    init(_ record: RecordReader, _ slot: FieldSlot, destinationRoot: Int) {
+        guard !slot.isNull(in: record) else {
             self = .null
             return
         }
-        switch field.kind {
-        case .integer64, .integer32, .integer16, .boolean, .order: self = .integer(record.integer(field))
-        case .double, .float, .date: self = .double(record.double(field))
-        case .decimal: self = record.decimal(field).map { .decimal($0) } ?? .null
-        case .string, .uri, .data, .transformable, .uuid: self = .bytes(record.bytes(field))
-        case .reference, .polymorphicReference, .objectID:
-            guard let (entity, key) = record.reference(field), entity < record.model.entities.count else {
+        switch slot.kind {
+        case .integer64, .integer32, .integer16, .boolean, .order: self = .integer(slot.integer(in: record))
+        case .double, .float, .date: self = .double(slot.double(in: record))
+        case .string, .uri, .data, .transformable, .uuid: self = .bytes(slot.bytes(in: record))
+        case .decimal: self = DecimalNumber(slot: slot.bytes(in: record)).map { .decimal($0) } ?? .null
+        case .reference: self = .object(root: destinationRoot, key: slot.integer(in: record))
+        case .polymorphicReference, .objectID:
+            let entity = slot.entity(in: record)
+            guard entity < record.model.entities.count else {
                 self = .null
                 return
             }
-            self = .object(root: record.model.entities[entity].root, key: key)
+            self = .object(root: record.model.entities[entity].root, key: slot.integer(in: record))
         case .composite: self = .present
         }
     }

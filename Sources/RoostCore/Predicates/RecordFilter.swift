@@ -2,8 +2,7 @@
 ///
 /// This is the meaning of predicates. Engines may find records by other means, but never others than these.
 public struct RecordFilter: Sendable {
-    /// By entity number; nil for entities that the request does not ask for.
-    private let nodes: [Node?]
+    private let program: FilterProgram
 
     /// Compiles the predicate of a request.
     ///
@@ -15,29 +14,28 @@ public struct RecordFilter: Sendable {
             throw StoreError(
                 .invalidRequest, "The limit and the offset of a fetch of '\(request.entity)' must not be negative.")
         }
+        // Records of entities that the request does not ask for are never wanted.
         var nodes = [Node?](repeating: nil, count: model.entities.count)
         // The key paths must be those of the requested entity, even where only a subentity would have them.
         let compiled = try request.predicate.map { (predicate) throws(StoreError) in
             try Node(predicate, PredicateScope(model: model, entity: entity), depth: 0)
         }
         for number in request.includesSubentities ? entity.selfAndSubentities : [entity.number] {
-            guard let predicate = request.predicate else {
-                nodes[number] = .constant(true)
-                continue
+            if let predicate = request.predicate, number != entity.number {
+                nodes[number] = try Node(
+                    predicate, PredicateScope(model: model, entity: model.entities[number]), depth: 0)
+            } else {
+                nodes[number] = compiled ?? .constant(true)
             }
-            let scope = PredicateScope(model: model, entity: model.entities[number])
-            nodes[number] = number == entity.number ? compiled : try Node(predicate, scope, depth: 0)
         }
-        self.nodes = nodes
+        program = FilterProgram(nodes, model: model)
     }
 
     /// How deep a predicate may be nested.
     public static let maximumDepth = 200
 
     /// Whether the record is of an entity that the request asks for and meets its predicate.
-    public func matches(_ record: RecordReader) -> Bool {
-        nodes[record.entityNumber]?.matches(record) ?? false
-    }
+    public func matches(_ record: RecordReader) -> Bool { program.matches(record) }
 
     /// A predicate with fields in the place of names.
     indirect enum Node: Sendable {
@@ -90,43 +88,6 @@ public struct RecordFilter: Sendable {
             try scope.requireComparable(left, right, comparison.operator)
             return .comparison(left, comparison.operator, right)
         }
-
-        func matches(_ record: RecordReader) -> Bool {
-            switch self {
-            case .constant(let truth): return truth
-            case .and(let members):
-                for member in members where !member.matches(record) { return false }
-                return true
-            case .or(let members):
-                for member in members where member.matches(record) { return true }
-                return false
-            case .not(let member): return !member.matches(record)
-            case .isIn(let left, let members):
-                let value = left.operand(record)
-                for member in members where PredicateOperand.equal(value, member.operand(record)) { return true }
-                return false
-            case .comparison(let left, let comparison, let right):
-                return Self.compare(left.operand(record), comparison, right.operand(record))
-            }
-        }
-
-        private static func compare(
-            _ left: PredicateOperand, _ comparison: FetchRequest.Comparison.Operator, _ right: PredicateOperand
-        ) -> Bool {
-            switch comparison {
-            case .equal: return PredicateOperand.equal(left, right)
-            case .notEqual: return !PredicateOperand.equal(left, right)
-            case .lessThan: return PredicateOperand.order(left, right).map { $0 < 0 } ?? false
-            case .lessThanOrEqual: return PredicateOperand.order(left, right).map { $0 <= 0 } ?? false
-            case .greaterThan: return PredicateOperand.order(left, right).map { $0 > 0 } ?? false
-            case .greaterThanOrEqual: return PredicateOperand.order(left, right).map { $0 >= 0 } ?? false
-            case .beginsWith:
-                guard case .bytes(let text) = left, case .bytes(let prefix) = right else { return false }
-                return text.count >= prefix.count
-                    && PredicateOperand.order(.init(rebasing: text.prefix(prefix.count)), prefix) == 0
-            case .isIn: return false
-            }
-        }
     }
 }
 
@@ -135,15 +96,6 @@ enum PredicateTerm: Sendable {
     case field(RecordLayout.Field)
     case constant(PredicateConstant, PredicateScope.Family)
     case evaluatedObject
-
-    func operand(_ record: RecordReader) -> PredicateOperand {
-        switch self {
-        case .field(let field): PredicateOperand(record, field)
-        case .constant(let constant, _): constant.operand
-        case .evaluatedObject:
-            .object(root: record.model.entities[record.entityNumber].root, key: record.key)
-        }
-    }
 }
 
 /// The entity whose properties a predicate's names mean, and what may be compared with what.

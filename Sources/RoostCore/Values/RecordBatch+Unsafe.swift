@@ -19,9 +19,7 @@ extension RecordBatch {
         return try arena.span.bytes.withUnsafeBytes { (arena) throws(Failure) in
             // SAFETY: entries are made only by `endRecord` and `append`, for bytes that lie in the arena.
             let bytes = UnsafeRawBufferPointer(rebasing: arena[entry.offset..<entry.offset + entry.count])
-            return try body(
-                RecordReader(
-                    unchecked: bytes, key: entry.key, layout: model.entities[Int(entry.entity)].layout, model: model))
+            return try body(RecordReader(unchecked: bytes, key: entry.key, model: model))
         }
     }
 
@@ -31,10 +29,7 @@ extension RecordBatch {
         try arena.span.bytes.withUnsafeBytes { (arena) throws(Failure) in
             for entry in entries {
                 let bytes = UnsafeRawBufferPointer(rebasing: arena[entry.offset..<entry.offset + entry.count])
-                try body(
-                    RecordReader(
-                        unchecked: bytes, key: entry.key, layout: model.entities[Int(entry.entity)].layout,
-                        model: model))
+                try body(RecordReader(unchecked: bytes, key: entry.key, model: model))
             }
         }
     }
@@ -59,7 +54,7 @@ extension RecordBatch {
         entries.append(
             Entry(
                 offset: offset, count: record.bytes.count, key: record.key,
-                entity: Int32(truncatingIfNeeded: record.layout.entityNumber)))
+                entity: Int32(truncatingIfNeeded: record.entityNumber)))
     }
 
     /// Appends a copy of a record.
@@ -282,7 +277,7 @@ extension RecordBatch {
                 let entry = entries[index]
                 return RecordReader(
                     unchecked: UnsafeRawBufferPointer(rebasing: arena[entry.offset..<entry.offset + entry.count]),
-                    key: entry.key, layout: model.entities[Int(entry.entity)].layout, model: model)
+                    key: entry.key, model: model)
             }
         }
     }

@@ -96,7 +96,7 @@ public struct Record: Sendable, Hashable {
         _ body: (RecordReader) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try withBytes { (bytes) throws(Failure) in
-            try body(RecordReader(unchecked: bytes, key: key, layout: layout, model: model))
+            try body(RecordReader(unchecked: bytes, key: key, model: model))
         }
     }
 

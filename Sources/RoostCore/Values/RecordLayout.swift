@@ -117,7 +117,7 @@ public final class RecordLayout: Sendable {
     /// The position of the first field whose bytes are in the tail; the count of fields if there is none.
     public let firstVariableField: Int
     /// A record without values, to start from: every field null.
-    @usableFromInline let template: [UInt8]
+    @usableFromInline package let template: [UInt8]
     private let indexByName: [String: Int]
 
     init(entity: EntityName, entityNumber: Int, drafts: [Draft]) {

@@ -5,57 +5,64 @@ internal import Foundation
 /// Its structure was checked before it was made (lengths, ends, entity), so reading cannot leave the bytes. Fields are
 /// addressed by ``RecordLayout/Field`` of ``layout``; reading a null field gives zero, or no bytes.
 public struct RecordReader {
-    /// How the record is laid out.
-    public let layout: RecordLayout
     /// The record's bytes.
     public let bytes: UnsafeRawBufferPointer
     /// The object's key.
     public let key: Int64
-    @usableFromInline let model: ManagedObjectModel
+    // SAFETY: a reader is valid only inside the closure it was passed to, and so are the bytes. Whoever made it (a batch, a record, a
+    // store's snapshot) holds the model meanwhile, and the model its shapes. Counting references would cost more than reading a field.
+    @usableFromInline unowned(unsafe) let unownedModel: ManagedObjectModel.Resolved
+
+    /// How the record is laid out.
+    @inlinable public var layout: RecordLayout { unownedModel.shapes[entityNumber].layout }
+    /// The model whose layouts apply.
+    @inlinable var model: ManagedObjectModel { ManagedObjectModel(resolved: unownedModel) }
 
     /// Wraps bytes after checking their structure: header, entity, field count, ends of the tail.
     ///
     /// - Parameters:
     ///   - bytes: One whole record.
     ///   - key: The object's key, for messages and hashes.
-    ///   - model: The model whose layouts apply.
+    ///   - model: The model whose layouts apply; the caller holds it as long as the reader is used.
     /// - Throws: Code `corrupted`, naming the object.
     /// - Complexity: O(1) plus the number of fields in the tail.
-    public init(
+    package init(
         checking bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel
     ) throws(StoreError) {
         guard bytes.count >= RecordLayout.Header.bitmap, bytes.count <= RecordLayout.maximumByteCount else {
             throw Self.damaged(key: key, entity: nil, "it is shorter than its header")
         }
         let entity = Int(Self.load(bytes, RecordLayout.Header.entity, as: UInt16.self))
-        guard entity < model.entities.count else {
+        let shapes = model.resolved.shapes
+        guard entity < shapes.count else {
             throw Self.damaged(key: key, entity: nil, "it names an entity that the model does not have")
         }
-        let layout = model.entities[entity].layout
-        guard Int(Self.load(bytes, RecordLayout.Header.fieldCount, as: UInt16.self)) == layout.fields.count,
-            bytes.count >= layout.fixedByteCount
-        else { throw Self.damaged(key: key, entity: layout.entity, "its fields are not those of its entity") }
+        let shape = shapes[entity]
+        guard Int(Self.load(bytes, RecordLayout.Header.fieldCount, as: UInt16.self)) == shape.fieldCount,
+            bytes.count >= shape.fixedByteCount
+        else { throw Self.damaged(key: key, entity: shape.layout.entity, "its fields are not those of its entity") }
         var end = 0
-        for index in layout.firstVariableField..<layout.fields.count {
-            let next = Int(Self.load(bytes, layout.fields[index].byteOffset, as: UInt32.self))
+        var offset = shape.firstVariableByteOffset
+        while offset < shape.fixedByteCount {
+            let next = Int(Self.load(bytes, offset, as: UInt32.self))
             guard next >= end else {
-                throw Self.damaged(key: key, entity: layout.entity, "its values overlap")
+                throw Self.damaged(key: key, entity: shape.layout.entity, "its values overlap")
             }
             end = next
+            offset += 4
         }
-        guard layout.fixedByteCount + end == bytes.count else {
-            throw Self.damaged(key: key, entity: layout.entity, "its length is not that of its values")
+        guard shape.fixedByteCount + end == bytes.count else {
+            throw Self.damaged(key: key, entity: shape.layout.entity, "its length is not that of its values")
         }
-        self.init(unchecked: bytes, key: key, layout: layout, model: model)
+        self.init(unchecked: bytes, key: key, model: model)
     }
 
     /// Wraps bytes whose structure is known to be right.
     @inlinable
-    init(unchecked bytes: UnsafeRawBufferPointer, key: Int64, layout: RecordLayout, model: ManagedObjectModel) {
+    init(unchecked bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel) {
         self.bytes = bytes
         self.key = key
-        self.layout = layout
-        self.model = model
+        unownedModel = model.resolved
     }
 
     static func damaged(key: Int64, entity: EntityName?, _ reason: String) -> StoreError {
@@ -78,12 +85,18 @@ extension RecordReader {
     /// The object's identity.
     public var id: ObjectID { ObjectID(layout.entity, key) }
     /// The number of the object's entity.
-    public var entityNumber: Int { layout.entityNumber }
+    @inlinable
+    public var entityNumber: Int { Int(Self.load(bytes, RecordLayout.Header.entity, as: UInt16.self)) }
+    /// The number of the root of the hierarchy of the object's entity.
+    package var rootNumber: Int { unownedModel.shapes[entityNumber].root }
     /// How often the object was written: 1 after its insertion, one more after each update.
+    @inlinable
     public var version: UInt32 { Self.load(bytes, RecordLayout.Header.version, as: UInt32.self) }
     /// The checksum that the record carries.
+    @inlinable
     public var storedChecksum: UInt64 { Self.load(bytes, RecordLayout.Header.checksum, as: UInt64.self) }
     /// The content hash that the record carries, out of its checksum.
+    @inlinable
     public var storedContentHash: UInt64 { storedChecksum ^ RecordHash.versionMask(version) }
     /// The content hash, computed from the bytes.
     public var computedContentHash: UInt64 { RecordHash.content(of: bytes, key: key) }
@@ -102,6 +115,7 @@ extension RecordReader {
     }
 
     /// The value of an integer field of any width, or of an order, or the key of a reference.
+    @inlinable
     public func integer(_ field: RecordLayout.Field) -> Int64 {
         switch field.kind {
         case .integer32: Int64(Int32(bitPattern: Self.load(bytes, field.byteOffset, as: UInt32.self)))
@@ -114,6 +128,7 @@ extension RecordReader {
     }
 
     /// The value of a double, float or date field, as a double.
+    @inlinable
     public func double(_ field: RecordLayout.Field) -> Double {
         switch field.kind {
         case .double, .date: Double(bitPattern: Self.load(bytes, field.byteOffset, as: UInt64.self))
@@ -123,30 +138,22 @@ extension RecordReader {
     }
 
     /// The bits of a float field, which conversion to double would change for a signalling NaN.
+    @inlinable
     public func floatBits(_ field: RecordLayout.Field) -> UInt32 {
         field.kind == .float ? Self.load(bytes, field.byteOffset, as: UInt32.self) : 0
     }
 
     /// The value of a boolean field.
+    @inlinable
     public func boolean(_ field: RecordLayout.Field) -> Bool { field.kind == .boolean && bytes[field.byteOffset] != 0 }
 
     /// The value of a decimal field; nil when its bytes are not canonical.
     public func decimal(_ field: RecordLayout.Field) -> DecimalNumber? {
-        guard field.kind == .decimal else { return nil }
-        let low = Self.load(bytes, field.byteOffset, as: UInt64.self)
-        let high = Self.load(bytes, field.byteOffset + 8, as: UInt64.self)
-        let exponent = Int16(bitPattern: Self.load(bytes, field.byteOffset + 16, as: UInt16.self))
-        let (sign, zero) = (bytes[field.byteOffset + 18], bytes[field.byteOffset + 19])
-        guard zero == 0, sign <= 2 else { return nil }
-        if sign == 2 { return low == 0 && high == 0 && exponent == 0 ? .nan : nil }
-        let mantissa = UInt128(high) << 64 | UInt128(low)
-        guard DecimalNumber.isCanonical(mantissa: mantissa, exponent: exponent, isNegative: sign == 1) else {
-            return nil
-        }
-        return DecimalNumber(isNegative: sign == 1, mantissa: mantissa, exponent: Int(exponent))
+        field.kind == .decimal ? DecimalNumber(slot: bytes(field)) : nil
     }
 
     /// The bytes of the field: the tail's part of a variable field, the slot of any other.
+    @inlinable
     public func bytes(_ field: RecordLayout.Field) -> UnsafeRawBufferPointer {
         guard field.kind.isVariable else {
             return UnsafeRawBufferPointer(rebasing: bytes[field.byteOffset..<field.byteOffset + field.kind.width])
@@ -160,6 +167,7 @@ extension RecordReader {
     }
 
     /// The key and the concrete entity's number that a reference or object-ID field holds; nil when null.
+    @inlinable
     public func reference(_ field: RecordLayout.Field) -> (entity: Int, key: Int64)? {
         guard !isNull(field) else { return nil }
         switch field.kind {
@@ -251,22 +259,22 @@ extension RecordReader {
     }
 }
 
-extension UnsafeRawBufferPointer {
-    /// Whether the bytes are well-formed UTF-8: no surrogates, no overlong forms, nothing cut off.
-    public var isValidUTF8: Bool {
-        // Most text is ASCII: eight bytes at a time, then the standard library's decoder from there.
-        var offset = 0
-        while offset + 8 <= count, loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
-            offset += 8
+extension DecimalNumber {
+    /// Reads the 20 bytes of a decimal's slot in a record; nil when they are not canonical.
+    init?(slot bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == 20 else { return nil }
+        let low = RecordReader.load(bytes, 0, as: UInt64.self)
+        let high = RecordReader.load(bytes, 8, as: UInt64.self)
+        let exponent = Int16(bitPattern: RecordReader.load(bytes, 16, as: UInt16.self))
+        let (sign, zero) = (bytes[18], bytes[19])
+        guard zero == 0, sign <= 2 else { return nil }
+        if sign == 2 {
+            guard low == 0, high == 0, exponent == 0 else { return nil }
+            self = .nan
+            return
         }
-        var decoder = UTF8()
-        var iterator = self[offset...].makeIterator()
-        while true {
-            switch decoder.decode(&iterator) {
-            case .scalarValue: continue
-            case .emptyInput: return true
-            case .error: return false
-            }
-        }
+        let mantissa = UInt128(high) << 64 | UInt128(low)
+        guard Self.isCanonical(mantissa: mantissa, exponent: exponent, isNegative: sign == 1) else { return nil }
+        self.init(isNegative: sign == 1, mantissa: mantissa, exponent: Int(exponent))
     }
 }

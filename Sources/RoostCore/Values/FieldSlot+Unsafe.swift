@@ -1,0 +1,58 @@
+/// Where one field is in the records of one entity: a ``RecordLayout/Field`` without its name, so that copying it costs nothing.
+struct FieldSlot: Sendable {
+    let kind: RecordLayout.Field.Kind
+    /// The bit of the field in the byte of the bitmap.
+    private let nullMask: UInt8
+    private let nullByte: Int32
+    private let byteOffset: Int32
+    /// Where the tail starts.
+    private let tail: Int32
+    /// Where the slot of the tail field before this one is, whose end is this one's start; 0 for the first one.
+    private let precedingSlot: Int32
+
+    init(_ field: RecordLayout.Field, in layout: RecordLayout) {
+        kind = field.kind
+        nullMask = 1 << UInt8(field.index & 7)
+        nullByte = Int32(truncatingIfNeeded: RecordLayout.Header.bitmap + field.index >> 3)
+        byteOffset = Int32(truncatingIfNeeded: field.byteOffset)
+        tail = Int32(truncatingIfNeeded: layout.fixedByteCount)
+        precedingSlot = field.index > layout.firstVariableField ? byteOffset - 4 : 0
+    }
+
+    // SAFETY of all below: a slot is used on records of the layout it was made for, whose structure was checked: they have all
+    // bytes of the fixed part, and ends in the tail ascend and do not pass the record's end.
+
+    func isNull(in record: RecordReader) -> Bool { record.bytes[Int(nullByte)] & nullMask != 0 }
+
+    func integer(in record: RecordReader) -> Int64 {
+        let (bytes, offset) = (record.bytes, Int(byteOffset))
+        switch kind {
+        case .integer32: return Int64(Int32(bitPattern: RecordReader.load(bytes, offset, as: UInt32.self)))
+        case .integer16: return Int64(Int16(bitPattern: RecordReader.load(bytes, offset, as: UInt16.self)))
+        case .boolean: return Int64(bytes[offset])
+        default: return Int64(bitPattern: RecordReader.load(bytes, offset, as: UInt64.self))
+        }
+    }
+
+    func double(in record: RecordReader) -> Double {
+        kind == .float
+            ? Double(Float(bitPattern: RecordReader.load(record.bytes, Int(byteOffset), as: UInt32.self)))
+            : Double(bitPattern: RecordReader.load(record.bytes, Int(byteOffset), as: UInt64.self))
+    }
+
+    /// The number of the entity that a polymorphic reference or an object ID names.
+    func entity(in record: RecordReader) -> Int {
+        Int(RecordReader.load(record.bytes, Int(byteOffset) + 8, as: UInt32.self))
+    }
+
+    /// The bytes of a tail field, or the slot of any other.
+    func bytes(in record: RecordReader) -> UnsafeRawBufferPointer {
+        let bytes = record.bytes
+        guard kind.isVariable else {
+            return UnsafeRawBufferPointer(rebasing: bytes[Int(byteOffset)..<Int(byteOffset) + kind.width])
+        }
+        let start = precedingSlot == 0 ? 0 : Int(RecordReader.load(bytes, Int(precedingSlot), as: UInt32.self))
+        let end = Int(RecordReader.load(bytes, Int(byteOffset), as: UInt32.self))
+        return UnsafeRawBufferPointer(rebasing: bytes[Int(tail) + start..<Int(tail) + end])
+    }
+}

@@ -1,0 +1,40 @@
+/// What the structure of a record is checked against, by entity number.
+///
+/// Belongs to a built model. It is asked for every record that is read, so it holds plain numbers: reading it costs no reference
+/// counting.
+@usableFromInline
+final class RecordShapes: @unchecked Sendable {
+    // Proof of Sendable: the shapes are written in `init`, before anybody else has the object, and freed in `deinit`.
+
+    /// One entity's records.
+    @usableFromInline
+    struct Shape {
+        let fieldCount: Int
+        let fixedByteCount: Int
+        /// Where the slots of the fields in the tail start, which lie side by side up to the tail.
+        let firstVariableByteOffset: Int
+        /// The number of the root of the entity's hierarchy.
+        let root: Int
+        // SAFETY: `layouts` holds it as long as there are shapes.
+        @usableFromInline unowned(unsafe) let layout: RecordLayout
+    }
+
+    @usableFromInline let shapes: UnsafeMutableBufferPointer<Shape>
+    private let layouts: [RecordLayout]
+
+    init(_ entities: [ManagedObjectModel.Entity]) {
+        layouts = entities.map(\.layout)
+        shapes = .allocate(capacity: entities.count)
+        _ = shapes.initialize(
+            from: entities.map { entity in
+                let layout = entity.layout
+                return Shape(
+                    fieldCount: layout.fields.count, fixedByteCount: layout.fixedByteCount,
+                    firstVariableByteOffset: layout.firstVariableField < layout.fields.count
+                        ? layout.fields[layout.firstVariableField].byteOffset : layout.fixedByteCount,
+                    root: entity.root, layout: layout)
+            })
+    }
+
+    deinit { shapes.deallocate() }
+}

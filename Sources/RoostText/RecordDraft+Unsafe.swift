@@ -1,0 +1,150 @@
+internal import RoostCore
+
+/// A record while its values come in, in any order.
+///
+/// Values of fixed width go to their places at once; the bytes of the others are put together at the end, in the layout's order.
+/// Its memory is used again for the next record.
+final class RecordDraft {
+    /// Where the bytes of a tail field are among those that came in.
+    private struct Part {
+        /// The record that the part belongs to; it is there only for the current one.
+        var stamp = 0
+        var start = 0
+        var count = 0
+    }
+
+    // One thread uses a draft, and nothing that its methods call comes back to it: no access can overlap another, and looking for
+    // that at every value costs more than storing it.
+    // SAFETY: `record` has at least `fixedByteCount` bytes, and every slot of the layout ends before that; `tail` has at least
+    // `tailByteCount` bytes, and parts lie in them.
+    @exclusivity(unchecked) private var record: UnsafeMutableRawBufferPointer
+    @exclusivity(unchecked) private var tail: UnsafeMutableRawBufferPointer
+    @exclusivity(unchecked) private var tailByteCount = 0
+    @exclusivity(unchecked) private var parts: [Part]
+    @exclusivity(unchecked) private var stamp = 0
+    @exclusivity(unchecked) private var layout: RecordLayout?
+
+    /// - Parameter layouts: Those of the records that are going to be made.
+    init(_ layouts: [RecordLayout]) {
+        record = .allocate(byteCount: 4096, alignment: 16)
+        tail = .allocate(byteCount: 4096, alignment: 16)
+        parts = Array(repeating: Part(), count: layouts.map(\.fields.count).max() ?? 0)
+    }
+
+    deinit {
+        record.deallocate()
+        tail.deallocate()
+    }
+
+    /// Starts a record with every field null.
+    func begin(_ layout: RecordLayout) {
+        self.layout = layout
+        stamp += 1
+        tailByteCount = 0
+        Self.grow(&record, to: layout.fixedByteCount, keeping: 0)
+        layout.template.withUnsafeBytes { record.copyMemory(from: $0) }
+    }
+
+    // MARK: Values
+
+    /// Sets a field whose slot has this width.
+    @inline(__always)
+    func set<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, _ field: borrowing RecordLayout.Field) {
+        record.storeBytes(of: value.littleEndian, toByteOffset: field.byteOffset, as: T.self)
+        clearNull(field.index)
+    }
+
+    /// Sets a reference with the number of its entity.
+    func set(key: Int64, entity: Int, _ field: borrowing RecordLayout.Field) {
+        record.storeBytes(
+            of: UInt32(truncatingIfNeeded: entity).littleEndian, toByteOffset: field.byteOffset + 8, as: UInt32.self)
+        set(key, field)
+    }
+
+    /// Sets a decimal field.
+    func set(_ value: DecimalNumber, _ field: borrowing RecordLayout.Field) {
+        let offset = field.byteOffset
+        record.storeBytes(
+            of: UInt64(truncatingIfNeeded: value.mantissa >> 64).littleEndian, toByteOffset: offset + 8, as: UInt64.self
+        )
+        record.storeBytes(of: value.exponent.littleEndian, toByteOffset: offset + 16, as: Int16.self)
+        record[offset + 18] = value.isNaN ? 2 : (value.isNegative ? 1 : 0)
+        set(UInt64(truncatingIfNeeded: value.mantissa), field)
+    }
+
+    /// Marks a composite as present.
+    func setPresent(_ field: borrowing RecordLayout.Field) { clearNull(field.index) }
+
+    /// Sets a field of 16 bytes to what `body` writes, unless that returns false.
+    func setUUID(_ field: borrowing RecordLayout.Field, _ body: (UnsafeMutableRawBufferPointer) -> Bool) -> Bool {
+        let slot = UnsafeMutableRawBufferPointer(rebasing: record[field.byteOffset..<field.byteOffset + 16])
+        guard body(slot) else { return false }
+        clearNull(field.index)
+        return true
+    }
+
+    /// Sets a tail field to what `body` writes, which returns the number of bytes, or nil for none at all.
+    func setBytes(
+        _ field: borrowing RecordLayout.Field, atMost count: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int?
+    ) -> Bool {
+        Self.grow(&tail, to: tailByteCount + count, keeping: tailByteCount)
+        let room = UnsafeMutableRawBufferPointer(rebasing: tail[tailByteCount..<tailByteCount + count])
+        guard let written = body(room) else { return false }
+        parts[field.index] = Part(stamp: stamp, start: tailByteCount, count: written)
+        tailByteCount += written
+        clearNull(field.index)
+        return true
+    }
+
+    /// Whether nothing was set yet.
+    func isNull(_ field: borrowing RecordLayout.Field) -> Bool {
+        record[RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
+    }
+
+    private func clearNull(_ index: Int) {
+        record[RecordLayout.Header.bitmap + index >> 3] &= ~(1 << UInt8(index & 7))
+    }
+
+    // MARK: The record
+
+    /// Appends the record to a batch.
+    ///
+    /// - Throws: Code `limitExceeded` when it is larger than ``RecordLayout/maximumByteCount``.
+    func finish(key: Int64, version: UInt32, into batch: inout RecordBatch) throws(StoreError) {
+        guard let layout else { preconditionFailure("finish without begin") }
+        let fixed = layout.fixedByteCount
+        guard fixed + tailByteCount <= RecordLayout.maximumByteCount else {
+            throw StoreError(
+                .limitExceeded,
+                "The record of \(layout.entity)/p\(key) would be larger than \(RecordLayout.maximumByteCount) bytes.")
+        }
+        Self.grow(&record, to: fixed + tailByteCount, keeping: fixed)
+        // The slots of the tail fields lie side by side in front of the tail.
+        var slot = fixed - 4 * (layout.fields.count - layout.firstVariableField)
+        var end = 0
+        for index in layout.firstVariableField..<layout.fields.count {
+            let part = parts[index]
+            if part.stamp == stamp, part.count > 0 {
+                UnsafeMutableRawBufferPointer(rebasing: record[fixed + end..<fixed + end + part.count])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: tail[part.start..<part.start + part.count]))
+                end += part.count
+            }
+            record.storeBytes(of: UInt32(truncatingIfNeeded: end).littleEndian, toByteOffset: slot, as: UInt32.self)
+            slot += 4
+        }
+        record.storeBytes(of: version.littleEndian, toByteOffset: RecordLayout.Header.version, as: UInt32.self)
+        let bytes = UnsafeRawBufferPointer(rebasing: record[..<(fixed + end)])
+        let checksum = RecordHash.content(of: bytes, key: key) ^ RecordHash.versionMask(version)
+        record.storeBytes(of: checksum.littleEndian, toByteOffset: RecordLayout.Header.checksum, as: UInt64.self)
+        let model = batch.model
+        batch.append(try RecordReader(checking: bytes, key: key, model: model))
+    }
+
+    private static func grow(_ memory: inout UnsafeMutableRawBufferPointer, to count: Int, keeping kept: Int) {
+        guard memory.count < count else { return }
+        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, memory.count * 2), alignment: 16)
+        larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<kept]))
+        memory.deallocate()
+        memory = larger
+    }
+}
