@@ -4,7 +4,7 @@ SWIFT ?= swift
 OBJECTS ?= 100000
 SEED ?= 1
 DEMO_DIRECTORY ?= .build/demo
-SOURCES = Package.swift Sources Conformance Tests
+SOURCES = Package.swift Sources Conformance Tests Benchmarks/Package.swift Benchmarks/Sources
 
 .PHONY: setup demo test lint docs clean
 
