@@ -58,7 +58,7 @@ void abandon(object_sink *sink) {
     sink->state = nullptr;
 }
 
-int begin(baseline_run *run, const char *path, write_mode, object_sink *out) {
+int begin(baseline_run *run, const char *path, write_options, object_sink *out) {
     auto *writer = new JSONWriter;
     writer->run = run;
     *out = object_sink{writer, write_album, write_track};

@@ -15,7 +15,7 @@ static int open_session(baseline_run *run) {
     if (session == NULL) return baseline_fail(run, "out of memory");
     run->state = session;
     session->next_id = run->track_count + 1;
-    return lmdb_open(run, run->path, WRITE_LOGGED, &session->store);
+    return lmdb_open(run, run->path, 1, &session->store);
 }
 
 static void close_session(baseline_run *run) {

@@ -13,10 +13,11 @@ int lmdb_fail(baseline_run *run, int code) { return baseline_fail(run, "LMDB: %s
 static int open_databases(baseline_run *run, lmdb_store *store) {
     MDB_txn *transaction = NULL;
     TRY_LMDB(run, mdb_txn_begin(store->environment, NULL, 0, &transaction));
-    unsigned pairs = MDB_CREATE | MDB_INTEGERKEY | MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP;
+    unsigned pairs = MDB_CREATE | MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP;
     int code = mdb_dbi_open(transaction, "tracks", MDB_CREATE | MDB_INTEGERKEY, &store->tracks);
     if (code == 0) code = mdb_dbi_open(transaction, "albums", MDB_CREATE | MDB_INTEGERKEY, &store->albums);
-    if (code == 0) code = mdb_dbi_open(transaction, "tracks_by_album", pairs, &store->tracks_by_album);
+    if (code == 0) code = mdb_dbi_open(transaction, "tracks_by_album", pairs | MDB_INTEGERKEY, &store->tracks_by_album);
+    if (code == 0) code = mdb_dbi_open(transaction, "tracks_by_title", pairs, &store->tracks_by_title);
     if (code != 0) {
         mdb_txn_abort(transaction);
         return lmdb_fail(run, code);
@@ -25,8 +26,8 @@ static int open_databases(baseline_run *run, lmdb_store *store) {
     return 0;
 }
 
-int lmdb_open(baseline_run *run, const char *path, write_mode mode, lmdb_store *out) {
-    unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (mode == WRITE_UNPUBLISHED ? MDB_NOSYNC : 0);
+int lmdb_open(baseline_run *run, const char *path, int is_flushed, lmdb_store *out) {
+    unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (is_flushed ? 0 : MDB_NOSYNC);
     TRY_LMDB(run, mdb_env_create(&out->environment));
     int code = mdb_env_set_mapsize(out->environment, map_bytes);
     if (code == 0) code = mdb_env_set_maxdbs(out->environment, 4);
@@ -150,7 +151,7 @@ static int send_albums(baseline_run *run, const lmdb_store *store, const object_
 
 static int read_all(baseline_run *run, const char *path, const object_sink *sink) {
     lmdb_store store = {0};
-    TRY(lmdb_open(run, path, WRITE_LOGGED, &store));
+    TRY(lmdb_open(run, path, 1, &store));
     int result = send_albums(run, &store, sink);
     if (result == 0) result = lmdb_send_tracks(run, &store, sink);
     lmdb_close(&store);
@@ -164,13 +165,38 @@ typedef struct album_entry {
     int64_t album, track;
 } album_entry;
 
+/// A track and its title, where it lies in the map, to be sorted by title.
+typedef struct title_entry {
+    const uint8_t *title;
+    int64_t track;
+    uint8_t length;
+} title_entry;
+
 typedef struct lmdb_writer {
     baseline_run *run;
     lmdb_store store;
-    write_mode mode;
+    write_options options;
+    /// The objects of the current transaction.
+    int64_t count;
     MDB_txn *transaction;
     MDB_cursor *albums, *tracks;
 } lmdb_writer;
+
+static int begin_transaction(lmdb_writer *writer) {
+    TRY_LMDB(writer->run, mdb_txn_begin(writer->store.environment, NULL, 0, &writer->transaction));
+    TRY_LMDB(writer->run, mdb_cursor_open(writer->transaction, writer->store.albums, &writer->albums));
+    TRY_LMDB(writer->run, mdb_cursor_open(writer->transaction, writer->store.tracks, &writer->tracks));
+    return 0;
+}
+
+static int commit(lmdb_writer *writer) {
+    MDB_txn *transaction = writer->transaction;
+    mdb_cursor_close(writer->albums);
+    mdb_cursor_close(writer->tracks);
+    writer->transaction = NULL;
+    TRY_LMDB(writer->run, mdb_txn_commit(transaction));
+    return 0;
+}
 
 static int append(lmdb_writer *writer, MDB_cursor *cursor, int64_t id, uint8_t *bytes, size_t byte_count) {
     MDB_val key = {sizeof id, &id}, value = {byte_count, bytes};
@@ -178,16 +204,32 @@ static int append(lmdb_writer *writer, MDB_cursor *cursor, int64_t id, uint8_t *
     return 0;
 }
 
+/// Ends the transaction when it has the objects it should have.
+static int commit_if_full(lmdb_writer *writer) {
+    writer->count += 1;
+    if (writer->count != writer->options.commit_count) return 0;
+    writer->count = 0;
+    TRY(commit(writer));
+    return begin_transaction(writer);
+}
+
 static int write_album(void *state, const album *value) {
     lmdb_writer *writer = state;
     uint8_t bytes[LMDB_PACKED_LIMIT];
-    return append(writer, writer->albums, value->id, bytes, pack_album(value, bytes));
+    TRY(append(writer, writer->albums, value->id, bytes, pack_album(value, bytes)));
+    return commit_if_full(writer);
 }
 
 static int write_track(void *state, const track *value) {
     lmdb_writer *writer = state;
     uint8_t bytes[LMDB_PACKED_LIMIT];
-    return append(writer, writer->tracks, value->id, bytes, lmdb_pack_track(value, bytes));
+    TRY(append(writer, writer->tracks, value->id, bytes, lmdb_pack_track(value, bytes)));
+    if (writer->options.commit_count > 0) {
+        int64_t album_id = value->album, id = value->id;
+        MDB_val key = {sizeof album_id, &album_id}, entry = {sizeof id, &id};
+        TRY_LMDB(writer->run, mdb_put(writer->transaction, writer->store.tracks_by_album, &key, &entry, 0));
+    }
+    return commit_if_full(writer);
 }
 
 static void abandon(object_sink *sink) {
@@ -199,20 +241,13 @@ static void abandon(object_sink *sink) {
     sink->state = NULL;
 }
 
-static int begin_transaction(lmdb_writer *writer) {
-    TRY_LMDB(writer->run, mdb_txn_begin(writer->store.environment, NULL, 0, &writer->transaction));
-    TRY_LMDB(writer->run, mdb_cursor_open(writer->transaction, writer->store.albums, &writer->albums));
-    TRY_LMDB(writer->run, mdb_cursor_open(writer->transaction, writer->store.tracks, &writer->tracks));
-    return 0;
-}
-
-static int begin(baseline_run *run, const char *path, write_mode mode, object_sink *out) {
+static int begin(baseline_run *run, const char *path, write_options options, object_sink *out) {
     lmdb_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL) return baseline_fail(run, "out of memory");
     writer->run = run;
-    writer->mode = mode;
+    writer->options = options;
     *out = (object_sink){.state = writer, .take_album = write_album, .take_track = write_track};
-    if (lmdb_open(run, path, mode, &writer->store) != 0 || begin_transaction(writer) != 0) {
+    if (lmdb_open(run, path, !options.is_unpublished, &writer->store) != 0 || begin_transaction(writer) != 0) {
         abandon(out);
         return -1;
     }
@@ -238,7 +273,7 @@ static int append_entries(lmdb_writer *writer, album_entry *entries, size_t coun
     return 0;
 }
 
-static int build_index(lmdb_writer *writer) {
+static int build_album_index(lmdb_writer *writer) {
     MDB_stat counts;
     TRY_LMDB(writer->run, mdb_stat(writer->transaction, writer->store.tracks, &counts));
     album_entry *entries = malloc((counts.ms_entries + 1) * sizeof *entries);
@@ -260,22 +295,62 @@ static int build_index(lmdb_writer *writer) {
     return result;
 }
 
-static int commit(lmdb_writer *writer) {
-    MDB_txn *transaction = writer->transaction;
-    mdb_cursor_close(writer->albums);
-    mdb_cursor_close(writer->tracks);
-    writer->transaction = NULL;
-    TRY_LMDB(writer->run, mdb_txn_commit(transaction));
+static int compare_title_entries(const void *left, const void *right) {
+    const title_entry *a = left, *b = right;
+    int order = memcmp(a->title, b->title, a->length < b->length ? a->length : b->length);
+    if (order != 0) return order;
+    if (a->length != b->length) return a->length < b->length ? -1 : 1;
+    return a->track < b->track ? -1 : a->track > b->track;
+}
+
+static int same_title(const title_entry *a, const title_entry *b) {
+    return a->length == b->length && memcmp(a->title, b->title, a->length) == 0;
+}
+
+static int append_titles(lmdb_writer *writer, title_entry *entries, size_t count) {
+    MDB_cursor *cursor = NULL;
+    TRY_LMDB(writer->run, mdb_cursor_open(writer->transaction, writer->store.tracks_by_title, &cursor));
+    for (size_t index = 0; index < count; index++) {
+        int is_first = index == 0 || !same_title(&entries[index], &entries[index - 1]);
+        // LMDB copies the key and does not change it.
+        MDB_val key = {entries[index].length, (void *)entries[index].title}, value = {8, &entries[index].track};
+        TRY_LMDB(writer->run, mdb_cursor_put(cursor, &key, &value, is_first ? MDB_APPEND : MDB_APPENDDUP));
+    }
+    mdb_cursor_close(cursor);
     return 0;
+}
+
+static int build_title_index(lmdb_writer *writer) {
+    MDB_stat counts;
+    TRY_LMDB(writer->run, mdb_stat(writer->transaction, writer->store.tracks, &counts));
+    title_entry *entries = malloc((counts.ms_entries + 1) * sizeof *entries);
+    if (entries == NULL) return baseline_fail(writer->run, "out of memory");
+    MDB_val key, bytes;
+    size_t count = 0;
+    int code = mdb_cursor_get(writer->tracks, &key, &bytes, MDB_FIRST);
+    for (; code == 0 && count < counts.ms_entries; count++) {
+        const uint8_t *packed = bytes.mv_data;
+        entries[count] = (title_entry){packed + PACKED_TITLE, lmdb_number(key.mv_data), packed[PACKED_TITLE_LENGTH]};
+        code = mdb_cursor_get(writer->tracks, &key, &bytes, MDB_NEXT);
+    }
+    int result = code == MDB_NOTFOUND || count == counts.ms_entries ? 0 : lmdb_fail(writer->run, code);
+    if (result == 0) {
+        qsort(entries, count, sizeof *entries, compare_title_entries);
+        result = append_titles(writer, entries, count);
+    }
+    free(entries);
+    return result;
 }
 
 static int finish(baseline_run *run, object_sink *sink) {
     lmdb_writer *writer = sink->state;
     int result = commit(writer);
-    if (result == 0) result = begin_transaction(writer);
-    if (result == 0) result = build_index(writer);
-    if (result == 0) result = commit(writer);
-    if (result == 0 && writer->mode == WRITE_UNPUBLISHED) {
+    int builds_index = writer->options.commit_count == 0;
+    if (result == 0 && builds_index) result = begin_transaction(writer);
+    if (result == 0 && builds_index) result = build_album_index(writer);
+    if (result == 0 && builds_index && writer->options.indexes_title) result = build_title_index(writer);
+    if (result == 0 && builds_index) result = commit(writer);
+    if (result == 0 && writer->options.is_unpublished) {
         int code = mdb_env_sync(writer->store.environment, 1);
         if (code != 0) result = lmdb_fail(run, code);
     }

@@ -5,17 +5,17 @@
 
 #include "stores.h"
 
-/// An open environment and its three databases.
+/// An open environment and its databases.
 typedef struct lmdb_store {
     MDB_env *environment;
-    MDB_dbi tracks, albums, tracks_by_album;
+    MDB_dbi tracks, albums, tracks_by_album, tracks_by_title;
 } lmdb_store;
 
 /// The most bytes of a packed object.
 #define LMDB_PACKED_LIMIT 256
 
-/// Opens the environment, a new one when there is none.
-int lmdb_open(baseline_run *run, const char *path, write_mode mode, lmdb_store *out);
+/// Opens the environment, a new one when there is none. Unless `is_flushed`, commits do not wait for the disk.
+int lmdb_open(baseline_run *run, const char *path, int is_flushed, lmdb_store *out);
 
 void lmdb_close(lmdb_store *store);
 

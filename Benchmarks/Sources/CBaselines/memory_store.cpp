@@ -94,7 +94,7 @@ int write_track(void *state, const track *value) {
     return 0;
 }
 
-int begin(baseline_run *run, const char *, write_mode, object_sink *out) {
+int begin(baseline_run *run, const char *, write_options, object_sink *out) {
     auto *store = new MemoryStore;
     store->tracks.reserve(static_cast<size_t>(run->track_count));
     store->albums.reserve(static_cast<size_t>(tracks_album_count(run->track_count)));
@@ -274,7 +274,7 @@ int delete_tracks(baseline_run *run) {
 int memory_open_library(baseline_run *run) {
     object_sink sink;
     run->state = nullptr;
-    TRY(begin(run, "", WRITE_UNPUBLISHED, &sink));
+    TRY(begin(run, "", write_options(), &sink));
     if (make_all(run, &sink) != 0) {
         abandon(&sink);
         return -1;

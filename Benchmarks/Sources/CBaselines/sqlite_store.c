@@ -5,7 +5,7 @@
 
 /// The SQL of one layout of tables.
 typedef struct sqlite_layout {
-    const char *schema, *insert_album, *insert_track, *index, *select_albums, *select_tracks;
+    const char *schema, *insert_album, *insert_track, *index, *title_index, *select_albums, *select_tracks;
 } sqlite_layout;
 
 static const sqlite_layout plain_layout = {
@@ -16,6 +16,7 @@ static const sqlite_layout plain_layout = {
     .insert_album = "INSERT INTO album(id, title, year) VALUES (?, ?, ?)",
     .insert_track = "INSERT INTO track(" TRACK_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     .index = "CREATE INDEX track_album ON track(album)",
+    .title_index = "CREATE INDEX track_title ON track(title)",
     .select_albums = "SELECT id, title, year FROM album",
     .select_tracks = "SELECT " TRACK_COLUMNS " FROM track",
 };
@@ -37,6 +38,7 @@ static const sqlite_layout core_data_layout = {
     .index = "CREATE INDEX ZTRACK_ZALBUM_INDEX ON ZTRACK(ZALBUM);"
              "UPDATE Z_PRIMARYKEY SET Z_MAX = (SELECT max(Z_PK) FROM ZALBUM) WHERE Z_ENT = 1;"
              "UPDATE Z_PRIMARYKEY SET Z_MAX = (SELECT max(Z_PK) FROM ZTRACK) WHERE Z_ENT = 2",
+    .title_index = "CREATE INDEX ZTRACK_ZTITLE_INDEX ON ZTRACK(ZTITLE)",
     .select_albums = "SELECT Z_PK, ZTITLE, ZYEAR FROM ZALBUM",
     .select_tracks = "SELECT Z_PK, ZTITLE, ZARTIST, ZDURATION, ZPLAYCOUNT, ZLOVED, ZDATE, ZUUID, ZTHUMB, ZALBUM"
                      " FROM ZTRACK",
@@ -188,21 +190,33 @@ typedef struct sqlite_writer {
     const char *path;
     sqlite3 *database;
     sqlite3_stmt *insert_album, *insert_track;
-    write_mode mode;
+    write_options options;
+    /// The objects of the current transaction.
+    int64_t count;
 } sqlite_writer;
+
+/// Ends the transaction when it has the objects it should have.
+static int commit_if_full(sqlite_writer *writer) {
+    writer->count += 1;
+    if (writer->count != writer->options.commit_count) return 0;
+    writer->count = 0;
+    return sqlite_execute(writer->run, writer->database, "COMMIT; BEGIN IMMEDIATE");
+}
 
 static int write_album(void *state, const album *value) {
     sqlite_writer *writer = state;
     sqlite3_bind_int64(writer->insert_album, 1, value->id);
     sqlite3_bind_text(writer->insert_album, 2, value->title, value->title_length, SQLITE_STATIC);
     sqlite3_bind_int64(writer->insert_album, 3, value->year);
-    return sqlite_finish_step(writer->run, writer->database, writer->insert_album);
+    TRY(sqlite_finish_step(writer->run, writer->database, writer->insert_album));
+    return commit_if_full(writer);
 }
 
 static int write_track(void *state, const track *value) {
     sqlite_writer *writer = state;
     sqlite_bind_track(writer->insert_track, value);
-    return sqlite_finish_step(writer->run, writer->database, writer->insert_track);
+    TRY(sqlite_finish_step(writer->run, writer->database, writer->insert_track));
+    return commit_if_full(writer);
 }
 
 static void abandon(object_sink *sink) {
@@ -216,20 +230,21 @@ static void abandon(object_sink *sink) {
 }
 
 static int begin(
-    baseline_run *run, const char *path, write_mode mode, object_sink *out, const sqlite_layout *layout
+    baseline_run *run, const char *path, write_options options, object_sink *out, const sqlite_layout *layout
 ) {
     sqlite_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL) return baseline_fail(run, "out of memory");
     writer->run = run;
     writer->layout = layout;
     writer->path = path;
-    writer->mode = mode;
+    writer->options = options;
     *out = (object_sink){.state = writer, .take_album = write_album, .take_track = write_track};
-    const char *pragmas = mode == WRITE_UNPUBLISHED
+    const char *pragmas = options.is_unpublished
                               ? "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"
                               : "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL";
     if (sqlite_open(run, path, pragmas, &writer->database) != 0
         || sqlite_execute(run, writer->database, layout->schema) != 0
+        || (options.commit_count > 0 && sqlite_execute(run, writer->database, layout->index) != 0)
         || sqlite_prepare(run, writer->database, layout->insert_album, &writer->insert_album) != 0
         || sqlite_prepare(run, writer->database, layout->insert_track, &writer->insert_track) != 0
         || sqlite_execute(run, writer->database, "BEGIN IMMEDIATE") != 0) {
@@ -239,25 +254,28 @@ static int begin(
     return 0;
 }
 
-static int begin_plain(baseline_run *run, const char *path, write_mode mode, object_sink *out) {
-    return begin(run, path, mode, out, &plain_layout);
+static int begin_plain(baseline_run *run, const char *path, write_options options, object_sink *out) {
+    return begin(run, path, options, out, &plain_layout);
 }
 
-static int begin_core_data(baseline_run *run, const char *path, write_mode mode, object_sink *out) {
-    return begin(run, path, mode, out, &core_data_layout);
+static int begin_core_data(baseline_run *run, const char *path, write_options options, object_sink *out) {
+    return begin(run, path, options, out, &core_data_layout);
 }
 
 static int finish(baseline_run *run, object_sink *sink) {
     sqlite_writer *writer = sink->state;
     const char *path = writer->path;
-    write_mode mode = writer->mode;
+    write_options options = writer->options;
     int result = sqlite_execute(run, writer->database, "COMMIT");
-    if (result == 0) result = sqlite_execute(run, writer->database, writer->layout->index);
-    if (result == 0 && mode == WRITE_LOGGED) {
+    if (result == 0 && options.commit_count == 0) result = sqlite_execute(run, writer->database, writer->layout->index);
+    if (result == 0 && options.indexes_title) {
+        result = sqlite_execute(run, writer->database, writer->layout->title_index);
+    }
+    if (result == 0 && !options.is_unpublished) {
         result = sqlite_execute(run, writer->database, "PRAGMA wal_checkpoint(TRUNCATE)");
     }
     abandon(sink);
-    if (result == 0 && mode == WRITE_UNPUBLISHED) result = flush_file(run, path);
+    if (result == 0 && options.is_unpublished) result = flush_file(run, path);
     return result;
 }
 

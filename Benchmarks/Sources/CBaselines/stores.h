@@ -17,20 +17,23 @@ typedef struct object_sink {
 } object_sink;
 
 /// How a new store is written.
-typedef enum write_mode {
-    /// As any program writes: journal or log, one transaction.
-    WRITE_LOGGED,
-    /// Into a file that nobody knows yet: no journal, no flush before the end.
-    WRITE_UNPUBLISHED,
-} write_mode;
+typedef struct write_options {
+    /// Whether nobody knows the file yet: no journal, no flush before the end. Otherwise as any program writes.
+    int is_unpublished;
+    /// Whether the titles of tracks get an index too.
+    int indexes_title;
+    /// The objects of one durable transaction, with the index over the albums kept from the beginning; 0 for one transaction
+    /// over all, and the index afterwards. Such a store has no index over titles.
+    int64_t commit_count;
+} write_options;
 
 /// What can be done with the stores of one library. Functions return 0, or -1 with a message in the run's `error`.
 typedef struct store_kind {
     /// Sends every object of the store at `path` to `sink`.
     int (*read_all)(baseline_run *run, const char *path, const object_sink *sink);
     /// Begins a new store at `path`.
-    int (*begin_writing)(baseline_run *run, const char *path, write_mode mode, object_sink *out);
-    /// Builds the index over the album of a track, makes everything durable and closes. Frees `sink` even after an error.
+    int (*begin_writing)(baseline_run *run, const char *path, write_options options, object_sink *out);
+    /// Builds the indexes, makes everything durable and closes. Frees `sink` even after an error.
     int (*finish_writing)(baseline_run *run, object_sink *sink);
     /// Gives up and frees `sink`.
     void (*abandon_writing)(object_sink *sink);

@@ -74,7 +74,7 @@ struct Worker {
         switch operation.source {
         case .shared: workload.source = request.fixture
         case .copied: workload.source = request.directory + "/store"
-        case .none, .memory, .memoryAnew: break
+        case .none, .memory, .anew: break
         }
         if operation.makesFile { workload.destination = request.directory + "/made" }
         self.workload = workload

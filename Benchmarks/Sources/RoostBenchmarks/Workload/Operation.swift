@@ -15,21 +15,21 @@ struct Operation: Sendable {
         case shared(String)
         /// A copy of such a file for each round, because the operation changes it.
         case copied(String)
-        /// As ``copied(_:)``, in memory: made anew for each round.
-        case memoryAnew
+        /// Something that the side itself makes anew for each round, because the operation changes it.
+        case anew
 
         /// The type of the file, if there is one.
         var fileType: String? {
             switch self {
             case .shared(let type), .copied(let type): type
-            case .none, .memory, .memoryAnew: nil
+            case .none, .memory, .anew: nil
             }
         }
 
         /// Whether each round has a store of its own.
         var isAnew: Bool {
             switch self {
-            case .copied, .memoryAnew: true
+            case .copied, .anew: true
             case .none, .memory, .shared: false
             }
         }

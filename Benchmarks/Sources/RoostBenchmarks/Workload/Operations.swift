@@ -2,7 +2,8 @@
 enum Operations {
     /// All, in the order in which they run and are printed.
     static let all: [Operation] =
-        ["sqlite", "lmdb", "memory"].flatMap { reading($0) + writing($0) } + loading + json + conversions
+        ["sqlite", "lmdb", "memory"].flatMap { reading($0) + writing($0) } + loading + loadingOtherwise + json
+        + conversions
 
     /// The tracks of most operations in a whole run.
     private static let full = 1_000_000
@@ -64,7 +65,7 @@ enum Operations {
     // MARK: Writing
 
     private static func writing(_ type: String) -> [Operation] {
-        let source: Operation.Source = type == "memory" ? .memoryAnew : .copied(type)
+        let source: Operation.Source = type == "memory" ? .anew : .copied(type)
         var operations = [
             make(
                 "\(type)/update", "update by ID, one transaction", source: source, repetitions: 200_000,
@@ -99,6 +100,20 @@ enum Operations {
                 "\(type)/load", "bulk load into a new store", source: .none, makesFile: type != "memory",
                 tracks: type == "json" ? reduced : full, baseline: "\(type)-load"
             ) { try LoadingSubject(type, $0) }
+        }
+
+    private static let loadingOtherwise: [Operation] =
+        ["sqlite", "lmdb"].flatMap { type in
+            [
+                make(
+                    "\(type)/load-commits", "bulk load through commits of 10 000", source: .none, makesFile: true,
+                    tracks: 200_000, batch: 10_000, baseline: "\(type)-load"
+                ) { try LoadingSubject(type, $0) },
+                make(
+                    "\(type)/index-build", "index build, album and title", source: .anew, makesFile: true,
+                    baseline: "\(type)-index-build"
+                ) { try IndexingSubject(type, $0) },
+            ]
         }
 
     private static let json: [Operation] = [

@@ -136,6 +136,28 @@ final class TrackLibrary {
         try Self.flush(&batch, to: loader, whenFull: false)
     }
 
+    /// Inserts all objects in durable commits of `commitCount` objects each.
+    func commit(to store: any PersistentStore, _ commitCount: Int, _ schema: TrackSchema) throws(StoreError) {
+        var changes = ChangeSet(model: schema.model)
+        for index in albums.indices {
+            try schema.append(albums[index], to: &changes.inserts)
+            try Self.commit(&changes, to: store, whenAt: commitCount)
+        }
+        for index in tracks.indices {
+            try schema.append(tracks[index], to: &changes.inserts)
+            try Self.commit(&changes, to: store, whenAt: commitCount)
+        }
+        try Self.commit(&changes, to: store, whenAt: 1)
+    }
+
+    private static func commit(
+        _ changes: inout ChangeSet, to store: any PersistentStore, whenAt count: Int
+    ) throws(StoreError) {
+        guard changes.inserts.count >= count else { return }
+        _ = try store.commit(changes)
+        changes.inserts.removeAll()
+    }
+
     private static func flush(
         _ batch: inout RecordBatch, to loader: any BulkLoader, whenFull: Bool
     ) throws(StoreError) {
