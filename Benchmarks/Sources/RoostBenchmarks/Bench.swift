@@ -15,7 +15,9 @@ struct Bench {
             switch arguments.first {
             case "worker": Worker.run()
             case "make-fixture": try Fixtures.make(arguments.dropFirst())
-            default: exit(try run(try Options(Array(arguments))))
+            default:
+                var bench = Bench(try Options(Array(arguments)))
+                exit(try bench.run())
             }
         } catch {
             FileHandle.standardError.write(Data("bench: \(error)\n".utf8))
@@ -23,32 +25,83 @@ struct Bench {
         }
     }
 
-    private static func run(_ options: Options) throws -> Int32 {
-        if options.isHelp {
-            print(Options.usage)
-            return 0
-        }
-        let operations = try options.operations()
-        if options.isList {
-            for operation in operations { print(operation.name, operation.title, separator: "\t") }
-            return 0
-        }
-        let results = try measure(operations, options)
-        print(ResultTable(results.operations).text, terminator: "")
-        for failure in results.failures { print("not measured: \(failure)") }
-        try write(results, options)
-        return results.failures.isEmpty ? 0 : 1
-    }
+    private let options: Options
+    private var runner: Runner
 
-    private static func measure(_ operations: [Operation], _ options: Options) throws -> Results {
+    private init(_ options: Options) {
+        self.options = options
         let directory = URL(fileURLWithPath: options.directory).path
-        let runner = Runner(
+        runner = Runner(
             scale: options.scale, fixtures: Fixtures(directory: directory + "/fixtures"),
             workDirectory: directory + "/work"
         ) { FileHandle.standardError.write(Data("\($0.name)\n".utf8)) }
+    }
+
+    private mutating func run() throws -> Int32 {
+        switch options.mode {
+        case .help: print(Options.usage)
+        case .list:
+            for operation in try options.operations() { print(operation.name, operation.title, separator: "\t") }
+        case .profile(let side):
+            for operation in try options.operations() { try runner.profile(operation, side) }
+        case .compare: return try compare()
+        case .scaling: return try measureScaling()
+        case .memory: return try measureMemory()
+        }
+        return 0
+    }
+
+    private func compare() throws -> Int32 {
+        let operations = try options.operations()
+        let results = measure(operations.map { ($0, options.scale) })
+        print(ResultTable(results.operations).text, terminator: "")
+        return try finish(results)
+    }
+
+    private func measureScaling() throws -> Int32 {
+        let sizes = options.sizes(from: 1000)
+        let operations = try options.operations(standard: [
+            "scan", "sqlite/load", "lmdb/load", "memory/load", "sqlite-lmdb/unverified", "lmdb-sqlite/unverified",
+            "sqlite-sqlite/unverified",
+        ])
+        let results = measure(
+            sizes.flatMap { size in
+                operations.map { operation in
+                    var scale = options.scale
+                    scale.trackCount = size
+                    return (operation, scale)
+                }
+            })
+        print(scalingTable(results.operations, sizes: sizes), terminator: "")
+        return try finish(results)
+    }
+
+    private mutating func measureMemory() throws -> Int32 {
+        let sizes = options.sizes(from: 100_000)
+        let operations = try options.operations(standard: ["sqlite-lmdb", "lmdb-sqlite"])
+        var table = SizeTable(sizes: sizes, summaryTitle: "most")
+        for operation in operations {
+            var peaks: [Int?] = []
+            for size in sizes {
+                runner.scale.trackCount = size
+                peaks.append(try runner.peakPrivateBytes(operation))
+            }
+            let cells = (peaks + [peaks.compactMap { $0 }.max()]).map { bytes in
+                bytes.map { String(format: "%.1f MiB", Double($0) / 1_048_576) } ?? "–"
+            }
+            table.add(operation.name, cells.dropLast(), summary: cells.last ?? "–")
+        }
+        print(table.text, terminator: "")
+        return 0
+    }
+
+    /// Measures all; what cannot be measured is kept with its reason, and the others go on.
+    private func measure(_ operations: [(Operation, Scale)]) -> Results {
         var results = Results(
             machine: .current, commit: Machine.commit, rounds: options.scale.rounds, operations: [], failures: [])
-        for operation in operations {
+        var runner = runner
+        for (operation, scale) in operations {
+            runner.scale = scale
             do {
                 results.operations.append(try runner.measure(operation))
             } catch {
@@ -58,10 +111,14 @@ struct Bench {
         return results
     }
 
-    private static func write(_ results: Results, _ options: Options) throws {
+    /// Writes the files that were asked for, and gives the exit code.
+    private func finish(_ results: Results) throws -> Int32 {
+        for failure in results.failures { print("not measured: \(failure)") }
         if let path = options.json { try results.encoded().write(to: URL(fileURLWithPath: path)) }
         if let path = options.markdown {
             try Data(ResultTable(results.operations).markdown.utf8).write(to: URL(fileURLWithPath: path))
         }
+        if let path = options.svg { try Data(ResultChart(results).svg.utf8).write(to: URL(fileURLWithPath: path)) }
+        return results.failures.isEmpty ? 0 : 1
     }
 }

@@ -42,6 +42,12 @@ struct OperationResult: Codable {
         guard let mine = roost.diskBytes, let other = baseline.diskBytes, other > 0 else { return nil }
         return Double(mine) / Double(other)
     }
+    /// The median time of one unit.
+    func nanosecondsPerUnit(_ side: Side) -> Double {
+        let seconds = side == .roost ? roost.medianSeconds : baseline.medianSeconds
+        return unitCount > 0 ? seconds / Double(unitCount) * 1e9 : 0
+    }
+
     /// Whether the target is met; nil without one.
     var meetsTarget: Bool? { target.map { ratio <= $0 } }
 

@@ -3,7 +3,7 @@ internal import Roost
 
 /// Runs operations, both sides by turns.
 struct Runner {
-    let scale: Scale
+    var scale: Scale
     let fixtures: Fixtures
     /// Where the workers have their files.
     let workDirectory: String
@@ -45,14 +45,37 @@ struct Runner {
             baseline: Self.result(first: other, otherSeconds), target: operation.target)
     }
 
-    private func start(_ operation: Operation, _ side: Side, _ workload: Workload) throws -> WorkerProcess {
+    /// The private memory that Roost needs for one round of an operation beyond what its process has, in bytes.
+    func peakPrivateBytes(_ operation: Operation) throws -> Int? {
+        onStart(operation)
+        let worker = try start(operation, .roost, scale.workload(of: operation))
+        defer { worker.end() }
+        return try worker.round(proving: true).peakPrivateBytes
+    }
+
+    /// Runs one side in this process, for a profiler.
+    func profile(_ operation: Operation, _ side: Side) throws {
+        var worker = try Worker(try request(operation, side, scale.workload(of: operation)))
+        for _ in 0..<scale.rounds {
+            let reply = try worker.round(proving: false)
+            print(String(format: "%.3f s, of the processor %.3f s", reply.seconds, reply.cpuSeconds))
+        }
+        try worker.close()
+    }
+
+    /// What a worker is asked; its store is made first if it is not there.
+    private func request(_ operation: Operation, _ side: Side, _ workload: Workload) throws -> WorkerRequest {
         var fixture = ""
         if let type = operation.source.fileType {
             fixture = try fixtures.path(type, side, trackCount: workload.trackCount)
         }
-        let request = WorkerRequest(
+        return WorkerRequest(
             operation: operation.name, side: side, trackCount: workload.trackCount, repetitions: workload.repetitions,
             batchSize: workload.batchSize, fixture: fixture, directory: "\(workDirectory)/\(side.rawValue)")
+    }
+
+    private func start(_ operation: Operation, _ side: Side, _ workload: Workload) throws -> WorkerProcess {
+        let request = try request(operation, side, workload)
         let worker = try WorkerProcess(["worker"])
         try worker.send(String(decoding: try JSONEncoder().encode(request), as: UTF8.self))
         return worker

@@ -63,7 +63,8 @@ struct Worker {
         FileHandle.standardOutput.write(line + Data("\n".utf8))
     }
 
-    private init(_ request: WorkerRequest) throws {
+    /// Makes the side that the request names; nothing is opened yet.
+    init(_ request: WorkerRequest) throws {
         guard let operation = Operations.all.first(where: { $0.name == request.operation }) else {
             throw BenchmarkError("There is no operation '\(request.operation)'.")
         }
@@ -83,7 +84,8 @@ struct Worker {
             ? try operation.makeSubject(workload) : try BaselineSubject(operation.baseline, workload)
     }
 
-    private mutating func round(proving: Bool) throws -> WorkerReply {
+    /// Runs one round, with everything before and after it that does not count.
+    mutating func round(proving: Bool) throws -> WorkerReply {
         let files = WorkDirectory(path: request.directory)
         if operation.source.isAnew || !isOpen {
             try close()
@@ -107,7 +109,8 @@ struct Worker {
             peakPrivateBytes: peak, diskBytes: operation.makesFile || operation.source.fileType != nil ? bytes : nil)
     }
 
-    private mutating func close() throws {
+    /// Closes what is open.
+    mutating func close() throws {
         guard isOpen else { return }
         isOpen = false
         try subject.close()
