@@ -6,7 +6,7 @@ SEED ?= 1
 DEMO_DIRECTORY ?= .build/demo
 SOURCES = Package.swift Sources Conformance Tests Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: setup demo test lint docs clean
+.PHONY: setup demo test bench bench-scaling bench-build lint docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -20,6 +20,25 @@ test: setup
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --parallel
 
+# Roost beside programs in C, about ten minutes; `make bench QUICK=1` takes two, `make bench OPERATIONS="sqlite/scan lmdb"` has only
+# these. A whole run is kept in Benchmarks/Results, from where README.md has its numbers.
+ifeq ($(QUICK)$(OPERATIONS),)
+BENCH_RESULTS = --json=Results/latest.json --markdown=Results/latest.md --svg=Results/latest.svg
+endif
+BENCH = cd Benchmarks && .build/release/RoostBenchmarks
+
+bench: bench-build
+	$(BENCH) $(if $(QUICK),--quick) $(BENCH_RESULTS) $(OPERATIONS)
+
+# Time per object and private memory, from few objects to LARGEST.
+bench-scaling: bench-build
+	$(BENCH) --scaling --largest=$(or $(LARGEST),1000000)
+	$(BENCH) --memory --largest=$(or $(LARGEST),1000000)
+
+bench-build: setup
+	@./Scripts/setup-benchmarks
+	$(SWIFT) build --package-path Benchmarks --configuration release
+
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
 	@./Scripts/lint
@@ -28,4 +47,4 @@ docs: setup
 	@./Scripts/docs
 
 clean:
-	rm -rf .build
+	rm -rf .build Benchmarks/.build

@@ -123,6 +123,18 @@ static int make_core_data(baseline_run *run) { return make_store(run, &core_data
 static int make_lmdb(baseline_run *run) { return make_store(run, &lmdb_kind); }
 static int make_json(baseline_run *run) { return make_store(run, &json_kind); }
 
+// MARK: Reading back what was written
+
+/// Adds up the checksums of all objects of a whole store.
+static int read_whole(baseline_run *run, const store_kind *kind) {
+    object_sink sink = checksum_sink(run);
+    return kind->read_all(run, run->path, &sink);
+}
+
+static int read_sqlite(baseline_run *run) { return read_whole(run, &sqlite_kind); }
+static int read_lmdb(baseline_run *run) { return read_whole(run, &lmdb_kind); }
+static int read_json(baseline_run *run) { return read_whole(run, &json_kind); }
+
 // MARK: Converting, object by object
 
 /// Passes objects on, and counts them.
@@ -192,6 +204,9 @@ const baseline whole_store_baselines[] = {
     {"coredata-make", open_nothing, make_core_data, close_nothing},
     {"lmdb-make", open_nothing, make_lmdb, close_nothing},
     {"json-make", open_nothing, make_json, close_nothing},
+    {"sqlite-read", open_nothing, read_sqlite, close_nothing},
+    {"lmdb-read", open_nothing, read_lmdb, close_nothing},
+    {"json-read", open_nothing, read_json, close_nothing},
     {"sqlite-to-sqlite", open_nothing, sqlite_to_sqlite, close_nothing},
     {"sqlite-to-lmdb", open_nothing, sqlite_to_lmdb, close_nothing},
     {"sqlite-to-json", open_nothing, sqlite_to_json, close_nothing},

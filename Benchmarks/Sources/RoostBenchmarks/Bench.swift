@@ -116,7 +116,8 @@ struct Bench {
         for failure in results.failures { print("not measured: \(failure)") }
         if let path = options.json { try results.encoded().write(to: URL(fileURLWithPath: path)) }
         if let path = options.markdown {
-            try Data(ResultTable(results.operations).markdown.utf8).write(to: URL(fileURLWithPath: path))
+            let text = ResultTable.heading(results) + "\n\n" + ResultTable(results.operations).markdown
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         }
         if let path = options.svg { try Data(ResultChart(results).svg.utf8).write(to: URL(fileURLWithPath: path)) }
         return results.failures.isEmpty ? 0 : 1

@@ -34,6 +34,14 @@ struct ResultTable {
     /// With columns that line up.
     var text: String { alignedText([Self.header] + rows) }
 
+    /// What a run was measured on, in a sentence.
+    static func heading(_ results: Results) -> String {
+        let machine = results.machine
+        let libraries = machine.libraries.joined(separator: ", ")
+        return
+            "\(machine.processor), \(machine.cores) cores, \(machine.system), \(libraries); commit \(results.commit); medians of \(results.rounds) rounds."
+    }
+
     /// As a table of Markdown.
     var markdown: String {
         let rule = "|---|" + String(repeating: "--:|", count: Self.header.count - 1)

@@ -104,8 +104,14 @@ struct Worker {
         let fixture = operation.source.fileType != nil && !operation.makesFile && !operation.source.isAnew
         let bytes = fixture ? try WorkDirectory(holding: request.fixture).byteCount() : try files.byteCount()
         try subject.clean()
+        var checksum = outcome.checksum
+        if proving, let type = operation.provenType {
+            if operation.source.isAnew { try close() }
+            let path = operation.makesFile ? workload.destination : workload.source
+            checksum = try Proof.checksum(of: path, type, request.side)
+        }
         return WorkerReply(
-            seconds: seconds, cpuSeconds: cpuSeconds, unitCount: outcome.unitCount, checksum: outcome.checksum,
+            seconds: seconds, cpuSeconds: cpuSeconds, unitCount: outcome.unitCount, checksum: checksum,
             peakPrivateBytes: peak, diskBytes: operation.makesFile || operation.source.fileType != nil ? bytes : nil)
     }
 

@@ -41,8 +41,8 @@ struct Operation: Sendable {
     let title: String
     let unit: Unit
     let source: Source
-    /// Whether a file is made.
-    let makesFile: Bool
+    /// The type of the file that is made; nil when there is none.
+    let madeType: String?
     /// The tracks of a whole run.
     let trackCount: Int
     /// How often a round does it, in a whole run.
@@ -54,6 +54,17 @@ struct Operation: Sendable {
     let target: Double?
     /// Makes Roost's side.
     let makeSubject: @Sendable (Workload) throws -> any Subject
+
+    /// Whether a file is made.
+    var makesFile: Bool { madeType != nil }
+
+    /// The type of the file whose whole content both sides must agree on after a round; nil when there is none.
+    ///
+    /// Transactions are left out: a store may leave gaps between the keys that it gives.
+    var provenType: String? {
+        if case .copied(let type) = source, unit == .object { return type }
+        return madeType
+    }
 
     /// The part of the name before the slash.
     var group: String { String(name.prefix { $0 != "/" }) }

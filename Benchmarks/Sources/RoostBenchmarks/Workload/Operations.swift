@@ -97,7 +97,7 @@ enum Operations {
     private static let loading: [Operation] =
         ["sqlite", "lmdb", "json", "memory"].map { type in
             make(
-                "\(type)/load", "bulk load into a new store", source: .none, makesFile: type != "memory",
+                "\(type)/load", "bulk load into a new store", source: .none, makes: type == "memory" ? nil : type,
                 tracks: type == "json" ? reduced : full, baseline: "\(type)-load"
             ) { try LoadingSubject(type, $0) }
         }
@@ -106,11 +106,11 @@ enum Operations {
         ["sqlite", "lmdb"].flatMap { type in
             [
                 make(
-                    "\(type)/load-commits", "bulk load through commits of 10 000", source: .none, makesFile: true,
+                    "\(type)/load-commits", "bulk load through commits of 10 000", source: .none, makes: type,
                     tracks: 200_000, batch: 10_000, baseline: "\(type)-load"
                 ) { try LoadingSubject(type, $0) },
                 make(
-                    "\(type)/index-build", "index build, album and title", source: .anew, makesFile: true,
+                    "\(type)/index-build", "index build, album and title", source: .anew, makes: type,
                     baseline: "\(type)-index-build"
                 ) { try IndexingSubject(type, $0) },
             ]
@@ -121,7 +121,7 @@ enum Operations {
             "json/open", "document read", source: .shared("json"), tracks: reduced, baseline: "json-to-memory"
         ) { try OpeningSubject("json", $0) },
         make(
-            "json/write", "document written", source: .memory, makesFile: true, tracks: reduced,
+            "json/write", "document written", source: .memory, makes: "json", tracks: reduced,
             baseline: "memory-to-json"
         ) { try ConversionSubject("memory", "json", verifies: false, $0) },
         transactions("json", objects: 1, repetitions: 300, tracks: reduced),
@@ -139,18 +139,18 @@ enum Operations {
         return make(
             "\(source)-\(destination)/\(verifies ? "verified" : "unverified")",
             "\(source) → \(destination), \(verifies ? "verified" : "unverified")",
-            source: source == "memory" ? .memory : .shared(source), makesFile: destination != "memory",
+            source: source == "memory" ? .memory : .shared(source), makes: destination == "memory" ? nil : destination,
             tracks: isBinary ? full : reduced, baseline: "\(source)-to-\(destination)"
         ) { try ConversionSubject(source, destination, verifies: verifies, $0) }
     }
 
     private static func make(
         _ name: String, _ title: String, unit: Operation.Unit = .object, source: Operation.Source,
-        makesFile: Bool = false, tracks: Int = full, repetitions: Int = 0, batch: Int = 0, baseline: String,
+        makes: String? = nil, tracks: Int = full, repetitions: Int = 0, batch: Int = 0, baseline: String,
         _ makeSubject: @escaping @Sendable (Workload) throws -> any Subject
     ) -> Operation {
         Operation(
-            name: name, title: title, unit: unit, source: source, makesFile: makesFile, trackCount: tracks,
+            name: name, title: title, unit: unit, source: source, madeType: makes, trackCount: tracks,
             repetitions: repetitions, batchSize: batch, baseline: baseline, target: targets[name],
             makeSubject: makeSubject)
     }
