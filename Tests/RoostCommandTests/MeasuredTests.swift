@@ -62,7 +62,9 @@ struct MeasuredTests {
         if ProcessInfo.processInfo.environment["ROOST_WRITE_DOCS"] != nil {
             try Data(wanted.utf8).write(to: url)
         } else {
-            #expect(text == wanted)
+            // The two texts are long; which one is right is not the question.
+            let isCurrent = text == wanted
+            #expect(isCurrent, "README.md has other numbers than the results; ROOST_WRITE_DOCS=1 writes them.")
         }
     }
 

@@ -135,19 +135,28 @@ template <typename Map> std::vector<int64_t> sorted_keys(const Map &map) {
     return keys;
 }
 
-int read_all(baseline_run *run, const char *, const object_sink *sink) {
-    if (!source) return baseline_fail(run, "there is no store in memory to read");
-    for (int64_t key : sorted_keys(source->albums)) {
+int send_all(const MemoryStore &store, const object_sink *sink) {
+    for (int64_t key : sorted_keys(store.albums)) {
         album value;
-        load(source->albums.at(key), &value);
+        load(store.albums.at(key), &value);
         TRY(sink->take_album(sink->state, &value));
     }
-    for (int64_t key : sorted_keys(source->tracks)) {
+    for (int64_t key : sorted_keys(store.tracks)) {
         track value;
-        load(source->tracks.at(key), &value);
+        load(store.tracks.at(key), &value);
         TRY(sink->take_track(sink->state, &value));
     }
     return 0;
+}
+
+int read_all(baseline_run *run, const char *, const object_sink *sink) {
+    return source ? send_all(*source, sink) : baseline_fail(run, "there is no store in memory to read");
+}
+
+/// Adds up the checksums of what was written last.
+int read_made(baseline_run *run) {
+    object_sink sink = checksum_sink(run);
+    return made ? send_all(*made, &sink) : baseline_fail(run, "no store was made in memory");
 }
 
 // MARK: Operations
@@ -300,5 +309,6 @@ const baseline memory_baselines[] = {
     {"memory-links-to-one", memory_open_library, links_to_one, close_library, nullptr},
     {"memory-update", memory_open_library, update, close_library, nullptr},
     {"memory-delete", memory_open_library, delete_tracks, close_library, nullptr},
+    {"memory-read", nullptr, read_made, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };

@@ -55,6 +55,7 @@ struct Bench {
         let operations = try options.operations()
         let results = measure(operations.map { ($0, options.scale) })
         print(ResultTable(results.operations).text, terminator: "")
+        for line in results.summary { print(line) }
         return try finish(results)
     }
 
@@ -116,7 +117,9 @@ struct Bench {
         for failure in results.failures { print("not measured: \(failure)") }
         if let path = options.json { try results.encoded().write(to: URL(fileURLWithPath: path)) }
         if let path = options.markdown {
-            let text = ResultTable.heading(results) + "\n\n" + ResultTable(results.operations).markdown
+            let text =
+                ResultTable.heading(results) + "\n\n" + ResultTable(results.operations).markdown + "\n"
+                + results.summary.map { $0.trimmingCharacters(in: .whitespaces) + "\n" }.joined(separator: "\n")
             try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         }
         if let path = options.svg { try Data(ResultChart(results).svg.utf8).write(to: URL(fileURLWithPath: path)) }

@@ -19,6 +19,37 @@ struct Results: Codable {
     }
 }
 
+extension Results {
+    /// The most bytes a store may take, in times of the baseline's.
+    static let diskTarget = 1.3
+    /// The most private memory that a conversion between SQLite and LMDB may need beyond what the process has.
+    static let memoryTargetBytes = 64 << 20
+
+    /// What of the targets is met and what is not, one line each.
+    var summary: [String] {
+        let withTarget = operations.filter { $0.target != nil }
+        let over = withTarget.filter { $0.meetsTarget == false }.map {
+            "\($0.name) \(String(format: "%.2f", $0.ratio))"
+        }
+        var lines = ["time within its target: \(withTarget.count - over.count) of \(withTarget.count)"]
+        if !over.isEmpty { lines.append("  over: " + over.joined(separator: ", ")) }
+        let stores = operations.filter { $0.unit == .object }
+        let large = stores.filter { ($0.diskRatio ?? 0) > Self.diskTarget }
+            .map { "\($0.name) \(String(format: "%.2f", $0.diskRatio ?? 0))" }
+        if !large.isEmpty {
+            lines.append("more than \(Self.diskTarget) times C's bytes: " + large.joined(separator: ", "))
+        }
+        let hungry = operations.filter {
+            $0.isBetweenFiles && ($0.roost.peakPrivateBytes ?? 0) > Self.memoryTargetBytes
+        }
+        .map { "\($0.name) \(($0.roost.peakPrivateBytes ?? 0) >> 20) MiB" }
+        if !hungry.isEmpty {
+            lines.append("conversions above \(Self.memoryTargetBytes >> 20) MiB: " + hungry.joined(separator: ", "))
+        }
+        return lines
+    }
+}
+
 /// One operation on both sides.
 struct OperationResult: Codable {
     var name: String
@@ -50,6 +81,11 @@ struct OperationResult: Codable {
 
     /// Whether the target is met; nil without one.
     var meetsTarget: Bool? { target.map { ratio <= $0 } }
+
+    /// Whether it converts between stores that are not in memory.
+    var isBetweenFiles: Bool {
+        ["sqlite-sqlite", "sqlite-lmdb", "lmdb-sqlite", "lmdb-lmdb"].contains(String(name.prefix { $0 != "/" }))
+    }
 
     private enum CodingKeys: String, CodingKey {
         case name, title, unit, trackCount, unitCount, roost, baseline, target, ratio, cpuRatio, diskRatio

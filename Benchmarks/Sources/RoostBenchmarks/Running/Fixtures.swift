@@ -6,18 +6,25 @@ struct Fixtures {
     /// Where they are.
     let directory: String
 
-    /// The path of a store, which is made first if it is not there.
+    /// The path of a store, which is made first if it is not there, or older than this program.
     ///
     /// Both sides read the same JSON document and the same Core Data store; only Roost can write the one, and only C the other.
     func path(_ type: String, _ side: Side, trackCount: Int) throws -> String {
         let side: Side = type == "json" ? .roost : type == "coredata" ? .baseline : side
         let place = WorkDirectory(path: "\(directory)/\(side.rawValue)-\(type)-\(trackCount)")
         let path = place.path + "/store"
-        if FileManager.default.fileExists(atPath: path) { return path }
+        if let made = Self.date(path), let built = Bundle.main.executablePath.flatMap({ Self.date($0) }), made > built {
+            return path
+        }
         try place.clear()
         let worker = try WorkerProcess(["make-fixture", side.rawValue, type, "\(trackCount)", path])
         try worker.waitForSuccess()
         return path
+    }
+
+    /// When a file was written; nil when there is none.
+    private static func date(_ path: String) -> Date? {
+        (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
     }
 
     /// Makes one, under another name until it is whole: the worker's part.

@@ -12,16 +12,22 @@ enum Proof {
         }
         let store = try StoreRegistry.builtIn.open(
             StoreURL(type: type, path: path), options: StoreOptions(isReadOnly: true))
+        let sum = try checksum(of: store)
+        try store.close()
+        return sum
+    }
+
+    /// The sum of the checksums of all objects in a store.
+    static func checksum(of store: any PersistentStore) throws -> UInt64 {
         let schema = try TrackSchema()
         let snapshot = try store.snapshot()
+        defer { snapshot.close() }
         var batch = RecordBatch(model: store.model)
         var sum: UInt64 = 0
         let albums = try snapshot.records(of: TrackSchema.albumEntity, after: nil)
         while try albums.next(into: &batch) { sum &+= schema.albumChecksum(batch) }
         let tracks = try snapshot.records(of: TrackSchema.trackEntity, after: nil)
         while try tracks.next(into: &batch) { sum &+= schema.checksum(batch) }
-        snapshot.close()
-        try store.close()
         return sum
     }
 }

@@ -103,9 +103,10 @@ struct Worker {
         let peak = memory?.stop()
         let fixture = operation.source.fileType != nil && !operation.makesFile && !operation.source.isAnew
         let bytes = fixture ? try WorkDirectory(holding: request.fixture).byteCount() : try files.byteCount()
-        try subject.clean()
         var checksum = outcome.checksum
-        if proving, let type = operation.provenType {
+        if proving, operation.madeType == "memory" { checksum = try subject.madeChecksum() }
+        try subject.clean()
+        if proving, let type = operation.provenType, type != "memory" {
             if operation.source.isAnew { try close() }
             let path = operation.makesFile ? workload.destination : workload.source
             checksum = try Proof.checksum(of: path, type, request.side)

@@ -45,6 +45,12 @@ final class BaselineSubject: Subject {
         return Outcome(unitCount: Int(argument.pointee.unit_count), checksum: argument.pointee.checksum)
     }
 
+    func madeChecksum() throws -> UInt64? {
+        guard let functions = baseline_named("memory-read") else { return nil }
+        try call(functions.pointee.run)
+        return argument.pointee.checksum
+    }
+
     func clean() { functions.clean?() }
 
     func close() { functions.close(argument) }

@@ -47,6 +47,8 @@ final class ConversionSubject: Subject {
         return Outcome(unitCount: report.objects)
     }
 
+    func madeChecksum() throws -> UInt64? { try made.map { try Proof.checksum(of: $0) } }
+
     func clean() throws {
         try made?.close()
         made = nil

@@ -46,6 +46,8 @@ final class LoadingSubject: Subject {
         return Outcome(unitCount: tally?.digest.objectCount ?? 0)
     }
 
+    func madeChecksum() throws -> UInt64? { try made.map { try Proof.checksum(of: $0) } }
+
     func clean() throws {
         try made?.close()
         made = nil

@@ -41,7 +41,7 @@ struct Operation: Sendable {
     let title: String
     let unit: Unit
     let source: Source
-    /// The type of the file that is made; nil when there is none.
+    /// The type of the store that is made; nil when there is none.
     let madeType: String?
     /// The tracks of a whole run.
     let trackCount: Int
@@ -56,9 +56,9 @@ struct Operation: Sendable {
     let makeSubject: @Sendable (Workload) throws -> any Subject
 
     /// Whether a file is made.
-    var makesFile: Bool { madeType != nil }
+    var makesFile: Bool { madeType != nil && madeType != "memory" }
 
-    /// The type of the file whose whole content both sides must agree on after a round; nil when there is none.
+    /// The type of the store whose whole content both sides must agree on after a round; nil when there is none.
     ///
     /// Transactions are left out: a store may leave gaps between the keys that it gives.
     var provenType: String? {

@@ -86,7 +86,7 @@ enum Operations {
     private static func transactions(_ type: String, objects: Int, repetitions: Int, tracks: Int) -> Operation {
         make(
             "\(type)/transactions-\(objects)",
-            objects == 1 ? "durable transaction of 1 object" : "durable transaction of \(objects) objects",
+            objects == 1 ? "durable transaction of 1 object" : "durable transaction of \(grouped(objects)) objects",
             unit: .transaction, source: .copied(type), tracks: tracks, repetitions: repetitions, batch: objects,
             baseline: "\(type)-transactions"
         ) { try WritingSubject(type, $0, .insert) }
@@ -97,7 +97,7 @@ enum Operations {
     private static let loading: [Operation] =
         ["sqlite", "lmdb", "json", "memory"].map { type in
             make(
-                "\(type)/load", "bulk load into a new store", source: .none, makes: type == "memory" ? nil : type,
+                "\(type)/load", "bulk load into a new store", source: .none, makes: type,
                 tracks: type == "json" ? reduced : full, baseline: "\(type)-load"
             ) { try LoadingSubject(type, $0) }
         }
@@ -139,7 +139,7 @@ enum Operations {
         return make(
             "\(source)-\(destination)/\(verifies ? "verified" : "unverified")",
             "\(source) → \(destination), \(verifies ? "verified" : "unverified")",
-            source: source == "memory" ? .memory : .shared(source), makes: destination == "memory" ? nil : destination,
+            source: source == "memory" ? .memory : .shared(source), makes: destination,
             tracks: isBinary ? full : reduced, baseline: "\(source)-to-\(destination)"
         ) { try ConversionSubject(source, destination, verifies: verifies, $0) }
     }

@@ -37,6 +37,8 @@ protocol Subject: AnyObject {
     /// - Returns: What was done, the same on both sides.
     /// - Throws: Whatever the operation throws; ``BenchmarkError`` when it did not do what it should.
     func run(proving: Bool) throws -> Outcome
+    /// The sum of the checksums of all objects in the store in memory that a round made; nil without one.
+    func madeChecksum() throws -> UInt64?
     /// Lets go of what a round made, except for files.
     func clean() throws
     /// Lets go of what ``open()`` opened.
@@ -44,6 +46,7 @@ protocol Subject: AnyObject {
 }
 
 extension Subject {
+    func madeChecksum() throws -> UInt64? { nil }
     func clean() throws {}
 }
 
