@@ -4,9 +4,9 @@ SWIFT ?= swift
 OBJECTS ?= 100000
 SEED ?= 1
 DEMO_DIRECTORY ?= .build/demo
-SOURCES = Package.swift Sources Conformance Tests Benchmarks/Package.swift Benchmarks/Sources
+SOURCES = Package.swift Sources Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: setup demo test bench bench-scaling bench-build lint docs clean
+.PHONY: setup demo test strangers bench bench-scaling bench-build lint docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -19,6 +19,10 @@ demo: setup
 test: setup
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --parallel
+
+# A package outside this tree with backends of its own, built and tested against this checkout.
+strangers: setup
+	@./Tests/strangers
 
 # Roost beside programs in C, about ten minutes; `make bench QUICK=1` takes two, `make bench OPERATIONS="sqlite/scan lmdb"` has only
 # these. A whole run is kept in Benchmarks/Results, from where README.md has its numbers.

@@ -97,6 +97,24 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // MARK: The examples of docs/write-a-backend.md; Examples/Backends makes them a package of their own
+
+        .target(
+            name: "SortedFile", dependencies: ["RoostCore", "RoostFiles", "RoostKeyValue"],
+            path: "Examples/Backends/Sources/SortedFile", swiftSettings: strict),
+        .target(
+            name: "CSV", dependencies: ["RoostCore", "RoostFiles"], path: "Examples/Backends/Sources/CSV",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "SortedFilePeer", dependencies: ["SortedFile", "RoostConformance"],
+            path: "Examples/Backends/Sources/SortedFilePeer", swiftSettings: strict),
+        .testTarget(
+            name: "SortedFileTests", dependencies: ["SortedFile", "SortedFilePeer", "RoostConformance"],
+            path: "Examples/Backends/Tests/SortedFileTests", swiftSettings: strict),
+        .testTarget(
+            name: "CSVTests", dependencies: ["CSV", "RoostConformance", "RoostCore"],
+            path: "Examples/Backends/Tests/CSVTests", swiftSettings: strict),
+
         // MARK: Tests
 
         .testTarget(name: "RoostCoreTests", dependencies: ["RoostCore"], swiftSettings: strict),
@@ -131,12 +149,15 @@ let package = Package(
             name: "RoostMigrationTests",
             dependencies: ["RoostMigration", "Roost", "RoostCore", "RoostFiles", "RoostConformance"],
             swiftSettings: strict),
-        .testTarget(name: "RoostTests", dependencies: ["Roost", "RoostCore", "RoostFiles"], swiftSettings: strict),
         .testTarget(
-            name: "RoostCommandTests", dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration"],
+            name: "RoostTests", dependencies: ["Roost", "RoostCore", "RoostFiles", "CSV", "SortedFile"],
             swiftSettings: strict),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore"],
+            name: "RoostCommandTests",
+            dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration", "RoostConformance"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore", "RoostCommand"],
             swiftSettings: strict),
         // The process that CrashTests start and kill.
         .executableTarget(

@@ -35,8 +35,40 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// Runs the check, or its opposite when the stores lack a capability it needs, in a directory of its own.
     ///
     /// Every store that the check leaves open is examined afterwards: no damage, and the recorded tally is the computed one.
+    /// A check that the fixture excludes must fail; see ``ConformanceExclusion``.
     /// - Throws: ``ConformanceFailure``, whatever went wrong.
     public func run(on fixture: StoreFixture) throws(ConformanceFailure) {
+        if case .failed(let failure) = result(on: fixture).outcome { throw failure }
+    }
+
+    /// Runs the check as ``run(on:)`` does and tells how it ended.
+    public func result(on fixture: StoreFixture) -> ConformanceResult {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let outcome = outcome(on: fixture)
+        return ConformanceResult(
+            self, store: fixture.name, outcome: outcome, seconds: (clock.now - start) / .seconds(1))
+    }
+
+    private func outcome(on fixture: StoreFixture) -> ConformanceResult.Outcome {
+        do throws(ConformanceFailure) { try fixture.requireSoundExclusions() } catch { return .failed(error) }
+        let exclusion = fixture.exclusions.first { $0.check == id }
+        do throws(ConformanceFailure) {
+            try execute(on: fixture)
+        } catch {
+            return exclusion.map { .excluded($0, error) } ?? .failed(error)
+        }
+        if let exclusion {
+            return .failed(
+                ConformanceFailure(
+                    check: id, store: fixture.name,
+                    expected: "the check fails, since it is excluded because: \(exclusion.reason)",
+                    actual: "it passes: remove the exclusion"))
+        }
+        return missingCapability(on: fixture).map { .passedAsOpposite($0) } ?? .passed
+    }
+
+    private func execute(on fixture: StoreFixture) throws(ConformanceFailure) {
         do {
             let bench = try Workbench(fixture)
             defer { bench.discard() }
@@ -63,7 +95,8 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// Every check, in the order in which reports list them.
     public static let all: [ConformanceCheck] = [
         opening, metadata, values, identity, changes, versions, constraints, links, derived, inheritance, snapshots,
-        cursors, fetching, fetchingByType, bulkLoading, digests, replacing, closing, secrecy,
+        cursors, fetching, fetchingByType, bulkLoading, digests, replacing, closing, secrecy, damage, compaction,
+        processes,
     ].flatMap { $0 }
 }
 
@@ -77,6 +110,11 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     public let expected: String
     /// What happened.
     public let actual: String
+
+    /// Makes a failure.
+    public init(check: String, store: String, expected: String, actual: String) {
+        (self.check, self.store, self.expected, self.actual) = (check, store, expected, actual)
+    }
 
     /// The whole failure as text.
     public var description: String { "\(check) on \(store)\n  expected: \(expected)\n  actual:   \(actual)" }

@@ -14,6 +14,10 @@ public struct StoreFixture: Sendable, CustomStringConvertible {
     public let options: StoreOptions
     /// Whether a closed store can be opened again in the same process: always with capability `persistence`, else as the maker says.
     public let keepsClosedStores: Bool
+    /// The checks that the stores are known not to pass.
+    public let exclusions: [ConformanceExclusion]
+    /// The program that stands for a second process; without it, checks about processes fail and say so.
+    public let peer: PeerProgram?
     let makeURL: @Sendable (_ directory: String, _ name: String) -> StoreURL
 
     /// Makes a fixture.
@@ -23,15 +27,20 @@ public struct StoreFixture: Sendable, CustomStringConvertible {
     ///   - name: The name in reports; nil for the type's own.
     ///   - options: Options for every store.
     ///   - keepsClosedStores: Whether a store without capability `persistence` is kept under its name while the process lives.
+    ///   - exclusions: The checks that the stores are known not to pass, each with the reason.
+    ///   - peer: A program that calls ``ConformancePeer/main(_:)`` with this type; needed for types with capability `persistence`.
     ///   - url: Where the store `name` of a run with this directory is; without it, the file of that name in the directory.
     public init(
         _ type: any PersistentStoreType, name: String? = nil, options: StoreOptions = StoreOptions(),
-        keepsClosedStores: Bool = false, url: (@Sendable (_ directory: String, _ name: String) -> StoreURL)? = nil
+        keepsClosedStores: Bool = false, exclusions: [ConformanceExclusion] = [], peer: PeerProgram? = nil,
+        url: (@Sendable (_ directory: String, _ name: String) -> StoreURL)? = nil
     ) {
         self.name = name ?? type.name
         self.type = type
         self.options = options
         self.keepsClosedStores = keepsClosedStores || type.capabilities.contains(.persistence)
+        self.exclusions = exclusions
+        self.peer = peer
         let typeName = type.name
         makeURL = url ?? { StoreURL(type: typeName, path: "\($0)/\($1)") }
     }

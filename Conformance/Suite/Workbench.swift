@@ -13,6 +13,7 @@ public final class Workbench {
     public let model: ManagedObjectModel
     private var stores: [any PersistentStore] = []
     private var urls: [StoreURL] = []
+    private var peers: [Peer] = []
 
     /// Makes an empty directory for a run.
     public init(_ fixture: StoreFixture) throws {
@@ -56,6 +57,13 @@ public final class Workbench {
         return store
     }
 
+    /// Opens a store that is not examined at the end: the check is about its damage, and closes it itself.
+    func openApart(name: String, configure: (inout StoreOptions) -> Void = { _ in }) throws -> any PersistentStore {
+        var options = fixture.options
+        configure(&options)
+        return try type.open(url(name), options: options)
+    }
+
     /// Closes a store and opens it again; a store that does not outlive its closing stays as it is.
     public func reopen(_ store: any PersistentStore) throws -> any PersistentStore {
         guard fixture.keepsClosedStores else { return store }
@@ -64,6 +72,33 @@ public final class Workbench {
         let reopened = try type.open(store.url, options: fixture.options)
         stores.append(reopened)
         return reopened
+    }
+
+    /// Starts a second process.
+    func startPeer() throws -> Peer {
+        guard let program = fixture.peer else {
+            throw Mismatch(
+                expected: "a second process for checks about processes",
+                actual: "the fixture names no peer program; give it one, or exclude the check with a reason")
+        }
+        let peer = try Peer(program)
+        peers.append(peer)
+        return peer
+    }
+
+    /// A command for a second process that opens or creates the store with this name, with the options of the fixture.
+    func command(
+        _ verb: String, name: String = "store", readOnly: Bool = false, timeoutSeconds: Double? = nil
+    ) -> String {
+        // Percent-encoded, since words of a command are parted by spaces.
+        func word(_ text: String) -> String {
+            text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
+        }
+        var words = [verb, word(url(name).description)]
+        if readOnly || fixture.options.isReadOnly { words.append("read-only") }
+        words.append(word("timeout=\(timeoutSeconds ?? fixture.options.timeoutSeconds)"))
+        words += fixture.options.typeOptions.map { word("\($0.key)=\($0.value)") }.sorted()
+        return words.joined(separator: " ")
     }
 
     /// The names of everything in the directory, sorted.
@@ -107,6 +142,7 @@ public final class Workbench {
     ///
     /// Failures are not reported: the check has said what there is to say.
     public func discard() {
+        for peer in peers { try? peer.kill() }
         for store in stores { try? store.close() }
         if fixture.capabilities.contains(.writing) { for url in urls { try? type.destroy(url) } }
         try? FileManager.default.removeItem(atPath: directory)

@@ -1,4 +1,5 @@
 internal import Roost
+internal import RoostConformance
 
 /// The `roost` program: finds the subcommand, runs it, and turns errors into one line and an exit code.
 @main
@@ -41,6 +42,8 @@ enum RoostTool {
             case Completer.commandName:
                 try console.print(Completer(commands).answer(Array(arguments.dropFirst())))
                 return .success
+            case PeerProgram.commandName:
+                return ConformancePeer.main(StoreRegistry.builtIn.all) == 0 ? .success : .failure
             default: break
             }
             let command = try command(named: name)

@@ -2,7 +2,7 @@
     internal import RoostCore
 
     /// A view of a Core Data store: one connection of its own.
-    final class CoreDataSnapshot: StoreSnapshot {
+    final class CoreDataSnapshot: ScanningSnapshot {
         let schema: CoreDataSchema
         private let state: CoreDataStore.State
         private let metadata: [String: MetadataValue]
@@ -40,14 +40,6 @@
 
         func reader(root: Int) -> CoreDataRowReader? {
             schema.roots[root].map { CoreDataRowReader(schema, root: $0, external: external) }
-        }
-
-        /// Nil: Core Data records no digests.
-        ///
-        /// ``StoreSnapshot/computeTally()`` reads everything.
-        func recordedTally() throws(StoreError) -> StoreTally? {
-            try requireOpen()
-            return nil
         }
 
         func userMetadata() throws(StoreError) -> [String: MetadataValue] {
@@ -140,14 +132,6 @@
             let statement = try database.prepare("SELECT * FROM (\(query)) ORDER BY c, b")
             try statement.bind(id.key, at: 1)
             return CoreDataLinkCursor(self, resolved, statement)
-        }
-
-        func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
-            try ScanningFetch(request, model: model, source: try records(of: request.entity, after: nil))
-        }
-
-        func count(_ request: FetchRequest) throws(StoreError) -> Int {
-            try ScanningFetch.count(request, model: model, source: try records(of: request.entity, after: nil))
         }
 
         func close() { connection = nil }

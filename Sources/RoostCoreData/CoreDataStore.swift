@@ -5,7 +5,7 @@
     ///
     /// Keys and versions are those of the file (`Z_PK`, `Z_OPT`). The file is not locked: when another program changes it while a
     /// snapshot is in use, that snapshot throws code `busy`, and a new one has to be taken.
-    public final class CoreDataStore: PersistentStore {
+    public final class CoreDataStore: ReadOnlyPersistentStore {
         /// Whether the store is still open; shared with its snapshots.
         final class State: Sendable {
             private let isClosed = Mutex(false)
@@ -26,8 +26,6 @@
         public let url: StoreURL
         /// The model the store was made with, as given or as kept in the file.
         public var model: ManagedObjectModel { schema.model }
-        /// Always true.
-        public var isReadOnly: Bool { true }
         /// What could not be taken over from the model file or the model in the store.
         public let modelWarnings: [ModelImportWarning]
 
@@ -86,21 +84,8 @@
             return CoreDataSnapshot(schema, state, identity.userMetadata, database, files)
         }
 
-        /// Throws code `unsupported`.
-        public func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
-            try refuseWriting()
-        }
-
-        /// Throws code `unsupported`.
-        public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt { try refuseWriting() }
-
-        /// Throws code `unsupported`.
-        public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader { try refuseWriting() }
-
-        private func refuseWriting<Result>() throws(StoreError) -> Result {
-            try state.requireOpen()
-            throw CoreDataStoreType.unsupported("changed")
-        }
+        /// Throws code `closed` after ``close()``.
+        public func requireOpen() throws(StoreError) { try state.requireOpen() }
 
         /// The bytes of the main file, its log and the files of large values.
         public func byteCount() throws(StoreError) -> Int {

@@ -10,7 +10,7 @@
     /// The model is that of type option `model` if given (the path of a `.xcdatamodeld` bundle or a `.xcdatamodel`; option
     /// `modelVersion` names the version), else `StoreOptions/model`, which must be compatible with the one that newer versions of
     /// Core Data keep in the file, else that one.
-    public struct CoreDataStoreType: PersistentStoreType {
+    public struct CoreDataStoreType: ReadOnlyPersistentStoreType {
         /// Makes the type.
         public init() {}
 
@@ -57,26 +57,6 @@
         ///   `invalidRequest` when the file holds no model and none is given, or for an unknown type option.
         public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
             try CoreDataStore(type: self, url: url, options: options)
-        }
-
-        /// Throws code `unsupported`.
-        public func create(
-            _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
-        ) throws(StoreError) -> any PersistentStore { throw Self.unsupported("created") }
-
-        /// Throws code `unsupported`.
-        public func destroy(_ url: StoreURL) throws(StoreError) { throw Self.unsupported("removed") }
-
-        /// Throws code `unsupported`.
-        public func replace(
-            _ destination: StoreURL, with source: StoreURL, overwriting: Bool
-        ) throws(StoreError) { throw Self.unsupported("replaced") }
-
-        static func unsupported(_ what: String) -> StoreError {
-            StoreError(
-                .unsupported,
-                "Core Data stores can be read but not \(what); convert to another type of store, such as sqlite, and use that."
-            )
         }
     }
 #endif

@@ -102,19 +102,7 @@ public struct JSONStoreType: PersistentStoreType {
 
     /// Removes the store, its journal, its lock file, and the link that `url` names if it is one.
     public func destroy(_ url: StoreURL) throws(StoreError) {
-        let path = StoreFile.resolvingLink(url.path)
-        guard try exists(path) else { return }
-        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
-        defer { lock.release() }
-        // Another process may have destroyed it while this one waited for the lock.
-        guard try exists(path) else { return try lock.releaseRemovingFile() }
-        try requireRecognised(path)
-        // The journal first: it must never be found beside another store of the same name.
-        try StoreFile.remove(path + JournalFile.suffix)
-        try StoreFile.remove(path)
-        if path != url.path { try StoreFile.remove(url.path) }
-        try StoreFile.syncDirectory(of: path)
-        try lock.releaseRemovingFile()
+        try StoreFile.removeStore(at: url.path, companions: [JournalFile.suffix], isStore: recognises)
     }
 
     /// Puts the closed store at `source` in the place of `destination`, atomically.

@@ -3,16 +3,22 @@ public import RoostCore
 /// What the key-value engine needs from a storage: named spaces of ordered keys, snapshots, one writer.
 ///
 /// Keys are ordered by their bytes, a shorter one before a longer one that begins with it. Implement this to get a whole
-/// `PersistentStore` out of ``KeyValueStore``.
+/// `PersistentStore` out of ``KeyValueStore``: records, links, constraints, indexes, tallies, versions, bulk loading and all
+/// checks are the engine's. `docs/write-a-backend.md` says the same at more length, with an example.
+///
+/// Called from any number of threads at once, never on the cooperative pool; every call may block. Errors keep their codes on the way
+/// to the user: `busy`, `noSpace`, `ioFailure`, `corrupted`, `closed`, `readOnly`, `limitExceeded`, `outOfResources`.
 public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// The longest key the storage takes, in bytes; at least 64.
     ///
-    /// Keys are never empty.
+    /// Keys are never empty. It must not become smaller while stores exist: the engine writes it into a store, and refuses to open
+    /// one with longer keys.
     var maximumKeyByteCount: Int { get }
 
-    /// A consistent view of all spaces as the latest commit left them.
+    /// A consistent view of all spaces as the latest commit left them, whoever made that commit.
     ///
-    /// Never waits for a writer.
+    /// Never waits for a writer, and no later commit shows in it. Any number of views may be open at once.
+    /// - Throws: `closed` after ``close()``; `storeReplaced` when another file stands under the name.
     func read() throws(StoreError) -> any KeyValueReader
 
     /// Runs `body` in a write transaction: all of it is committed and durable on return, or nothing when `body` throws.
@@ -24,20 +30,29 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     ) throws(StoreError) -> Result
 
     /// Starts a write transaction that lasts over several calls, for loads that are too large for one.
+    ///
+    /// It has the writer's place until it ends: other transactions, of every program that may have the store open, wait for
+    /// it up to their own timeouts.
+    /// - Throws: `busy` after `timeoutSeconds`; `readOnly` for a storage that was opened read-only; `closed`.
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite
 
     /// Makes every committed transaction durable, for a storage that was opened without durable commits.
+    ///
+    /// Called at the end of loads into stores with `StoreOptions/isUnpublished`; only for those a commit may be less than durable.
     func sync() throws(StoreError)
 
     /// The bytes the storage takes on disk or in memory.
     func byteCount() throws(StoreError) -> Int
 
     /// What is wrong with the storage's own structure; empty if nothing is.
+    ///
+    /// The engine examines keys and values itself. Reads what is stored, not what is cached; changes nothing.
     func integrityFindings() throws(StoreError) -> [StoreFinding]
 
     /// Releases everything.
     ///
-    /// Readers that are open keep what they need until they are closed.
+    /// Readers that are open keep what they need until they are closed. A write transaction under way can only be aborted from then
+    /// on. Called once, also when opening the store fails.
     func close() throws(StoreError)
 }
 
@@ -114,11 +129,13 @@ public protocol KeyValueReader: AnyObject {
 
 /// A position in a space.
 ///
-/// Bytes it shows are valid until it moves or its view ends or, in a write transaction, until the next write.
+/// Bytes it shows are valid until it moves or its view ends or, in a write transaction, until the next write: ``PinnedBytes``
+/// keeps them for a storage whose own have no fixed address. After a write the engine calls ``seek(to:)`` before anything else of the
+/// cursor. After the end of its view ``seek(to:)`` and ``next()`` throw `closed`.
 public protocol KeyValueCursor: AnyObject {
     /// Moves to the first key that is not before `key`.
     ///
-    /// Returns false, at the end, if there is none.
+    /// Returns false, at the end, if there is none; a later call may find one again. An empty key is before all others.
     func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool
     /// Moves to the next key, or from before the first to the first.
     ///
@@ -132,7 +149,8 @@ public protocol KeyValueCursor: AnyObject {
 
 /// A write transaction.
 ///
-/// It reads what it wrote. Use it only inside the closure it was passed to.
+/// It reads what it wrote. Use it only inside the closure it was passed to; ``KeyValueReader/close()`` does not end it. Keys are
+/// neither empty nor longer than ``OrderedKeyValueStorage/maximumKeyByteCount``, values have up to 1 GiB, and may be empty.
 public protocol KeyValueWriter: KeyValueReader {
     /// Sets the value of a key, in the place of the one it has.
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError)
@@ -157,7 +175,11 @@ public protocol KeyValueLongWrite: AnyObject {
     func perform<Result: Sendable>(
         _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
-    /// Makes everything visible and durable.
+    /// Makes everything visible and durable, at once, and gives the writer's place back.
+    ///
+    /// After an error nothing of the transaction shows in this storage, and it can only be aborted. Only after `ioFailure` may it
+    /// turn out to be on the disk; then the storage takes no further transaction until it is opened again.
+    /// - Throws: `noSpace`, `ioFailure`; `closed` when the storage was closed meanwhile, or after an error of ``perform(_:)``.
     func commit() throws(StoreError)
     /// Gives everything up.
     ///

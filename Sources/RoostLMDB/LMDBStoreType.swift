@@ -97,56 +97,16 @@ public struct LMDBStoreType: PersistentStoreType {
 
     /// Removes the store, its lock files, and the link that `url` names if it is one.
     public func destroy(_ url: StoreURL) throws(StoreError) {
-        let path = StoreFile.resolvingLink(url.path)
-        do throws(StoreError) {
-            try requireRecognised(path)
-        } catch  where error.code == .notFound || error.code == .missingDirectory {
-            return
-        }
-        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
-        // Once more under the lock: another file may have come there meanwhile.
-        try requireRecognised(path)
-        try StoreFile.remove(path)
-        if path != url.path { try StoreFile.remove(url.path) }
-        try StoreFile.remove(path + "-lock")
-        try StoreFile.syncDirectory(of: path)
-        try lock.releaseRemovingFile()
+        try StoreFile.removeStore(at: url.path, companions: ["-lock"], isStore: recognises)
     }
 
     /// Puts a store in the place of another, or of none, by renaming it.
     public func replace(
         _ destination: StoreURL, with source: StoreURL, overwriting: Bool
     ) throws(StoreError) {
-        let (from, to) = (StoreFile.resolvingLink(source.path), StoreFile.resolvingLink(destination.path))
-        try requireRecognised(from)
-        guard from != to else { return }
-        // Locked before it is looked at, so that nobody puts another file there meanwhile.
-        let sourceLock = try StoreLock.acquire(forStoreAt: from, .exclusive, timeoutSeconds: 0)
-        let destinationLock = try StoreLock.acquire(forStoreAt: to, .exclusive, timeoutSeconds: 0)
-        if overwriting {
-            do throws(StoreError) {
-                try requireRecognised(to)
-            } catch  where error.code == .notFound {
-                // Nothing is there to be replaced.
-            }
-        } else {
-            try StoreFile.requireAbsent(at: to)
-        }
         // What a process that was killed left behind belongs to files that are no longer open.
-        try StoreFile.remove(from + "-lock")
-        try StoreFile.remove(to + "-lock")
-        try StoreFile.syncFile(at: from)
-        try StoreFile.publish(from, as: to, overwriting: overwriting)
-        sourceLock.release()
-        destinationLock.release()
-    }
-
-    /// Refuses a file that is not an LMDB file, so that nothing else is removed or replaced.
-    private func requireRecognised(_ path: String) throws(StoreError) {
-        try StoreFile.requireRegularFile(at: path, forWriting: false)
-        guard recognises(fileAt: path) else {
-            throw StoreError(
-                .notAStore, "'\(path)' is no LMDB file, so it was left alone; remove it by hand if it is not needed")
-        }
+        try StoreFile.moveStore(
+            from: source.path, to: destination.path, overwriting: overwriting, companions: ["-lock"],
+            isStore: recognises)
     }
 }

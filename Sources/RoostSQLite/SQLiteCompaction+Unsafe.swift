@@ -25,6 +25,8 @@ struct SQLiteCompaction {
 
     /// Compacts; false when the log could not be moved into the file because readers of older states are there.
     func run(_ isCancelled: @escaping @Sendable () -> Bool) throws(StoreError) -> Bool {
+        // Little is done in fewer steps than lie between two questions of SQLite.
+        guard !isCancelled() else { throw cancelled }
         try requireExact("was not compacted, because it")
         try requireSpace()
         let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
@@ -43,8 +45,12 @@ struct SQLiteCompaction {
             // A connection without transaction has nothing to lose.
             try? connection.close()
             guard isCancelled() else { throw error }
-            throw StoreError(.cancelled, "Compacting '\(path)' was cancelled; the store is as it was.")
+            throw cancelled
         }
+    }
+
+    private var cancelled: StoreError {
+        StoreError(.cancelled, "Compacting '\(path)' was cancelled; the store is as it was.")
     }
 
     private func vacuum(

@@ -258,6 +258,20 @@ public final class SQLiteConnection: SQLConnection {
                 "\(what) '\(path)' found no row in \(clock.pointee.limit.map { "\($0)" } ?? "time"); narrow the request, index what it compares, or raise the option rowTimeoutSeconds.",
                 underlying: SQLiteError(code: precise))
         }
-        return .sqlite(SQLiteError(code: precise, systemCode: sqlite3_system_errno(handle)), what, path: path)
+        let system = sqlite3_system_errno(handle)
+        let systemCode = system == 0 && precise & 0xFF == SQLITE_IOERR ? lastErrorOfLog() : system
+        return .sqlite(SQLiteError(code: precise, systemCode: systemCode), what, path: path)
+    }
+
+    /// The system's last error at the log; 0 when it is not known.
+    ///
+    /// SQLite passes errors at the end of a commit on without it, so a reached quota would look like a broken disk.
+    private func lastErrorOfLog() -> Int32 {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file,
+            let control = file.pointee.pMethods?.pointee.xFileControl
+        else { return 0 }
+        var number: Int32 = 0
+        return control(file, SQLITE_FCNTL_LAST_ERRNO, &number) == SQLITE_OK ? number : 0
     }
 }

@@ -265,7 +265,7 @@ final class SQLiteDatabase: SQLDatabase {
         for connection in others { discard(connection) }
         if let writer { discard(writer) }
         if !isImmutable {
-            do throws(StoreError) { try SQLiteSettling.afterLastUse(path, settings, lock) } catch {
+            do throws(StoreError) { try SQLiteSettling.afterLastUse(path, settings, lock, check) } catch {
                 failure = failure ?? error
             }
         }

@@ -43,7 +43,11 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
         case SQLITE_NOMEM: return .outOfResources
         case SQLITE_READONLY: return .readOnly
         case SQLITE_INTERRUPT: return .cancelled
-        case SQLITE_IOERR: return .ioFailure
+        case SQLITE_IOERR:
+            switch systemCode {
+            case SQLite.noSpace, SQLite.fileTooLarge, SQLite.quotaExceeded: return .noSpace
+            default: return .ioFailure
+            }
         case SQLITE_CORRUPT: return .corrupted
         case SQLITE_NOTADB: return .notAStore
         case SQLITE_FULL: return .noSpace
@@ -73,7 +77,7 @@ extension StoreError {
         case .ioFailure: remedy = "the system reported an error; check the medium"
         case .corrupted: remedy = "the file is damaged; run a check and restore it from a backup"
         case .notAStore: remedy = "it is not an SQLite database; check the path"
-        case .noSpace: remedy = "the disk is full; nothing was written"
+        case .noSpace: remedy = "the disk is full, or a quota or a limit of file size is reached; nothing was written"
         case .permissionDenied:
             remedy = "the file, or a file beside it, may not be opened; check the permissions of its directory"
         case .limitExceeded: remedy = "a value or a row is larger than the option maximumValueBytes allows"
@@ -102,6 +106,13 @@ enum SQLite {
     static let duplicateRowID = SQLITE_CONSTRAINT | 10 << 8
 
     // errno values, the same on Linux and Darwin.
+    static let fileTooLarge: Int32 = 27
+    static let noSpace: Int32 = 28
+    #if canImport(Darwin)
+        static let quotaExceeded: Int32 = 69
+    #else
+        static let quotaExceeded: Int32 = 122
+    #endif
     static let noSuchFile: Int32 = 2
     static let tooManyFilesInSystem: Int32 = 23
     static let tooManyFiles: Int32 = 24

@@ -36,7 +36,7 @@ struct SQLiteOpening {
                 return try open(type: type, url: url, lock: lock, check: check)
             } catch {
                 // A log that this attempt left empty goes again; what is in it otherwise stays.
-                if !SQLiteSettling.needsRecovery(path) { try? SQLiteSettling.afterLastUse(path, settings, lock) }
+                if !SQLiteSettling.needsRecovery(path) { try? SQLiteSettling.afterLastUse(path, settings, lock, check) }
                 throw error
             }
         } catch {

@@ -35,7 +35,11 @@ enum SQLiteSettling {
     /// Moves the log into the database and removes it, if nobody else uses the store; called with no connection of one's own.
     ///
     /// The closing user's lock becomes exclusive or is let go.
-    static func afterLastUse(_ path: String, _ settings: SQLiteSettings, _ lock: StoreLock?) throws(StoreError) {
+    ///
+    /// - Throws: Code `storeReplaced` when another file stands under the name, or none: the log is not that file's, and stays.
+    static func afterLastUse(
+        _ path: String, _ settings: SQLiteSettings, _ lock: StoreLock?, _ check: FileHandleCheck
+    ) throws(StoreError) {
         guard hasCompanions(path), let lock else { return }
         var own: StoreLock?
         do throws(StoreError) {
@@ -50,9 +54,22 @@ enum SQLiteSettling {
         // Reading must not change the file: what a crashed writer left in the log stays there.
         if settings.isReadOnly, needsRecovery(path) { return }
         do throws(StoreError) {
+            // SQLite would write the log into whatever file has the name now.
+            try requireOwn(check, path)
             try settle(path, settings)
         } catch  where settings.isReadOnly {
             // A reader that may not write leaves an empty log, which harms nobody.
+        }
+    }
+
+    private static func requireOwn(_ check: FileHandleCheck, _ path: String) throws(StoreError) {
+        do throws(StoreError) {
+            try check.verify()
+        } catch  where needsRecovery(path) {
+            throw StoreError(
+                error.code,
+                "\(error.message); its last commits are in '\(path)-wal', which belongs beside that file under its new name",
+                underlying: error.underlying)
         }
     }
 

@@ -6,8 +6,9 @@ import Testing
 struct ConformanceTests {
     /// One named case per check and backend; a check that a backend cannot meet turns into its opposite, never into silence.
     @Test("a store does what the contract says", arguments: ConformanceCheck.all, StoreFixture.all)
-    func check(_ check: ConformanceCheck, on fixture: StoreFixture) throws {
-        try check.run(on: fixture)
+    func check(_ check: ConformanceCheck, on fixture: StoreFixture) async throws {
+        let result = await Results.shared.result(of: check, on: fixture)
+        if case .failed(let failure) = result.outcome { throw failure }
     }
 
     /// Every ordered pair of backends is a case of its own.

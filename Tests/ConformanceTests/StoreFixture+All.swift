@@ -2,14 +2,19 @@ import Roost
 import RoostConformance
 import RoostCore
 
+@testable import RoostCommand
+
 extension StoreFixture {
     /// Every backend: whatever the umbrella registers.
     ///
     /// The only list of backends that tests know.
     static let all: [StoreFixture] = {
         registerBuiltInStores()
-        return StoreRegistry.shared.all.map { StoreFixture($0, keepsClosedStores: $0.name == "memory") }
+        return StoreRegistry.shared.all.map { StoreFixture.builtIn($0, peer: peer) }
     }()
+
+    /// `roost`, built with the tests, as the second process of checks.
+    private static let peer = PeerProgram.besideTests("roost").map { PeerProgram.roost(at: $0.path) }
 
     /// The backends whose stores can be written.
     static let writable = all.filter { $0.capabilities.contains(.writing) }

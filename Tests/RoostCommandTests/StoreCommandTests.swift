@@ -156,16 +156,4 @@ struct StoreCommandTests {
         #expect(entities.reduce(0) { $0 + ($1["count"] as? Int ?? 0) } == objects)
         #expect(try place.roost("check", "music.sqlite").code == 0)
     }
-
-    @Test("the conformance suite runs by name and filter")
-    func conformance() throws {
-        let place = try Workplace()
-        let result = try place.roost("conformance", "memory", "--filter=links", "--json")
-        #expect(result.code == 0)
-        let report = try result.json()
-        #expect((report["passed"] as? Int ?? 0) > 0)
-        #expect(report["failed"] as? Int == 0)
-        try place.roost("conformance", "memroy").expectError(3, containing: "did you mean 'memory'?")
-        try place.roost("conformance", "memory", "--filter=no such check").expectError(2)
-    }
 }

@@ -33,10 +33,13 @@ struct Console: Sendable {
     }
 
     /// Writes a value as JSON to standard output.
-    func printJSON(_ value: some Encodable) throws {
+    func printJSON(_ value: some Encodable) throws { try print(Self.json(value)) }
+
+    /// A value as JSON, without a line feed at its end.
+    static func json(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try print(String(decoding: try encoder.encode(value), as: UTF8.self))
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
     /// Writes one line to standard error.

@@ -1,0 +1,62 @@
+internal import RoostCore
+
+extension ConformanceCheck {
+    /// Making a store small while it is open.
+    static let compaction: [ConformanceCheck] = [
+        ConformanceCheck(
+            "compact.while-open",
+            "Compacting an open store changes nothing that anybody reads, or is refused with `busy`.",
+            needs: [.persistence, .file]
+        ) { bench in
+            let store = try mostlyEmptiedStore(bench)
+            let (before, size) = (try store.contents(), try store.byteCount())
+            let (identity, digest) = (try store.metadata().storeUUID, try store.view { try $0.computeTally() }.digest)
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            let shown = try StoreContents(of: snapshot)
+            do {
+                // While the snapshot is open, the space of what it shows may have to stay.
+                if try bench.type.compactWhileOpen(bench.url(), options: bench.fixture.options, isCancelled: { false })
+                {
+                    try expect(try store.byteCount() <= size, "a compacted store is no larger than before")
+                }
+            } catch let error as StoreError {
+                try expect(error.code == .busy, "a type that cannot do it says busy", otherwise: "\(error)")
+            }
+            try expectEqual(try store.contents(), before, "the contents afterwards")
+            try expectEqual(try StoreContents(of: snapshot), shown, "what an open snapshot shows afterwards")
+            try expectEqual(try store.metadata().storeUUID, identity, "the identity afterwards")
+            try expectEqual(try store.view { try $0.computeTally() }.digest, digest, "the digest afterwards")
+            try store.change { try $0.insert(ObjectID("Track", 5000), values: ["title": "later"]) }
+            try expectEqual(
+                try bench.reopen(store).view { try $0.count(FetchRequest("Track")) }, 11,
+                "objects after one more commit")
+        },
+        ConformanceCheck(
+            "compact.cancelled",
+            "Compacting that is cancelled fails with `cancelled` and leaves the store as it was, unless it is refused with `busy`.",
+            needs: [.persistence, .file]
+        ) { bench in
+            let store = try mostlyEmptiedStore(bench)
+            let before = try store.contents()
+            try expectError(.cancelled, .busy, in: "compacting that is cancelled at once") {
+                _ = try bench.type.compactWhileOpen(bench.url(), options: bench.fixture.options) { true }
+            }
+            try expectEqual(try store.contents(), before, "the contents afterwards")
+            try expectEqual(try bench.reopen(store).contents(), before, "the contents after reopening")
+        },
+    ]
+}
+
+/// A store of which little is left.
+private func mostlyEmptiedStore(_ bench: Workbench) throws -> any PersistentStore {
+    let store = try bench.create()
+    try store.change { changes in
+        for key in Int64(1)...2000 {
+            try changes.insert(
+                ObjectID("Track", key), values: ["title": .string("\(key) " + String(repeating: "x", count: 200))])
+        }
+    }
+    try store.change { changes in for key in Int64(11)...2000 { changes.delete(ObjectID("Track", key), version: 1) } }
+    return store
+}

@@ -1,0 +1,153 @@
+internal import Foundation
+internal import RoostCore
+
+extension ConformanceCheck {
+    /// What happens to files that were damaged, exchanged or mixed up.
+    static let damage: [ConformanceCheck] = [
+        ConformanceCheck(
+            "damage.flipped-bytes",
+            "A byte that changed anywhere in a closed store's file is noticed, or changes nothing that can be read.",
+            needs: [.persistence, .file, .digest]
+        ) { bench in
+            let whole = try filledStore(bench)
+            // Every region of the file, ends included; the same places in every run.
+            var random = SeededGenerator(seed: 4)
+            var places = [0, 1, whole.bytes.count / 2, whole.bytes.count - 1]
+            for part in 0..<120 {
+                places.append(whole.bytes.count * part / 120 + random.below(max(1, whole.bytes.count / 120)))
+            }
+            for place in places where place < whole.bytes.count {
+                var bytes = whole.bytes
+                bytes[place] ^= UInt8(1 << random.below(8))
+                try expectNoticed(bench, bytes, whole.contents, "byte \(place) of \(whole.bytes.count) changed")
+            }
+        },
+        ConformanceCheck(
+            "damage.zeroed-blocks",
+            "A block of a closed store's file that reads as zeros is noticed, or changes nothing that can be read.",
+            needs: [.persistence, .file, .digest]
+        ) { bench in
+            let whole = try filledStore(bench)
+            let blocks = (whole.bytes.count + 4095) / 4096
+            for block in stride(from: 0, to: blocks, by: max(1, blocks / 40)) {
+                var bytes = whole.bytes
+                for place in (block * 4096)..<min(bytes.count, (block + 1) * 4096) { bytes[place] = 0 }
+                try expectNoticed(bench, bytes, whole.contents, "block \(block) of \(blocks) is zeros")
+            }
+        },
+        ConformanceCheck(
+            "damage.cut-anywhere",
+            "A closed store's file that was cut off anywhere is noticed, or nothing that can be read was lost.",
+            needs: [.persistence, .file, .digest]
+        ) { bench in
+            let whole = try filledStore(bench)
+            for part in 0..<24 {
+                let count = whole.bytes.count * part / 24 + part
+                try expectNoticed(
+                    bench, Array(whole.bytes.prefix(count)), whole.contents, "\(count) of \(whole.bytes.count) bytes")
+            }
+            try expectNoticed(bench, Array(whole.bytes.dropLast()), whole.contents, "the last byte is missing")
+        },
+        ConformanceCheck(
+            "damage.grown",
+            "Bytes behind the end of a closed store's file are noticed, or change nothing that can be read.",
+            needs: [.persistence, .file, .digest]
+        ) { bench in
+            let whole = try filledStore(bench)
+            for tail in [[0], [UInt8](repeating: 0, count: 4096), [UInt8](repeating: 0xA5, count: 70_000)] {
+                try expectNoticed(bench, whole.bytes + tail, whole.contents, "\(tail.count) bytes more")
+            }
+        },
+        ConformanceCheck(
+            "damage.two-stores-mixed",
+            "A file of which one half is another store's is noticed, or changes nothing that can be read.",
+            needs: [.persistence, .file, .digest]
+        ) { bench in
+            let whole = try filledStore(bench)
+            let other = try bench.create(name: "other")
+            for number in Int64(1)...19 { _ = try other.commit(try CrashWorkload.transaction(number)) }
+            try other.close()
+            let theirs = try require(bench.bytes(of: bench.url("other").path), "the other store's bytes")
+            let middle = min(whole.bytes.count, theirs.count) / 8192 * 4096
+            try expectNoticed(
+                bench, Array(whole.bytes.prefix(middle)) + theirs.dropFirst(middle), whole.contents,
+                "the second half is another store's")
+        },
+        ConformanceCheck(
+            "damage.replaced-while-open",
+            "A store whose file was exchanged while it is open writes nothing into the new one: `storeReplaced`.",
+            needs: [.persistence, .file]
+        ) { bench in
+            let other = try bench.create(name: "other")
+            try other.change { try $0.insert(ObjectID("Tag", 77), values: [:]) }
+            try other.close()
+            let theirs = try require(bench.bytes(of: bench.url("other").path), "the other store's bytes")
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            let snapshot = try store.snapshot()
+            try FileManager.default.removeItem(atPath: bench.url().path)
+            try FileManager.default.moveItem(atPath: bench.url("other").path, toPath: bench.url().path)
+            try expectEqual(try snapshot.keys(FetchRequest("Tag")), [1], "what an open snapshot shows")
+            snapshot.close()
+            try expectError(.storeReplaced, in: "a commit after the file was exchanged") {
+                try store.change { try $0.insert(ObjectID("Tag", 2), values: [:]) }
+            }
+            try closeTelling(store)
+            try expect(bench.bytes(of: bench.url().path) == theirs, "no byte of the new file changed")
+        },
+        ConformanceCheck(
+            "damage.removed-while-open",
+            "A store whose file was removed while it is open refuses to write, and makes no new file.",
+            needs: [.persistence, .file]
+        ) { bench in
+            let store = try bench.create()
+            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try FileManager.default.removeItem(atPath: bench.url().path)
+            try expectError(.storeReplaced, .notFound, in: "a commit after the file was removed") {
+                try store.change { try $0.insert(ObjectID("Tag", 2), values: [:]) }
+            }
+            try closeTelling(store)
+            try expect(bench.bytes(of: bench.url().path) == nil, "there is no new file")
+        },
+    ]
+}
+
+/// A closed store with objects, values and links of many kinds: what it held, and its file.
+private func filledStore(_ bench: Workbench) throws -> (contents: StoreContents, bytes: [UInt8]) {
+    let store = try bench.create(name: "whole") { $0.userMetadata = ConformanceCheck.everyMetadataValue }
+    for number in Int64(1)...12 { _ = try store.commit(try CrashWorkload.transaction(number)) }
+    let contents = try store.contents()
+    try store.close()
+    return (contents, try require(bench.bytes(of: bench.url("whole").path), "the store's bytes"))
+}
+
+/// Closes a store whose file is gone; a store that has something to write at its closing says that it cannot.
+private func closeTelling(_ store: any PersistentStore) throws {
+    do throws(StoreError) {
+        try store.close()
+    } catch {
+        try expect(error.code == .storeReplaced, "closing succeeds or fails with storeReplaced", otherwise: "\(error)")
+    }
+}
+
+/// Fails when a store of these bytes opens, reads and examines as if sound, and yet holds something else.
+private func expectNoticed(_ bench: Workbench, _ bytes: [UInt8], _ contents: StoreContents, _ damage: String) throws {
+    let name = "damaged"
+    _ = try bench.write(bytes, as: name)
+    defer { try? FileManager.default.removeItem(atPath: bench.url(name).path) }
+    do {
+        // Read-only, so that what is beside the file does not outlive the round.
+        let store = try bench.openApart(name: name) { $0.isReadOnly = true }
+        defer { try? store.close() }
+        let found = try store.contents()
+        guard let difference = found.difference(from: contents) else { return }
+        if try store.integrityFindings().contains(where: { $0.severity == .damage }) { return }
+        let isTold = try store.view { try $0.recordedTally() != $0.computeTally() }
+        try expect(isTold, "\(damage): it is noticed, or everything is as before", otherwise: difference)
+    } catch let error as StoreError {
+        try expect(
+            [.corrupted, .notAStore, .unsupportedVersion, .limitExceeded, .modelMismatch, .invalidModel].contains(
+                error.code),
+            "\(damage): an error that speaks of damage", otherwise: "\(error)")
+    }
+}

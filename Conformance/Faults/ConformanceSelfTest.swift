@@ -1,0 +1,92 @@
+public import RoostCore
+
+/// Shows that the suite can fail: each check that is named for a fault passes on a sound store and fails on one with the fault.
+public enum ConformanceSelfTest {
+    /// What became of one fault on one store type.
+    public struct Result: Sendable {
+        /// How it can end.
+        public enum Outcome: Sendable {
+            /// The check passes on the sound store and fails on the faulty one, as told.
+            case caught(ConformanceFailure)
+            /// The check passes on the faulty store.
+            case missed
+            /// The check fails on the sound store already, so that its failing says nothing.
+            case unsound(ConformanceFailure)
+            /// The stores lack a capability that the check needs, so that the fault cannot show.
+            case inapplicable(StoreCapability)
+        }
+
+        /// The fault.
+        public let fault: FaultyStoreType.Fault
+        /// The ID of the check that is named for it.
+        public let check: String
+        /// The name of the fixture.
+        public let store: String
+        /// How it ended.
+        public let outcome: Outcome
+
+        /// Whether the suite did not do what it must.
+        public var isFailure: Bool {
+            switch outcome {
+            case .caught, .inapplicable: false
+            case .missed, .unsound: true
+            }
+        }
+
+        /// One line: what became of the fault, its name, the check, and what the check saw.
+        public var text: String {
+            switch outcome {
+            case .caught(let failure): "caught  \(fault)  \(check)  \(Self.line(failure))"
+            case .missed: "MISSED  \(fault)  \(check)  it passes on a store with the fault"
+            case .unsound(let failure):
+                "UNSOUND  \(fault)  \(check)  it fails on a store without the fault: \(Self.line(failure))"
+            case .inapplicable(let capability): "skipped  \(fault)  \(check)  needs capability '\(capability)'"
+            }
+        }
+
+        private static func line(_ failure: ConformanceFailure) -> String {
+            // Texts of values may be of any length and of several lines.
+            "expected \(failure.expected); actual \(failure.actual)".replacing("\n", with: " ").prefix(240).description
+        }
+    }
+
+    /// Tries the faults one after the other around stores of `base`; `report` hears of each as it ends.
+    ///
+    /// Costs two runs of one check per fault. A fault without its check in the suite counts as missed.
+    public static func run(
+        _ faults: [FaultyStoreType.Fault] = FaultyStoreType.Fault.allCases, on base: StoreFixture,
+        report: (Result) -> Void = { _ in }
+    ) -> [Result] {
+        faults.map { fault in
+            let result = Result(
+                fault: fault, check: fault.caughtBy, store: base.name, outcome: outcome(of: fault, on: base))
+            report(result)
+            return result
+        }
+    }
+
+    /// The results in one line: `memory: 46 faults, 44 caught, 0 missed, 2 skipped`.
+    public static func summary(of results: [Result], on base: StoreFixture) -> String {
+        let missed = results.count(where: \.isFailure)
+        let skipped = results.count { if case .inapplicable = $0.outcome { true } else { false } }
+        return
+            "\(base.name): \(results.count) faults, \(results.count - missed - skipped) caught, \(missed) missed, \(skipped) skipped"
+    }
+
+    private static func outcome(of fault: FaultyStoreType.Fault, on base: StoreFixture) -> Result.Outcome {
+        guard let check = ConformanceCheck.named(fault.caughtBy) else { return .missed }
+        if let missing = check.missingCapability(on: base) { return .inapplicable(missing) }
+        do throws(ConformanceFailure) { try check.run(on: base) } catch { return .unsound(error) }
+        do throws(ConformanceFailure) { try check.run(on: base.faulty(fault)) } catch { return .caught(error) }
+        return .missed
+    }
+}
+
+extension StoreFixture {
+    /// The same stores with a fault.
+    public func faulty(_ fault: FaultyStoreType.Fault) -> StoreFixture {
+        StoreFixture(
+            FaultyStoreType(type, fault), name: "\(name) that \(fault)", options: options,
+            keepsClosedStores: keepsClosedStores, url: makeURL)
+    }
+}

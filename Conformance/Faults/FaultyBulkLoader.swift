@@ -1,0 +1,31 @@
+internal import RoostCore
+
+/// A bulk loader with one fault.
+final class FaultyBulkLoader: BulkLoader {
+    private let base: any BulkLoader
+    private let fault: FaultyStoreType.Fault
+    private let memory: Mutex<FaultyStore.Memory>
+
+    init(_ base: any BulkLoader, _ fault: FaultyStoreType.Fault, _ memory: Mutex<FaultyStore.Memory>) {
+        (self.base, self.fault, self.memory) = (base, fault, memory)
+    }
+
+    func append(_ records: RecordBatch) throws(StoreError) {
+        try base.append(fault.altersValues ? try fault.altered(records) : records)
+        if fault == .showsUnfinishedLoads { memory.withLock { $0.unfinished.append(records) } }
+    }
+
+    func append(_ links: LinkBatch) throws(StoreError) { try base.append(links) }
+
+    func finish() throws(StoreError) -> StoreTally {
+        defer { memory.withLock { $0.unfinished = [] } }
+        return try base.finish()
+    }
+
+    func abandon() {
+        // A load that ended before cannot be finished again; then there is nothing to keep.
+        if fault == .keepsAbandonedLoads { _ = try? base.finish() }
+        base.abandon()
+        memory.withLock { $0.unfinished = [] }
+    }
+}

@@ -1,0 +1,81 @@
+internal import RoostCore
+
+/// Alters each batch that comes by.
+final class AlteringRecordCursor: RecordCursor {
+    private let base: any RecordCursor
+    private let alter: (RecordBatch) throws(StoreError) -> RecordBatch
+
+    init(_ base: any RecordCursor, _ alter: @escaping (RecordBatch) throws(StoreError) -> RecordBatch) {
+        (self.base, self.alter) = (base, alter)
+    }
+
+    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        guard try base.next(into: &batch) else { return false }
+        batch = try alter(batch)
+        return true
+    }
+}
+
+/// Adds to what is in the batch, in place of replacing it.
+final class AddingRecordCursor: RecordCursor {
+    private let base: any RecordCursor
+    private var hasStarted = false
+
+    init(_ base: any RecordCursor) { self.base = base }
+
+    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        // From the second batch on it would show in every check that reads more than one.
+        if hasStarted { return try base.next(into: &batch) }
+        hasStarted = true
+        var fresh = RecordBatch(model: batch.model)
+        guard try base.next(into: &fresh) else {
+            batch.removeAll()
+            return false
+        }
+        for index in 0..<fresh.count { batch.append(fresh, at: index) }
+        return true
+    }
+}
+
+/// Goes on with the records of a load that is under way.
+final class ChainedRecordCursor: RecordCursor {
+    private let base: any RecordCursor
+    private var unfinished: RecordBatch
+
+    init(
+        _ base: any RecordCursor, _ batches: [RecordBatch], of entity: ManagedObjectModel.Entity, after id: ObjectID?,
+        in model: ManagedObjectModel
+    ) {
+        self.base = base
+        unfinished = RecordBatch(model: model)
+        for batch in batches {
+            for index in 0..<batch.count
+            where entity.includes(batch.entityNumber(at: index)) && batch.key(at: index) > id?.key ?? 0 {
+                unfinished.append(batch, at: index)
+            }
+        }
+    }
+
+    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        if try base.next(into: &batch) { return true }
+        guard !unfinished.isEmpty else { return false }
+        batch = unfinished
+        unfinished.removeAll()
+        return true
+    }
+}
+
+/// Drops links, or their places.
+final class FaultyLinkCursor: LinkCursor {
+    private let base: any LinkCursor
+    private let fault: FaultyStoreType.Fault
+
+    init(_ base: any LinkCursor, _ fault: FaultyStoreType.Fault) { (self.base, self.fault) = (base, fault) }
+
+    func next(into batch: inout LinkBatch) throws(StoreError) -> Bool {
+        guard try base.next(into: &batch) else { return false }
+        if fault == .dropsLastLink, !batch.isFull, batch.count > 1 { batch.links.removeLast() }
+        if fault == .forgetsPlaces { batch.links = batch.links.map { Link($0.source, $0.target) } }
+        return true
+    }
+}

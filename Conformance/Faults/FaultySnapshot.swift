@@ -1,0 +1,163 @@
+internal import RoostCore
+
+/// A snapshot with one fault.
+final class FaultySnapshot: StoreSnapshot {
+    private let own: any StoreSnapshot
+    private let store: any PersistentStore
+    private let fault: FaultyStoreType.Fault
+    private let memory: FaultyStore.Memory
+    private var isClosed = false
+
+    init(
+        _ own: any StoreSnapshot, of store: any PersistentStore, _ fault: FaultyStoreType.Fault,
+        _ memory: FaultyStore.Memory
+    ) {
+        (self.own, self.store, self.fault, self.memory) = (own, store, fault, memory)
+    }
+
+    /// The snapshot to read: a new one each time where isolation is the fault.
+    private var base: any StoreSnapshot {
+        get throws(StoreError) {
+            guard !isClosed else { throw StoreError(.closed, "The snapshot was closed before; take a new one.") }
+            _ = try own.lastKey(of: own.model.entities[0].name)
+            return fault == .showsLaterCommits ? try store.snapshot() : own
+        }
+    }
+
+    var model: ManagedObjectModel { own.model }
+
+    func close() {
+        isClosed = true
+        // The cursors live on the sound snapshot, which goes when they and this object are let go.
+        if fault != .leaksCursors { own.close() }
+    }
+
+    func recordedTally() throws(StoreError) -> StoreTally? {
+        let tally = try base.recordedTally()
+        guard fault == .recordsOldDigest, let tally, tally.digest.objectCount > 3 else { return tally }
+        return StoreTally(model: model)
+    }
+
+    func userMetadata() throws(StoreError) -> [String: MetadataValue] { try base.userMetadata() }
+
+    func lastKey(of entity: EntityName) throws(StoreError) -> Int64 { try base.lastKey(of: entity) }
+
+    func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
+        let cursor = try base.records(of: entity, after: fault == .startsOver ? nil : id)
+        switch fault {
+        case .losesLastRecord:
+            return AlteringRecordCursor(cursor) { batch in
+                batch.isFull || batch.count < 2 ? batch : batch.picked(0..<batch.count - 1)
+            }
+        case .losesRecordsBetweenBatches:
+            return AlteringRecordCursor(cursor) { batch in
+                batch.isFull && batch.count > 1 ? batch.picked(0..<batch.count - 1) : batch
+            }
+        case .reversesBatches:
+            return AlteringRecordCursor(cursor) { batch in batch.picked((0..<batch.count).reversed()) }
+        case .cutsSubentities:
+            let known = try model.requireEntity(entity).layout
+            return AlteringRecordCursor(cursor) { (batch) throws(StoreError) in
+                var result = RecordBatch(model: batch.model)
+                for index in 0..<batch.count {
+                    try result.append(
+                        batch.id(at: index), version: batch.version(at: index),
+                        values: batch.values(at: index).filter { (try? known.requireField($0.key)) != nil })
+                }
+                return result
+            }
+        case .showsUnfinishedLoads:
+            return ChainedRecordCursor(
+                cursor, memory.unfinished, of: try model.requireEntity(entity), after: id, in: model)
+        default: return altered(cursor)
+        }
+    }
+
+    func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor { altered(try base.records(with: ids)) }
+
+    /// What all record cursors have in common.
+    private func altered(_ cursor: any RecordCursor) -> any RecordCursor {
+        switch fault {
+        case .keepsBatchContents: return AddingRecordCursor(cursor)
+        case .admitsTakenValues:
+            let admitted = memory.admitted
+            return AlteringRecordCursor(cursor) { batch in
+                var result = RecordBatch(model: batch.model)
+                for index in 0..<batch.count {
+                    if let record = admitted[batch.id(at: index)], record.version == batch.version(at: index) {
+                        result.append(record)
+                    } else {
+                        result.append(batch, at: index)
+                    }
+                }
+                return result
+            }
+        default: return cursor
+        }
+    }
+
+    func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
+        FaultyLinkCursor(try base.links(of: relationship, after: link), fault)
+    }
+
+    func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
+        FaultyLinkCursor(try base.links(of: relationship, from: id), fault)
+    }
+
+    func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
+        var request = altered(request)
+        if fault == .ignoresOrder { request.sortDescriptors = [] }
+        if fault == .ignoresLimit, request.fetchLimit ?? 0 >= 0 { request.fetchLimit = nil }
+        return altered(try base.fetch(request))
+    }
+
+    func count(_ request: FetchRequest) throws(StoreError) -> Int {
+        var request = altered(request)
+        if fault == .miscounts { (request.fetchLimit, request.fetchOffset) = (nil, 0) }
+        return try base.count(request)
+    }
+
+    private func altered(_ request: FetchRequest) -> FetchRequest {
+        guard fault == .followsThreeValuedLogic, let predicate = request.predicate else { return request }
+        var request = request
+        request.predicate = predicate.threeValued
+        return request
+    }
+}
+
+extension RecordBatch {
+    /// The records at these places, in this order.
+    fileprivate func picked(_ indices: some Sequence<Int>) -> RecordBatch {
+        var result = RecordBatch(model: model)
+        for index in indices { result.append(self, at: index) }
+        return result
+    }
+}
+
+extension FetchRequest.Predicate {
+    /// True where SQL's logic says true: a null property makes a comparison unknown, and so is the opposite of unknown.
+    fileprivate var threeValued: Self {
+        switch self {
+        case .constant: self
+        case .and(let members): .and(members.map(\.threeValued))
+        case .or(let members): .or(members.map(\.threeValued))
+        case .not(let member): .and([.not(member.threeValued)] + member.comparedKeys.map { .isNotNull($0) })
+        case .comparison: .and([self] + comparedKeys.map { .isNotNull($0) })
+        }
+    }
+
+    /// The properties that are compared with anything but null.
+    private var comparedKeys: [String] {
+        switch self {
+        case .constant: []
+        case .and(let members), .or(let members): members.flatMap(\.comparedKeys)
+        case .not(let member): member.comparedKeys
+        case .comparison(let comparison):
+            [comparison.left, comparison.right].contains(.constant(.null))
+                ? []
+                : [comparison.left, comparison.right].compactMap { expression in
+                    if case .keyPath(let path) = expression { path.joined(separator: ".") } else { nil }
+                }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+extension FaultyStoreType {
+    /// What is wrong with the stores.
+    public enum Fault: String, CaseIterable, Sendable, CustomStringConvertible {
+        // MARK: Values
+
+        /// A string ends before its first U+0000.
+        case truncatesAtNUL = "truncates-at-nul"
+        /// Strings are brought into Unicode's composed normal form.
+        case normalisesText = "normalises-text"
+        /// An empty string is stored as null.
+        case takesEmptyForNull = "takes-empty-for-null"
+        /// Dates are rounded to whole milliseconds.
+        case roundsDates = "rounds-dates"
+        /// Negative zero is stored as zero.
+        case dropsSignOfZero = "drops-sign-of-zero"
+        /// Every NaN is stored as the same one.
+        case foldsNaNs = "folds-nans"
+        /// Integers pass through a double on their way.
+        case narrowsIntegers = "narrows-integers"
+        /// Decimals pass through a double on their way.
+        case narrowsDecimals = "narrows-decimals"
+
+        // MARK: Reading
+
+        /// A walk of links leaves out the last one.
+        case dropsLastLink = "drops-last-link"
+        /// Links come back without their places.
+        case forgetsPlaces = "forgets-places"
+        /// A scan leaves out the last record.
+        case losesLastRecord = "loses-last-record"
+        /// A scan leaves out the last record of each full batch.
+        case losesRecordsBetweenBatches = "loses-records-between-batches"
+        /// A scan gives the records of a batch in falling order.
+        case reversesBatches = "reverses-batches"
+        /// A scan begins at the first record, whatever it was to go on behind.
+        case startsOver = "starts-over"
+        /// Cursors leave what was in the batch they are given.
+        case keepsBatchContents = "keeps-batch-contents"
+        /// A scan of an entity gives the objects of its subentities without their own properties.
+        case cutsSubentities = "cuts-subentities"
+        /// Sort descriptors are not looked at.
+        case ignoresOrder = "ignores-order"
+        /// Fetches do not look at the limit.
+        case ignoresLimit = "ignores-limit"
+        /// Counts do not look at limit and offset.
+        case miscounts
+        /// A comparison with null is neither true nor false, as in SQL, so that its opposite is not true either.
+        case followsThreeValuedLogic = "follows-three-valued-logic"
+
+        // MARK: Committing
+
+        /// Updates and deletes go through whatever version they were based on.
+        case ignoresVersions = "ignores-versions"
+        /// Objects that must be unchanged are not looked at.
+        case ignoresUnchanged = "ignores-unchanged"
+        /// A conflict names one object only.
+        case namesOneConflict = "names-one-conflict"
+        /// A violation names one pair only.
+        case namesOneViolation = "names-one-violation"
+        /// A unique value is let in a second time.
+        case admitsTakenValues = "admits-taken-values"
+        /// An insert of an object that is there replaces it.
+        case overwritesObjects = "overwrites-objects"
+        /// The inserts of a refused change set are written all the same.
+        case writesHalf = "writes-half"
+        /// Deleting an object leaves its links.
+        case leavesLinks = "leaves-links"
+        /// Links are removed after others were added.
+        case removesLinksLast = "removes-links-last"
+        /// The user's metadata of commits are dropped.
+        case forgetsMetadata = "forgets-metadata"
+        /// Every commit gives the same generation.
+        case repeatsGenerations = "repeats-generations"
+        /// The digest that is recorded is that of an earlier state.
+        case recordsOldDigest = "records-old-digest"
+        /// Error messages show what is stored.
+        case leaksValues = "leaks-values"
+
+        // MARK: Keys
+
+        /// Reserved keys are given out again.
+        case reusesKeys = "reuses-keys"
+        /// After reopening, keys that were used count as free when no object has them.
+        case forgetsUsedKeys = "forgets-used-keys"
+
+        // MARK: Isolation
+
+        /// Snapshots show what was committed after them.
+        case showsLaterCommits = "shows-later-commits"
+        /// Snapshots show what a bulk load has not finished yet.
+        case showsUnfinishedLoads = "shows-unfinished-loads"
+        /// Cursors of a closed snapshot go on reading.
+        case leaksCursors = "leaks-cursors"
+
+        // MARK: Bulk loading
+
+        /// An abandoned load is written all the same.
+        case keepsAbandonedLoads = "keeps-abandoned-loads"
+        /// The keys that count as used in a load's source are forgotten.
+        case forgetsLoadedKeys = "forgets-loaded-keys"
+
+        // MARK: Opening and closing
+
+        /// The objects of the last commit are gone after reopening.
+        case losesLastCommit = "loses-last-commit"
+        /// A closed store still answers.
+        case answersAfterClosing = "answers-after-closing"
+        /// Closing a store does not let go of it.
+        case staysOpen = "stays-open"
+        /// A store that is opened read-only can be written.
+        case writesReadOnly = "writes-read-only"
+        /// Unknown options are taken for granted.
+        case swallowsOptions = "swallows-options"
+        /// A store opens with a model that is not its own.
+        case acceptsAnyModel = "accepts-any-model"
+        /// A new store does not get the identity it is given.
+        case inventsIdentity = "invents-identity"
+        /// A store that is in the way is replaced without being asked for it.
+        case replacesUnasked = "replaces-unasked"
+
+        /// The ID of the one check that is there to notice the fault; others may notice it too.
+        public var caughtBy: String {
+            switch self {
+            case .truncatesAtNUL: "values.string.nul"
+            case .normalisesText: "values.string.not-normalised"
+            case .takesEmptyForNull: "values.string.empty-and-null"
+            case .roundsDates: "values.date.extremes"
+            case .dropsSignOfZero, .foldsNaNs: "values.double.bits"
+            case .narrowsIntegers: "values.integer64.extremes"
+            case .narrowsDecimals: "values.decimal.digits"
+            case .dropsLastLink: "links.many-to-many"
+            case .forgetsPlaces: "links.order"
+            case .losesLastRecord: "inheritance.scan"
+            case .losesRecordsBetweenBatches: "cursors.batches"
+            case .reversesBatches: "changes.unordered-keys"
+            case .startsOver: "cursors.after"
+            case .keepsBatchContents: "cursors.replace-contents"
+            case .cutsSubentities: "inheritance.sibling-fields"
+            case .ignoresOrder: "fetch.sort.several-keys"
+            case .ignoresLimit, .miscounts: "fetch.limit-and-offset"
+            case .followsThreeValuedLogic: "fetch.two-valued-logic"
+            case .ignoresVersions: "versions.conflict.second-writer"
+            case .ignoresUnchanged: "versions.unchanged.stale"
+            case .namesOneConflict: "versions.conflict.all-listed"
+            case .namesOneViolation: "constraints.every-pair"
+            case .admitsTakenValues: "constraints.single"
+            case .overwritesObjects: "identity.insert.duplicate"
+            case .writesHalf: "changes.atomic.every-part"
+            case .leavesLinks: "links.deleted-with-object"
+            case .removesLinksLast: "links.remove-before-add"
+            case .forgetsMetadata: "metadata.user.commit"
+            case .repeatsGenerations: "changes.generation"
+            case .recordsOldDigest: "digest.recorded-is-computed"
+            case .leaksValues: "errors.no-values"
+            case .reusesKeys: "identity.reserve.disjoint"
+            case .forgetsUsedKeys: "identity.reserve.survives"
+            case .showsLaterCommits: "snapshots.unchanged"
+            case .showsUnfinishedLoads: "bulk.invisible"
+            case .leaksCursors: "snapshots.closed"
+            case .keepsAbandonedLoads: "bulk.abandon"
+            case .forgetsLoadedKeys: "bulk.last-keys"
+            case .losesLastCommit: "changes.durable"
+            case .answersAfterClosing: "close.every-call"
+            case .staysOpen: "destroy.removes"
+            case .writesReadOnly: "opening.read-only.refuses"
+            case .swallowsOptions: "opening.options.unknown"
+            case .acceptsAnyModel: "opening.open.model-mismatch"
+            case .inventsIdentity: "metadata.uuid.given"
+            case .replacesUnasked: "replace.already-exists"
+            }
+        }
+
+        /// The name as reports show it: `rounds-dates`.
+        public var description: String { rawValue }
+    }
+}

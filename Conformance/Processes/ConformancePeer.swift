@@ -1,0 +1,143 @@
+internal import Foundation
+public import RoostCore
+
+/// The second process of checks about processes.
+///
+/// It reads one command in a line from its standard input, does it, and answers with one line; the end of its input ends it, and
+/// so may a signal at any time. An answer is `ok`, `ok <words>`, or `error <code> <message>`. The commands are private to the
+/// suite: program and suite must be of one version.
+public final class ConformancePeer {
+    private let types: [any PersistentStoreType]
+    private let answer: (String) throws -> Void
+    private var store: (any PersistentStore)?
+    private var held: (any StoreSnapshot)?
+    private var loader: (any BulkLoader)?
+
+    /// Serves stores of these types from standard input to standard output until the input ends.
+    ///
+    /// - Returns: The exit status: 0, or 1 when a command was not understood or an answer could not be written.
+    public static func main(_ types: [any PersistentStoreType]) -> Int32 {
+        let peer = ConformancePeer(types) {
+            try FileHandle.standardOutput.write(contentsOf: Data(($0 + "\n").utf8))
+        }
+        do {
+            while let line = readLine() { try peer.serve(line.split(separator: " ").map(String.init)) }
+            return 0
+        } catch {
+            FileHandle.standardError.write(Data("conformance peer: \(error)\n".utf8))
+            return 1
+        }
+    }
+
+    init(_ types: [any PersistentStoreType], answer: @escaping (String) throws -> Void) {
+        (self.types, self.answer) = (types, answer)
+    }
+
+    private func serve(_ words: [String]) throws {
+        do {
+            let words = try perform(words)
+            try answer((["ok"] + words).joined(separator: " "))
+        } catch let error as StoreError {
+            try answer("error \(error.code) \(error.message)")
+        }
+    }
+
+    private func perform(_ words: [String]) throws -> [String] {
+        let arguments = Array(words.dropFirst())
+        switch words.first {
+        case "open", "create": try open(arguments, creating: words.first == "create")
+        case "number": return ["\(try number(in: opened().snapshot()))"]
+        case "hold":
+            let snapshot = try opened().snapshot()
+            held = snapshot
+            return ["\(try number(in: snapshot, closing: false))"]
+        case "held":
+            guard let held else { throw Self.misuse("no snapshot is held") }
+            return ["\(try number(in: held, closing: false))"]
+        case "commit": _ = try opened().commit(try CrashWorkload.transaction(try integer(arguments, 0)))
+        case "commits":
+            // Until somebody kills the process.
+            for number in try integer(arguments, 0)... {
+                _ = try opened().commit(try CrashWorkload.transaction(number))
+                try answer("acked \(number)")
+            }
+        case "update":
+            let id = ObjectID("Track", try integer(arguments, 0))
+            var changes = ChangeSet(model: try opened().model)
+            try changes.update(
+                id, version: UInt32(clamping: try integer(arguments, 1)), values: ["title": "the peer's"])
+            _ = try opened().commit(changes)
+        case "reserve":
+            let keys = try opened().reserveKeys(Int(clamping: try integer(arguments, 0)), for: "Track")
+            return ["\(keys.lowerBound)", "\(keys.upperBound)"]
+        case "load": try load(try integer(arguments, 0))
+        case "finish":
+            guard let loader else { throw Self.misuse("no load is under way") }
+            _ = try loader.finish()
+            self.loader = nil
+        case "limit-file-size": try ProcessCalls.limitFileSize(to: try integer(arguments, 0))
+        case "limit-open-files": try ProcessCalls.forbidOpeningFiles()
+        case "drop-privileges": try ProcessCalls.dropPrivileges()
+        case "close":
+            held?.close()
+            (held, loader) = (nil, nil)
+            try store?.close()
+            store = nil
+        default: throw Self.misuse("unknown command '\(words.joined(separator: " "))'")
+        }
+        return []
+    }
+
+    /// `open <URL> [read-only] [timeout=<seconds>] [<name>=<value of the type's own option>]`.
+    private func open(_ words: [String], creating: Bool) throws {
+        guard let url = words.first.flatMap({ StoreURL($0.removingPercentEncoding ?? $0) }) else {
+            throw Self.misuse("no store URL")
+        }
+        guard let type = types.first(where: { $0.name == url.type }) else {
+            throw StoreError(
+                .unknownStoreType, "The peer program has no store type '\(url.type)'; give it to ConformancePeer.")
+        }
+        var options = StoreOptions()
+        for word in words.dropFirst() {
+            let parts = (word.removingPercentEncoding ?? word).split(separator: "=", maxSplits: 1).map(String.init)
+            switch (parts[0], parts.count) {
+            case ("read-only", 1): options.isReadOnly = true
+            case ("timeout", 2): options.timeoutSeconds = Double(parts[1]) ?? 0
+            default: options.typeOptions[parts[0]] = parts.count > 1 ? parts[1] : ""
+            }
+        }
+        store =
+            creating
+            ? try type.create(url, model: try CrashWorkload.model, options: options)
+            : try type.open(url, options: options)
+    }
+
+    private func opened() throws -> any PersistentStore {
+        guard let store else { throw Self.misuse("no store is open") }
+        return store
+    }
+
+    private func load(_ count: Int64) throws {
+        let store = try opened()
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        self.loader = loader
+        var batch = RecordBatch(model: store.model)
+        for key in 0..<count { try batch.append(ObjectID("Dog", 1_000_000 + key), values: ["trait": "loaded"]) }
+        try loader.append(batch)
+    }
+
+    /// The transaction whose state a snapshot shows, all of it; -1 when it shows none.
+    private func number(in snapshot: any StoreSnapshot, closing: Bool = true) throws -> Int64 {
+        defer { if closing { snapshot.close() } }
+        return try CrashWorkload.number(in: snapshot) ?? -1
+    }
+
+    private func integer(_ words: [String], _ index: Int) throws -> Int64 {
+        guard index < words.count, let number = Int64(words[index]) else { throw Self.misuse("a number is missing") }
+        return number
+    }
+
+    private static func misuse(_ text: String) -> Mismatch {
+        Mismatch(expected: "commands of this version of the suite", actual: text)
+    }
+}

@@ -1,0 +1,63 @@
+internal import Foundation
+internal import RoostCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// System calls about processes: what a peer takes from itself for a check, and how it is killed.
+enum ProcessCalls {
+    #if canImport(Glibc)
+        private static let fileSize = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+        private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private static let fileSize = RLIMIT_FSIZE
+        private static let openFiles = RLIMIT_NOFILE
+    #endif
+
+    /// Makes every write beyond this many bytes of a file fail, as a quota does.
+    static func limitFileSize(to bytes: Int64) throws {
+        // The signal would end the process; the error is what a store sees of a quota.
+        signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
+        try check(setrlimit(fileSize, &limit), "setrlimit(RLIMIT_FSIZE)")
+    }
+
+    /// Makes every further opening of a file fail, as in a process that has too many open.
+    static func forbidOpeningFiles() throws {
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        try check(setrlimit(openFiles, &limit), "setrlimit(RLIMIT_NOFILE)")
+    }
+
+    /// Goes on as a user without rights, where the process has them all.
+    static func dropPrivileges() throws {
+        guard geteuid() == 0 else { return }
+        let nobody: uid_t = 65534
+        try check(setgid(gid_t(nobody)), "setgid")
+        try check(setuid(nobody), "setuid")
+    }
+
+    /// Kills a process, which gets no chance to do anything.
+    static func kill(_ process: pid_t) throws {
+        #if canImport(Glibc)
+            let status = Glibc.kill(process, SIGKILL)
+        #elseif canImport(Musl)
+            let status = Musl.kill(process, SIGKILL)
+        #else
+            let status = Darwin.kill(process, SIGKILL)
+        #endif
+        // It may have ended a moment ago.
+        if status != 0, errno == ESRCH { return }
+        try check(status, "kill")
+    }
+
+    private static func check(_ status: Int32, _ call: String) throws {
+        guard status == 0 else {
+            throw Mismatch(expected: "\(call) succeeds ", actual: String(cString: strerror(errno)))
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import Foundation
+
+extension ConformanceReport {
+    /// All results as a JUnit document: a test suite for each store, a test case for each check.
+    ///
+    /// The property `opposite` names the capability that a store lacks where a check passed as its opposite. An excluded check is
+    /// `skipped`, with the reason.
+    func junit() -> String {
+        var document = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        document += "<testsuites name=\"roost conformance\" \(Self.totals(of: results))>\n"
+        for (store, results) in resultsByStore {
+            document += "  <testsuite name=\"\(Self.xml(store))\" \(Self.totals(of: results))>\n"
+            for result in results { document += Self.testCase(result) }
+            document += "  </testsuite>\n"
+        }
+        return document + "</testsuites>\n"
+    }
+
+    private static func totals(of results: [ConformanceResult]) -> String {
+        let counts = ConformanceCounts(results)
+        let seconds = results.reduce(0) { $0 + $1.seconds }
+        return
+            "tests=\"\(counts.total)\" failures=\"\(counts.failed)\" errors=\"0\" skipped=\"\(counts.excluded)\" time=\"\(time(seconds))\""
+    }
+
+    private static func testCase(_ result: ConformanceResult) -> String {
+        let start =
+            "    <testcase classname=\"\(xml(result.store)).\(xml(result.check.group))\" name=\"\(xml(result.check.id))\" time=\"\(time(result.seconds))\""
+        let content: String
+        switch result.outcome {
+        case .passed: return start + "/>\n"
+        case .passedAsOpposite(let capability):
+            content =
+                "      <properties>\n        <property name=\"opposite\" value=\"\(xml("\(capability)"))\"/>\n      </properties>\n"
+        case .excluded(let exclusion, let failure):
+            content = "      <skipped message=\"\(xml(exclusion.reason))\">\(xml(details(result, failure)))</skipped>\n"
+        case .failed(let failure):
+            content =
+                "      <failure type=\"ConformanceFailure\" message=\"\(xml(failure.actual))\">\(xml(details(result, failure)))</failure>\n"
+        }
+        return start + ">\n" + content + "    </testcase>\n"
+    }
+
+    private static func details(_ result: ConformanceResult, _ failure: ConformanceFailure) -> String {
+        "\(result.check.behaviour)\nexpected: \(failure.expected)\nactual:   \(failure.actual)"
+    }
+
+    private static func time(_ seconds: Double) -> String { String(format: "%.6f", seconds) }
+
+    /// A text as XML holds it, in an element or an attribute; a character that XML cannot hold becomes U+FFFD.
+    private static func xml(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            // Written as they are, a reader makes spaces of them in attributes.
+            case "\t", "\n", "\r": result += "&#\(scalar.value);"
+            case "\u{0}"..<" ", "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,62 @@
+extension ConformanceReport {
+    /// A result as a test point, with a block of diagnostics where there is something to tell.
+    ///
+    /// An excluded check is a failure that is known, for which TAP has the directive `todo`: it counts as no failure.
+    func tap(_ result: ConformanceResult, number: Int) -> String {
+        let name = Self.escaped("\(result.store): \(result.check.id)")
+        var fields = [("behaviour", Self.quoted(result.check.behaviour))]
+        func tell(_ failure: ConformanceFailure) {
+            fields += [("expected", Self.quoted(failure.expected)), ("actual", Self.quoted(failure.actual))]
+        }
+        fields.append(("duration_ms", Self.milliseconds(result)))
+        let point: String
+        switch result.outcome {
+        case .passed: return "ok \(number) - \(name)\n"
+        case .passedAsOpposite(let capability):
+            return "ok \(number) - \(name) (opposite: no \(Self.escaped("\(capability)")))\n"
+        case .excluded(let exclusion, let failure):
+            point = "not ok \(number) - \(name) # todo \(Self.escaped(exclusion.reason))"
+            tell(failure)
+        case .failed(let failure):
+            point = "not ok \(number) - \(name)"
+            tell(failure)
+        }
+        return "\(point)\n  ---\n\(fields.map { "  \($0): \($1)\n" }.joined())  ...\n"
+    }
+
+    /// A text on one line in which nothing begins a directive.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "\\": result += "\\\\"
+            case "#": result += "\\#"
+            case _ where character.isNewline: result += " "
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+
+    /// A text as a YAML scalar in double quotes.
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\t": result += "\\t"
+            case "\r": result += "\\r"
+            // Controls, line separators and what YAML does not hold as it is.
+            case _
+            where scalar.properties.generalCategory == .control || [0x2028, 0x2029, 0xFEFF].contains(scalar.value),
+                _ where scalar.value & 0xFFFE == 0xFFFE:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\U" + String(repeating: "0", count: 8 - digits.utf8.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,75 @@
+/// Writes the results of a run in a format that people or programs read.
+///
+/// Call ``beginning(checkCount:)``, then ``add(_:)`` for each result as it comes, then ``ending()``, and write what they return one
+/// after the other. Text and TAP come line by line; JUnit and Markdown need all results, so that all of them comes at the end.
+public struct ConformanceReport: Sendable {
+    /// A format of reports.
+    public enum Format: String, CaseIterable, Sendable {
+        /// A line for each check, more for a failure, and the counts of each store, for people.
+        case text
+        /// Version 14 of the Test Anything Protocol.
+        case tap
+        /// The XML that continuous-integration servers read: one test suite for each store.
+        case junit
+        /// A table of the groups of checks, or of all of them, with a column for each store.
+        case markdown
+    }
+
+    /// How much a report says.
+    public enum Detail: Sendable {
+        /// Failures and nothing else; in text. Other formats are not complete without the rest and write it.
+        case failures
+        /// What the format usually has.
+        case usual
+        /// In text what each check is about and how long it took; in Markdown each check instead of their groups.
+        case everything
+    }
+
+    /// The format.
+    public let format: Format
+    /// How much it says.
+    public let detail: Detail
+    /// What was added so far.
+    public private(set) var results: [ConformanceResult] = []
+
+    /// Begins a report.
+    public init(_ format: Format, detail: Detail = .usual) { (self.format, self.detail) = (format, detail) }
+
+    /// What comes before `checkCount` results; lines with their line feeds, or nothing.
+    public func beginning(checkCount: Int) -> String {
+        format == .tap ? "TAP version 14\n1..\(checkCount)\n" : ""
+    }
+
+    /// Takes a result and returns what can be written of it now; lines with their line feeds, or nothing.
+    public mutating func add(_ result: ConformanceResult) -> String {
+        results.append(result)
+        return switch format {
+        case .text: text(result)
+        case .tap: tap(result, number: results.count)
+        case .junit, .markdown: ""
+        }
+    }
+
+    /// What comes behind the results; lines with their line feeds, or nothing.
+    public func ending() -> String {
+        switch format {
+        case .text: textSummary()
+        case .tap: ""
+        case .junit: junit()
+        case .markdown: detail == .everything ? checkTables() : groupTable()
+        }
+    }
+
+    /// The names of the stores in the order in which they came, each with its results.
+    var resultsByStore: [(store: String, results: [ConformanceResult])] {
+        var stores: [(store: String, results: [ConformanceResult])] = []
+        for result in results {
+            if stores.last?.store != result.store, !stores.contains(where: { $0.store == result.store }) {
+                stores.append((result.store, []))
+            }
+            guard let index = stores.lastIndex(where: { $0.store == result.store }) else { continue }
+            stores[index].results.append(result)
+        }
+        return stores
+    }
+}

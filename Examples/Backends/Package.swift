@@ -1,0 +1,39 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "Backends",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "SortedFile", targets: ["SortedFile"]),
+        .library(name: "CSV", targets: ["CSV"]),
+    ],
+    dependencies: [
+        // No traits: no backend of Roost's own, so neither libsqlite3 nor liblmdb is needed.
+        .package(name: "Roost", path: "../..", traits: [])
+    ],
+    targets: [
+        .target(
+            name: "SortedFile",
+            dependencies: [
+                .product(name: "RoostCore", package: "Roost"), .product(name: "RoostFiles", package: "Roost"),
+                .product(name: "RoostKeyValue", package: "Roost"),
+            ]),
+        .target(
+            name: "CSV",
+            dependencies: [
+                .product(name: "RoostCore", package: "Roost"), .product(name: "RoostFiles", package: "Roost"),
+            ]),
+        // What checks of several processes start and kill.
+        .executableTarget(
+            name: "SortedFilePeer",
+            dependencies: ["SortedFile", .product(name: "RoostConformance", package: "Roost")]),
+        .testTarget(
+            name: "SortedFileTests",
+            dependencies: ["SortedFile", "SortedFilePeer", .product(name: "RoostConformance", package: "Roost")]),
+        .testTarget(
+            name: "CSVTests",
+            dependencies: ["CSV", .product(name: "RoostConformance", package: "Roost")]),
+    ]
+)

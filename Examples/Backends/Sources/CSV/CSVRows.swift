@@ -1,0 +1,48 @@
+import RoostCore
+
+/// The rows of a file, one after the other, as RFC 4180 writes them.
+struct CSVRows {
+    private let bytes: [UInt8]
+    private var offset = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The fields of the next row, none for one that is no text; nil at the end.
+    mutating func next() -> [String]? {
+        guard offset < bytes.count else { return nil }
+        var (fields, isQuoted) = ([[UInt8]()], false)
+        row: while offset < bytes.count {
+            let byte = bytes[offset]
+            offset += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                if isQuoted, offset < bytes.count, bytes[offset] == byte {
+                    fields[fields.count - 1].append(byte)
+                    offset += 1
+                } else {
+                    isQuoted.toggle()
+                }
+            case UInt8(ascii: ",") where !isQuoted: fields.append([])
+            case UInt8(ascii: "\r") where !isQuoted: continue
+            case UInt8(ascii: "\n") where !isQuoted: break row
+            default: fields[fields.count - 1].append(byte)
+            }
+        }
+        let texts = fields.compactMap { String(validating: $0, as: UTF8.self) }
+        return isQuoted || texts.count < fields.count ? [] : texts
+    }
+
+    /// The types that ``value(_:_:)`` knows.
+    static let types: Set<AttributeType> = [.string, .integer16, .integer32, .integer64, .double, .float, .boolean]
+
+    /// The value that a text means in an attribute of a type; nil where it means none.
+    static func value(_ text: String, _ type: AttributeType?) -> Value? {
+        switch type {
+        case .string: .string(text)
+        case .integer16, .integer32, .integer64: Int64(text).map(Value.int)
+        case .double, .float: Double(text).map(Value.double)
+        case .boolean: ["true": true, "false": false][text].map(Value.bool)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,149 @@
+public import RoostCore
+import RoostFiles
+
+/// CSV files, read as they are: `csv:path`.
+///
+/// Rows are objects of entity `Row`, numbered from 1; columns are its attributes, all of them text. A model that is given says more:
+/// it has one entity whose attributes are the columns, as text, integers, floating-point numbers or booleans. An empty field is null.
+public struct CSVStoreType: ReadOnlyPersistentStoreType {
+    /// Makes the type.
+    public init() {}
+
+    /// `csv`.
+    public var name: String { "csv" }
+    /// Files that are there to stay; nothing can be written, and nothing is recorded.
+    public var capabilities: StoreCapabilities { StoreCapabilities(.persistence, .file) }
+
+    /// Whether the name ends with `.csv` and something is in the file: CSV has no mark of its own.
+    public func recognises(fileAt path: String) -> Bool {
+        path.hasSuffix(".csv") && StoreFile.read(prefix: 1, of: path)?.isEmpty == false
+    }
+
+    /// Opens a file; throws `notAStore` for one without a header, `modelMismatch` for a model that does not fit its columns.
+    public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        try requireKnown(options.typeOptions)
+        var rows = CSVRows(try StoreFile.contents(of: url.path))
+        guard let columns = rows.next(), !columns.isEmpty, !columns.contains("") else {
+            throw StoreError(.notAStore, "'\(url.path)' does not begin with a row of column names.")
+        }
+        var model = options.model
+        if model == nil {
+            let attributes = columns.map { AttributeDescription.string($0) }
+            model = try ManagedObjectModel(entities: [EntityDescription("Row", attributes: attributes)])
+        }
+        guard let model, model.entities.count == 1, model.relationships.isEmpty, !model.entities[0].isAbstract,
+            model.entities[0].attributes.map(\.name).sorted() == columns.sorted(),
+            model.entities[0].attributes.allSatisfy({ CSVRows.types.contains($0.type) })
+        else { throw StoreError(.modelMismatch, "The model does not fit the columns of '\(url.path)'; give none.") }
+        return CSVStore(type: self, url: url, model: model, columns: columns)
+    }
+}
+
+/// A CSV file that is open; every snapshot reads it anew.
+final class CSVStore: ReadOnlyPersistentStore {
+    let type: any PersistentStoreType
+    let url: StoreURL
+    let model: ManagedObjectModel
+    let columns: [String]
+    private let isClosed = Mutex(false)
+
+    init(type: CSVStoreType, url: StoreURL, model: ManagedObjectModel, columns: [String]) {
+        (self.type, self.url, self.model, self.columns) = (type, url, model, columns)
+    }
+
+    func metadata() throws(StoreError) -> StoreMetadata {
+        try requireOpen()
+        // A CSV file has no identity; its path and columns are the next best.
+        let uuid = StoreUUID(derivedFrom: Array("\(url) \(columns)".utf8))
+        return StoreMetadata(type: type.name, formatVersion: 1, storeUUID: uuid, model: model)
+    }
+
+    func snapshot() throws(StoreError) -> any StoreSnapshot {
+        try requireOpen()
+        var rows = CSVRows(try StoreFile.contents(of: url.path))
+        guard rows.next() == columns else {
+            throw StoreError(.storeReplaced, "'\(url.path)' has other columns than before; close it and open it again.")
+        }
+        return CSVSnapshot(self, rows)
+    }
+
+    func byteCount() throws(StoreError) -> Int {
+        try requireOpen()
+        return try StoreFile.byteCount(at: url.path)
+    }
+
+    func close() throws(StoreError) { isClosed.withLock { $0 = true } }
+
+    func requireOpen() throws(StoreError) {
+        if isClosed.withLock({ $0 }) { throw StoreError(.closed, "The store '\(url)' was closed before.") }
+    }
+}
+
+/// The file as it was when the snapshot was taken, whole in memory.
+final class CSVSnapshot: ScanningSnapshot {
+    let store: CSVStore
+    private let rows: CSVRows
+    private var isClosed = false
+
+    init(_ store: CSVStore, _ rows: CSVRows) { (self.store, self.rows) = (store, rows) }
+
+    var model: ManagedObjectModel { store.model }
+
+    func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
+        try requireOpen()
+        _ = (try model.requireEntity(entity), try model.requireEntity(id?.entity ?? entity))
+        return CSVCursor(self, rows, after: id?.key ?? 0)
+    }
+
+    func close() { isClosed = true }
+
+    func requireOpen() throws(StoreError) {
+        try store.requireOpen()
+        if isClosed { throw StoreError(.closed, "The snapshot of '\(store.url)' was closed before.") }
+    }
+}
+
+/// Makes records of rows, a batch at a time.
+final class CSVCursor: RecordCursor {
+    private let snapshot: CSVSnapshot
+    private var rows: CSVRows
+    private var key: Int64 = 0
+    private let firstKey: Int64
+    private var pendingError: StoreError?
+
+    init(_ snapshot: CSVSnapshot, _ rows: CSVRows, after key: Int64) {
+        (self.snapshot, self.rows, firstKey) = (snapshot, rows, key)
+    }
+
+    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        try snapshot.requireOpen()
+        if let error = pendingError.take() { throw error }
+        while !batch.isFull, let row = rows.next() {
+            key += 1
+            guard key > firstKey else { continue }
+            do throws(StoreError) { try append(row, to: &batch) } catch {
+                // The records before a damaged one are given out first.
+                guard !batch.isEmpty else { throw error }
+                pendingError = error
+                break
+            }
+        }
+        return !batch.isEmpty
+    }
+
+    private func append(_ row: [String], to batch: inout RecordBatch) throws(StoreError) {
+        let (entity, columns) = (snapshot.model.entities[0], snapshot.store.columns)
+        let id = ObjectID(entity.name, key)
+        var values: [String: Value] = [:]
+        for (column, text) in zip(columns, row) where !text.isEmpty {
+            values[column] = CSVRows.value(text, entity.attribute(column)?.type)
+        }
+        guard row.count == columns.count, values.count == row.count(where: { !$0.isEmpty }),
+            (try? batch.append(id, values: values)) != nil
+        else {
+            throw StoreError(
+                .corrupted, "Row \(key) of '\(snapshot.store.url.path)' does not fit its columns.", damagedObject: id)
+        }
+    }
+}

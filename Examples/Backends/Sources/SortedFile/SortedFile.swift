@@ -1,0 +1,76 @@
+import RoostCore
+import RoostFiles
+import RoostKeyValue
+
+/// What a file holds: for each key space its entries, in the order of their keys.
+///
+/// Numbers have 8 bytes, little-endian. A head of 40 bytes: what the file is; the identity of the store; the number of the commit; XXH3
+/// of all that follows. Then for each space its number of entries and the entries: lengths of key and value, key, value.
+struct SortedFile: Sendable {
+    static let magic = Array("sorted file 1\r\n\u{1A}".utf8)
+
+    /// Random, so that another store under the same name is noticed.
+    let identity: UInt64
+    /// The number of the commit that wrote the file; 0 where none did yet.
+    private(set) var commit: UInt64 = 0
+    /// The first bytes of the file, which every commit changes.
+    private(set) var head: [UInt8] = []
+    private var spaces: [[(key: [UInt8], value: [UInt8])]] = KeySpace.allCases.map { _ in [] }
+
+    /// What a store holds before its first commit.
+    init() { identity = .random(in: 0 ... .max) }
+
+    subscript(space: KeySpace) -> [(key: [UInt8], value: [UInt8])] {
+        get { spaces[space.position] }
+        _modify { yield &spaces[space.position] }
+    }
+
+    /// The position of the first key of a space that is not before `key`, and whether it is that key.
+    func find(_ key: UnsafeRawBufferPointer, in space: KeySpace) -> (position: Int, isThere: Bool) {
+        let entries = spaces[space.position]
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].key.lexicographicallyPrecedes(key) { low = middle + 1 } else { high = middle }
+        }
+        return (low, low < entries.count && entries[low].key.elementsEqual(key))
+    }
+
+    /// The bytes of the file that the next commit writes.
+    mutating func encodeNext() -> [UInt8] {
+        func bytes(_ number: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+        var body: [UInt8] = []
+        for entries in spaces {
+            body += bytes(UInt64(entries.count))
+            for (key, value) in entries { body += bytes(UInt64(key.count)) + bytes(UInt64(value.count)) + key + value }
+        }
+        commit += 1
+        head = Self.magic + bytes(identity) + bytes(commit) + bytes(RecordHash.wide(body).low)
+        return head + body
+    }
+
+    /// Reads the file at `path`; throws `notFound`, `notAStore`, `corrupted`, and what else reading a file can.
+    init(at path: String) throws(StoreError) {
+        let bytes = try StoreFile.contents(of: path)
+        guard bytes.starts(with: Self.magic) else { throw StoreError(.notAStore, "'\(path)' is no sorted file.") }
+        var rest = bytes.dropFirst(Self.magic.count)
+        func take(_ count: UInt64) throws(StoreError) -> [UInt8] {
+            guard count <= rest.count else { throw StoreError(.corrupted, "'\(path)' is cut off; restore a backup.") }
+            defer { rest = rest.dropFirst(Int(count)) }
+            return Array(rest.prefix(Int(count)))
+        }
+        func number() throws(StoreError) -> UInt64 { try take(8).reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+        (identity, commit) = (try number(), try number())
+        let checksum = try number()
+        guard RecordHash.wide(Array(rest)).low == checksum else {
+            throw StoreError(.corrupted, "'\(path)' was changed by something else; restore a backup.")
+        }
+        head = Array(bytes.prefix(Self.magic.count + 24))
+        for space in KeySpace.allCases {
+            for _ in 0..<(try number()) {
+                let (keyCount, valueCount) = (try number(), try number())
+                self[space].append((try take(keyCount), try take(valueCount)))
+            }
+        }
+    }
+}

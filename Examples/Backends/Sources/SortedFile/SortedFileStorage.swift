@@ -1,0 +1,190 @@
+import RoostCore
+import RoostFiles
+import RoostKeyValue
+
+/// An ordered key-value storage in one file, which every commit writes anew: for small stores that several programs share.
+///
+/// Every opening has the whole file in memory. Readers need no lock, since what stands under the name is always a whole file; the
+/// one writer, over all processes, holds the store's `WriterLock` from the beginning of its transaction to the end.
+final class SortedFileStorage: OrderedKeyValueStorage {
+    let maximumKeyByteCount = 511
+    private let path: String
+    private let isReadOnly: Bool
+    /// Held while the storage is open, so that nobody removes the file; nil where this user can write nothing.
+    private let lock: StoreLock?
+    /// The file as this opening knows it; nil after closing.
+    private let latest: Mutex<SortedFile?>
+
+    /// Opens the file at `path`, or prepares to create it by the first commit.
+    init(at path: String, isNew: Bool, options: StoreOptions) throws(StoreError) {
+        (self.path, isReadOnly) = (StoreFile.resolvingLink(path), options.isReadOnly)
+        let timeout = options.timeoutSeconds
+        lock =
+            isReadOnly
+            ? try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: timeout)
+            : try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: timeout)
+        latest = Mutex(isNew ? SortedFile() : try SortedFile(at: path))
+    }
+
+    func read() throws(StoreError) -> any KeyValueReader { SortedFileTransaction(try current()) }
+
+    func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
+        guard !isReadOnly else { throw StoreError(.readOnly, "'\(path)' was opened read-only; open it for writing.") }
+        let place = try WriterLock(forStoreAt: path)
+        try place.lock(timeoutSeconds: timeoutSeconds)
+        return SortedFileTransaction(try current(), place, self)
+    }
+
+    func sync() throws(StoreError) {}  // Every commit is durable already.
+
+    func byteCount() throws(StoreError) -> Int { try StoreFile.byteCount(at: path) }
+
+    func integrityFindings() throws(StoreError) -> [StoreFinding] {
+        do throws(StoreError) { _ = try SortedFile(at: path) } catch  where error.code == .corrupted {
+            return [StoreFinding(.damage, error.message)]
+        }
+        return []
+    }
+
+    func close() throws(StoreError) {
+        latest.withLock { $0 = nil }
+        lock?.release()
+    }
+
+    /// The file as the latest commit left it, whoever made that; read again only where the one in memory is another.
+    private func current() throws(StoreError) -> SortedFile {
+        guard let known = latest.withLock({ $0 }) else { throw StoreError(.closed, "'\(path)' was closed before.") }
+        if known.commit == 0 || StoreFile.read(prefix: known.head.count, of: path) == known.head { return known }
+        let found = try SortedFile(at: path)
+        guard found.identity == known.identity else {
+            throw StoreError(
+                .storeReplaced, "Another store stands in the place of '\(path)'; close this and open that.")
+        }
+        latest.withLock { if let old = $0, old.commit < found.commit { $0 = found } }
+        return found
+    }
+
+    fileprivate func commit(_ file: SortedFile) throws(StoreError) {
+        guard try current().commit == file.commit else { throw StoreError(.busy, "'\(path)' changed; try again.") }
+        var file = file
+        do throws(StoreError) { try StoreFile.write(file.encodeNext(), as: path, overwriting: file.commit > 1) } catch {
+            // Nobody knows what a disk holds that failed: this opening is over, the next one reads what is there.
+            if error.code == .ioFailure { latest.withLock { $0 = nil } }
+            throw error
+        }
+        latest.withLock { [file] in if $0 != nil { $0 = file } }
+    }
+}
+
+/// A view of the file at one commit or, with the writer's place, a write transaction.
+private final class SortedFileTransaction: KeyValueWriter, KeyValueLongWrite {
+    private(set) var file: SortedFile
+    private let place: WriterLock?
+    private let storage: SortedFileStorage?
+    private var (isOpen, isChanged, hasFailed) = (true, false, false)
+
+    init(_ file: SortedFile, _ place: WriterLock? = nil, _ storage: SortedFileStorage? = nil) {
+        (self.file, self.place, self.storage) = (file, place, storage)
+    }
+
+    deinit { abort() }
+
+    func close() { isOpen = isOpen && place != nil }  // A write transaction ends by committing or aborting it.
+
+    func requireOpen() throws(StoreError) {
+        guard isOpen else { throw StoreError(.closed, "The view of the storage, or its write transaction, is over.") }
+    }
+
+    func withValue(
+        of key: UnsafeRawBufferPointer, in space: KeySpace,
+        _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try requireOpen()
+        let (position, isThere) = file.find(key, in: space)
+        guard isThere else { return try body(nil) }
+        let value = file[space][position].value
+        try value.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in try body(bytes) }
+    }
+
+    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor { SortedFileCursor(self, space) }
+
+    func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        try requireOpen()
+        guard (1...511).contains(key.count) else { throw StoreError(.limitExceeded, "A key has 1 to 511 bytes.") }
+        let (position, isThere) = file.find(key, in: space)
+        file[space].replaceSubrange(position..<position + (isThere ? 1 : 0), with: [(Array(key), Array(value))])
+        isChanged = true
+    }
+
+    func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        guard file.find(key, in: space).position == file[space].count else {
+            throw StoreError(.invalidRequest, "A key was appended to '\(space)' that does not come after all others.")
+        }
+        try put(key, value, in: space)
+    }
+
+    func delete(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> Bool {
+        try requireOpen()
+        let (position, isThere) = file.find(key, in: space)
+        if isThere { file[space].remove(at: position) }
+        isChanged = isChanged || isThere
+        return isThere
+    }
+
+    func perform<Result: Sendable>(
+        _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try requireUsable()
+        hasFailed = true
+        let result = try body(self)
+        hasFailed = false
+        return result
+    }
+
+    func commit() throws(StoreError) {
+        try requireUsable()
+        if isChanged { try storage?.commit(file) }
+        abort()
+    }
+
+    func abort() {
+        isOpen = false
+        place?.close()
+    }
+
+    private func requireUsable() throws(StoreError) {
+        try requireOpen()
+        guard !hasFailed else { throw StoreError(.closed, "The write transaction failed before; abort it.") }
+    }
+}
+
+/// A place in a space, known by the key that is there.
+private final class SortedFileCursor: KeyValueCursor {
+    private let view: SortedFileTransaction
+    private let space: KeySpace
+    private let (shownKey, shownValue) = (PinnedBytes(), PinnedBytes())
+    private var isAtEnd = false
+
+    init(_ view: SortedFileTransaction, _ space: KeySpace) { (self.view, self.space) = (view, space) }
+
+    var key: UnsafeRawBufferPointer { shownKey.bytes }
+    var value: UnsafeRawBufferPointer { shownValue.bytes }
+
+    func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+        try show(view.file.find(key, in: space).position)
+    }
+
+    func next() throws(StoreError) -> Bool {
+        let (position, isThere) = view.file.find(key, in: space)
+        return try show(isAtEnd ? .max : isThere ? position + 1 : position)
+    }
+
+    private func show(_ position: Int) throws(StoreError) -> Bool {
+        try view.requireOpen()
+        let entries = view.file[space]
+        isAtEnd = position >= entries.count
+        shownKey.set(isAtEnd ? [] : entries[position].key)
+        shownValue.set(isAtEnd ? [] : entries[position].value)
+        return !isAtEnd
+    }
+}

@@ -1,0 +1,88 @@
+import Roost
+import RoostConformance
+import RoostCore
+import Testing
+
+@Suite("A snapshot that only scans")
+struct ScanningSnapshotTests {
+    /// The store in memory, whose snapshots answer everything they can from their records and links.
+    private static let fixture: StoreFixture = {
+        registerBuiltInStores()
+        return StoreFixture(ScanningStoreType(), keepsClosedStores: true)
+    }()
+
+    @Test("does what the contract says", arguments: ConformanceCheck.all)
+    func check(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }
+
+    @Test("and random change sets show nothing else", arguments: [UInt64.random(in: 1...999_999)])
+    func lockStep(seed: UInt64) throws { try LockStep.run(on: Self.fixture, seed: seed, commitCount: 100) }
+}
+
+private struct ScanningStoreType: PersistentStoreType {
+    private var base: any PersistentStoreType {
+        get throws(StoreError) { try StoreRegistry.builtIn.type(named: "memory") }
+    }
+
+    var name: String { "memory" }
+    var capabilities: StoreCapabilities { StoreCapabilities(.writing, .uniquenessConstraints) }
+    func recognises(fileAt path: String) -> Bool { false }
+
+    func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        ScanningStore(try base.open(url, options: options))
+    }
+
+    func create(
+        _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore {
+        ScanningStore(try base.create(url, model: model, options: options))
+    }
+
+    func destroy(_ url: StoreURL) throws(StoreError) { try base.destroy(url) }
+
+    func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
+        try base.replace(destination, with: source, overwriting: overwriting)
+    }
+}
+
+private final class ScanningStore: PersistentStore {
+    private let base: any PersistentStore
+
+    init(_ base: any PersistentStore) { self.base = base }
+
+    var type: any PersistentStoreType { base.type }
+    var url: StoreURL { base.url }
+    var model: ManagedObjectModel { base.model }
+    var isReadOnly: Bool { base.isReadOnly }
+    func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
+    func snapshot() throws(StoreError) -> any StoreSnapshot { OnlyRecords(try base.snapshot()) }
+    func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt { try base.commit(changes) }
+    func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader { try base.bulkLoader(options) }
+    func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
+    func byteCount() throws(StoreError) -> Int { try base.byteCount() }
+    func close() throws(StoreError) { try base.close() }
+
+    func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
+        try base.reserveKeys(count, for: entity)
+    }
+}
+
+/// Hands on records, links, and what no record says; everything else is the default of `ScanningSnapshot`.
+private final class OnlyRecords: ScanningSnapshot {
+    private let base: any StoreSnapshot
+
+    init(_ base: any StoreSnapshot) { self.base = base }
+
+    var model: ManagedObjectModel { base.model }
+    func requireOpen() throws(StoreError) { _ = try base.userMetadata() }
+    func close() { base.close() }
+    func userMetadata() throws(StoreError) -> [String: MetadataValue] { try base.userMetadata() }
+    func lastKey(of entity: EntityName) throws(StoreError) -> Int64 { try base.lastKey(of: entity) }
+
+    func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
+        try base.records(of: entity, after: id)
+    }
+
+    func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
+        try base.links(of: relationship, after: link)
+    }
+}

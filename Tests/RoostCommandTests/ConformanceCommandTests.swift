@@ -1,0 +1,142 @@
+import Foundation
+import Roost
+import RoostConformance
+import Testing
+
+@testable import RoostCommand
+
+@Suite("roost conformance")
+struct ConformanceCommandTests {
+    /// Runs the command in this process, on types that the program does not know.
+    private static func run(
+        _ arguments: [String], on types: [any PersistentStoreType], isCancelled: @escaping () -> Bool = { false }
+    ) throws -> (code: ExitCode, output: String) {
+        let parsed = try ParsedArguments(arguments, for: .conformance)
+        let run = try ConformanceRun(parsed, StoreRegistry(types), isCancelled: isCancelled)
+        var output = ""
+        let code = try run.run { output += $0 }
+        return (code, output)
+    }
+
+    private static func faulty() throws -> any PersistentStoreType {
+        FaultyStoreType(try StoreRegistry.builtIn.type(named: "memory"), .dropsLastLink)
+    }
+
+    @Test("runs what a filter finds and prints a line for each check, then the counts")
+    func text() throws {
+        let place = try Workplace()
+        let result = try place.roost("conformance", "memory", "coredata", "--filter=links.or*", "-f", "changes.empty")
+        #expect(result.code == 0 && result.errors == "")
+        let ids = ConformanceCheck.all.filter { $0.matches("links.or*") || $0.id == "changes.empty" }.map(\.id)
+        try #require(ids.count > 2)
+        var expected = ids.map { "ok        memory  \($0)" } + ids.map { "opposite  coredata  \($0)  (no writing)" }
+        expected += [
+            "memory: \(ids.count) checks: \(ids.count) passed, 0 passed as opposites, 0 excluded, 0 failed",
+            "coredata: \(ids.count) checks: 0 passed, \(ids.count) passed as opposites, 0 excluded, 0 failed", "",
+        ]
+        #expect(result.output.components(separatedBy: "\n") == expected)
+        let quiet = try place.roost("conformance", "memory", "--quiet", "--filter=links.order")
+        #expect(quiet.code == 0 && quiet.output == "" && quiet.errors == "")
+    }
+
+    @Test("prints the other formats")
+    func formats() throws {
+        let place = try Workplace()
+        func output(_ format: String...) throws -> String {
+            let result = try place.start(["conformance", "memory", "--filter=links.order"] + format).wait()
+            #expect(result.code == 0 && result.errors == "")
+            return result.output
+        }
+        #expect(try output("--format=tap").hasPrefix("TAP version 14\n1..2\nok 1 - memory: links.order\nok 2 - "))
+        #expect(try output("--format=junit").hasPrefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites "))
+        #expect(try output("--format=markdown").contains("| `links` | 2 |\n"))
+        #expect(try output("--format=markdown", "--verbose").contains("| `links.order` | "))
+        #expect(try output("--verbose").contains(" ms\n"))
+        let report = try place.roost("conformance", "memory", "coredata", "--filter=links.order", "--json").json()
+        #expect(report["passed"] as? Int == 4 && report["failed"] as? Int == 0 && report["excluded"] as? Int == 0)
+        let checks = try #require(report["checks"] as? [[String: Any]])
+        #expect(checks.map { $0["type"] as? String } == ["memory", "memory", "coredata", "coredata"])
+        #expect(checks.map { $0["missingCapability"] as? String } == [nil, nil, "writing", "writing"])
+        #expect(checks.allSatisfy { $0["passed"] as? Bool == true && $0["seconds"] is Double })
+    }
+
+    @Test("exits 1 when a check fails, and shows it in every format")
+    func failing() throws {
+        let arguments = ["memory", "--filter=links.many-to-many"]
+        let types = [try Self.faulty()]
+        let text = try Self.run(arguments, on: types)
+        #expect(text.code == .finding && text.output.contains("FAIL      memory  links.many-to-many\n"))
+        #expect(text.output.contains("expected: ") && text.output.contains("actual:   "))
+        let quiet = try Self.run(arguments + ["-q", "--filter=changes.empty"], on: types)
+        #expect(quiet.code == .finding && quiet.output.hasPrefix("FAIL") && !quiet.output.contains("changes.empty"))
+        let tap = try Self.run(arguments + ["--format=tap"], on: types)
+        #expect(tap.code == .finding && tap.output.contains("\nnot ok 1 - memory: links.many-to-many\n"))
+        let junit = try Self.run(arguments + ["--format=junit"], on: types)
+        #expect(junit.code == .finding && junit.output.contains("<failure "))
+        let markdown = try Self.run(arguments + ["--format=markdown"], on: types)
+        #expect(markdown.code == .finding && markdown.output.contains("**1 failed**"))
+        let json = try Self.run(arguments + ["--json"], on: types)
+        #expect(json.code == .finding && json.output.contains("\"failed\" : 1") && json.output.contains("; actual: "))
+    }
+
+    @Test("reports an excluded check with the reason, and fails when it passes")
+    func exclusions() throws {
+        let arguments = ["memory", "--filter=links.many-to-many", "--exclude=links.many-to-many=drops = loses one"]
+        let excluded = try Self.run(arguments, on: [try Self.faulty()])
+        #expect(excluded.code == .success)
+        #expect(excluded.output.contains("excluded  memory  links.many-to-many  (drops = loses one)\n"))
+        let json = try Self.run(arguments + ["--json"], on: [try Self.faulty()])
+        #expect(json.code == .success && json.output.contains("\"excluded\" : \"drops = loses one\""))
+        let needless = try Workplace().start(["conformance"] + arguments).wait()
+        #expect(needless.code == 1 && needless.output.contains("it passes: remove the exclusion"))
+    }
+
+    @Test(
+        "tells what is wrong with its arguments and exits 2",
+        arguments: [
+            (["memroy"], "did you mean 'memory'?"), (["memory", "memory"], "given twice"),
+            (["memory", "--filter=no such check"], "no check has an ID"), (["memory", "-f", "linsk"], "'links'?"),
+            (["memory", "--filter=links.order", "--filter=x*y"], "--filter=x*y"),
+            (["memory", "--format=tab"], "did you mean 'tap'?"), (["memory", "--format=tap", "--json"], "--json"),
+            (["memory", "--quiet", "--format=tap"], "--quiet"), (["memory", "--quiet", "--verbose"], "--quiet"),
+            (["memory", "--exclude=links.order"], "a reason"),
+            (["memory", "--exclude=links.order="], "without a reason"),
+            (["memory", "--exclude=links.odrer=x"], "'links.order'?"),
+            (["memory", "-x", "links.order=a", "-x", "links.order=b"], "twice"), ([], "needs TYPE"),
+        ] as [([String], String)])
+    func usage(arguments: [String], message: String) throws {
+        let result = try Workplace().start(["conformance"] + arguments).wait()
+        result.expectError(2, containing: message)
+        #expect(result.output == "")
+    }
+
+    @Test("ends behind the check under way when it is cancelled")
+    func cancelled() throws {
+        var count = 0
+        let error = #expect(throws: StoreError.self) {
+            try Self.run(["memory", "--filter=links"], on: [try StoreRegistry.builtIn.type(named: "memory")]) {
+                count += 1
+                return count == 3
+            }
+        }
+        #expect(error?.code == .cancelled && count == 3)
+    }
+
+    @Test(
+        "stopped by Ctrl-C or SIGTERM, or with nobody reading, leaves nothing behind",
+        arguments: ["INT", "TERM", "PIPE"])
+    func stopped(signal: String) throws {
+        let place = try Workplace()
+        let program = try #require(Workplace.program)
+        // The first line has come, so the run is under way; for PIPE the reader then goes.
+        let stop = signal == "PIPE" ? "" : "kill -\(signal) $run; cat >/dev/null;"
+        let script = """
+            mkdir tmp; mkfifo lines
+            TMPDIR=\(place.file("tmp")) '\(program)' conformance json --filter=values >lines & run=$!
+            { read line; \(stop) } <lines; wait $run; echo $?; ls tmp
+            """
+        let result = try RunningCommand(["/bin/sh", "-c", script], in: place.path).wait()
+        #expect(result.output == (signal == "PIPE" ? "0\n" : "130\n"), "\(result)")
+        #expect(result.errors.hasPrefix(signal == "PIPE" ? "" : "roost: The run was cancelled"), "\(result)")
+    }
+}

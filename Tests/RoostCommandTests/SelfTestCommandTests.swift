@@ -1,0 +1,33 @@
+import RoostConformance
+import Testing
+
+@Suite("roost conformance --self-test")
+struct SelfTestCommandTests {
+    @Test("shows each fault with the check that notices it")
+    func everyFault() throws {
+        let place = try Workplace()
+        let result = try place.roost("conformance", "--self-test")
+        #expect(result.code == 0, "\(result.errors)")
+        let lines = result.output.split(separator: "\n")
+        let faults = FaultyStoreType.Fault.allCases
+        #expect(lines.last == "\(faults.count) faults: \(faults.count) caught, 0 missed, 0 skipped")
+        for fault in faults {
+            #expect(lines.contains { $0.hasPrefix("caught  \(fault)  \(fault.caughtBy)  expected ") }, "\(fault)")
+        }
+    }
+
+    @Test("goes by name and filter, and says what it cannot do")
+    func usage() throws {
+        let place = try Workplace()
+        let result = try place.roost("conformance", "--self-test", "memory", "--filter=rounds", "--json")
+        #expect(result.code == 0, "\(result.errors)")
+        let report = try result.json()
+        #expect(report["caught"] as? Int == 1)
+        let faults = try #require(report["faults"] as? [[String: Any]])
+        #expect(faults.map { $0["check"] as? String } == ["values.date.extremes"])
+        #expect(faults.map { $0["outcome"] as? String } == ["caught"])
+        try place.roost("conformance", "--self-test", "memory", "--filter=no such fault").expectError(2)
+        try place.roost("conformance", "--self-test", "coredata").expectError(2, containing: "cannot be written")
+        try place.roost("conformance").expectError(2, containing: "needs TYPE...")
+    }
+}

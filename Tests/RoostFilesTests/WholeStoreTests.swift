@@ -1,0 +1,92 @@
+import Foundation
+import RoostCore
+import RoostFiles
+import Testing
+
+/// Stores that are one file each.
+@Suite("A store that is one file")
+struct WholeStoreTests {
+    let directory = Result { try TemporaryDirectory() }
+
+    private func isStore(_ path: String) -> Bool { StoreFile.read(prefix: 5, of: path) == Array("store".utf8) }
+    private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    @Test("is written whole under its name, and nothing else is left")
+    func writing() throws {
+        let directory = try directory.get()
+        let path = directory.file("a")
+        try StoreFile.write(bytes("store 1"), as: path, overwriting: false)
+        #expect(code { try StoreFile.write(bytes("store 2"), as: path, overwriting: false) } == .alreadyExists)
+        #expect(try StoreFile.contents(of: path) == bytes("store 1"))
+        try StoreFile.write(bytes("store 3"), as: path, overwriting: true)
+        #expect(try directory.content("a") == "store 3")
+        try StoreFile.write([], as: path, overwriting: true)
+        #expect(try StoreFile.contents(of: path) == [])
+        #expect(try directory.names == ["a"])
+    }
+
+    @Test("is written through a link, which stays one")
+    func links() throws {
+        let directory = try directory.get()
+        _ = try directory.write("a", "store")
+        try FileManager.default.createSymbolicLink(atPath: directory.file("link"), withDestinationPath: "a")
+        try StoreFile.write(bytes("store 2"), as: directory.file("link"), overwriting: true)
+        #expect(try directory.content("a") == "store 2")
+        #expect(try StoreFile.contents(of: directory.file("link")) == bytes("store 2"))
+        try StoreFile.removeStore(at: directory.file("link"), isStore: isStore)
+        #expect(try directory.names == [])
+    }
+
+    @Test("cannot be written or read where it cannot be")
+    func refusals() throws {
+        let directory = try directory.get()
+        #expect(code { try StoreFile.write([], as: directory.file("no/a"), overwriting: true) } == .missingDirectory)
+        #expect(code { _ = try StoreFile.contents(of: directory.file("a")) } == .notFound)
+        #expect(code { _ = try StoreFile.contents(of: directory.path) } == .notAStore)
+        #expect(try directory.names == [])
+    }
+
+    @Test("is removed with its lock file, unless it is open or something else")
+    func removing() throws {
+        let directory = try directory.get()
+        let (store, letter) = (try directory.write("a", "store"), try directory.write("b", "letter"))
+        #expect(code { try StoreFile.removeStore(at: letter, isStore: isStore) } == .notAStore)
+        let lock = try StoreLock.acquire(forStoreAt: store, .shared, timeoutSeconds: 0)
+        #expect(code { try StoreFile.removeStore(at: store, isStore: isStore) } == .busy)
+        lock.release()
+        try StoreFile.removeStore(at: store, isStore: isStore)
+        try StoreFile.removeStore(at: store, isStore: isStore)
+        // Beside what is no store not even a lock file is made.
+        #expect(try directory.names == ["b"])
+        #expect(try directory.content("b") == "letter")
+        let (journaled, journal) = (try directory.write("c", "store"), try directory.write("c-journal"))
+        try StoreFile.removeStore(at: journaled, companions: ["-journal", "-other"], isStore: isStore)
+        #expect(try directory.names == ["b"], "\(journal)")
+    }
+
+    @Test("gets another name in one step, unless either is open or something else")
+    func moving() throws {
+        let directory = try directory.get()
+        let (a, b, letter) = (
+            try directory.write("a", "store a"), try directory.write("b", "store b"), try directory.write("c", "letter")
+        )
+        func move(_ source: String, _ target: String, overwriting: Bool = true) -> StoreError.Code? {
+            code { try StoreFile.moveStore(from: source, to: target, overwriting: overwriting, isStore: isStore) }
+        }
+        #expect(move(directory.file("none"), b) == .notFound)
+        #expect(move(a, letter) == .notAStore)
+        #expect(move(letter, b) == .notAStore)
+        #expect(move(a, b, overwriting: false) == .alreadyExists)
+        #expect(try directory.names == ["a", "b", "c"])
+        for path in [a, b] {
+            let lock = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+            #expect(move(a, b) == .busy)
+            lock.release()
+        }
+        #expect(try directory.content("a") == "store a" && directory.content("b") == "store b")
+        #expect(move(a, b) == nil)
+        #expect(try directory.content("b") == "store a")
+        #expect(move(b, directory.file("d"), overwriting: false) == nil)
+        #expect(try directory.content("d") == "store a" && !directory.names.contains("b"))
+    }
+}
