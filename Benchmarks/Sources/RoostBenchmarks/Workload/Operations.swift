@@ -32,13 +32,16 @@ enum Operations {
     // MARK: Reading
 
     private static func reading(_ type: String) -> [Operation] {
+        // What a program has read from a JSON document, it has in memory.
+        let held = type == "json" ? "memory" : type
         func operation(
             _ name: String, _ title: String, repetitions: Int = 0, baseline: String? = nil,
             _ body: @escaping ReadingSubject.Body
         ) -> Operation {
             make(
                 "\(type)/\(name)", title, source: type == "memory" ? .memory : .shared(type),
-                repetitions: repetitions, baseline: "\(type)-\(baseline ?? name)"
+                tracks: type == "json" ? reduced : full, repetitions: repetitions,
+                baseline: "\(held)-\(baseline ?? name)"
             ) { try ReadingSubject(type, $0, body) }
         }
         return [
@@ -77,10 +80,14 @@ enum Operations {
             ) { try WritingSubject(type, $0, .delete) },
         ]
         if type != "memory" {
-            operations += [(1, 300), (10, 200), (100, 100), (1000, 30)]
-                .map { transactions(type, objects: $0, repetitions: $1, tracks: full) }
+            operations += durableTransactions(type, tracks: full)
         }
         return operations
+    }
+
+    private static func durableTransactions(_ type: String, tracks: Int) -> [Operation] {
+        [(1, 300), (10, 200), (100, 100), (1000, 30)]
+            .map { transactions(type, objects: $0, repetitions: $1, tracks: tracks) }
     }
 
     private static func transactions(_ type: String, objects: Int, repetitions: Int, tracks: Int) -> Operation {
@@ -116,16 +123,16 @@ enum Operations {
             ]
         }
 
-    private static let json: [Operation] = [
-        make(
-            "json/open", "document read", source: .shared("json"), tracks: reduced, baseline: "json-to-memory"
-        ) { try OpeningSubject("json", $0) },
-        make(
-            "json/write", "document written", source: .memory, makes: "json", tracks: reduced,
-            baseline: "memory-to-json"
-        ) { try ConversionSubject("memory", "json", verifies: false, $0) },
-        transactions("json", objects: 1, repetitions: 300, tracks: reduced),
-    ]
+    private static let json: [Operation] =
+        [
+            make(
+                "json/open", "document read", source: .shared("json"), tracks: reduced, baseline: "json-to-memory"
+            ) { try OpeningSubject("json", $0) },
+            make(
+                "json/write", "document written", source: .memory, makes: "json", tracks: reduced,
+                baseline: "memory-to-json"
+            ) { try ConversionSubject("memory", "json", verifies: false, $0) },
+        ] + durableTransactions("json", tracks: reduced) + reading("json")
 
     private static let conversions: [Operation] =
         ["sqlite", "lmdb", "json", "memory", "coredata"].flatMap { source in
