@@ -1,11 +1,5 @@
 internal import Foundation
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// The program: a benchmark for people, and the workers it starts of itself.
 @main
 struct Bench {

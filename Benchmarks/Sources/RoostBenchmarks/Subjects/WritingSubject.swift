@@ -36,7 +36,7 @@ final class WritingSubject: Subject {
     }
 
     private func distinctTrack(_ index: Int) -> ObjectID {
-        ObjectID(TrackSchema.trackEntity, tracks_distinct_key(UInt64(index), Int64(workload.trackCount)))
+        ObjectID(TrackSchema.trackEntity, Tracks.distinctKey(index, count: workload.trackCount))
     }
 
     /// Reads scattered tracks, changes two properties of each, and commits all in one transaction.
@@ -54,8 +54,7 @@ final class WritingSubject: Subject {
                 for index in 0..<batch.count {
                     let version = batch.version(at: index)
                     batch.withRecord(at: index) { schema.read($0, into: &value) }
-                    value.play_count = track_updated_play_count(value.play_count)
-                    value.date = track_updated_date(UInt64(place))
+                    Tracks.update(&value, at: place)
                     try schema.append(value, version: version, to: &changes.updates)
                     place += 1
                 }
@@ -77,14 +76,13 @@ final class WritingSubject: Subject {
     private func insert(_ store: any PersistentStore) throws -> Outcome {
         var outcome = Outcome(unitCount: 0, checksum: 0)
         var value = track()
-        let albumCount = Int64(workload.albumCount)
         var number = Int64(workload.trackCount)
         for _ in 0..<workload.repetitions {
             var changes = ChangeSet(model: schema.model)
             for key in try store.reserveKeys(workload.batchSize, for: TrackSchema.trackEntity) {
                 number += 1
-                track_make(number, albumCount, &value)
-                outcome.checksum = (outcome.checksum ?? 0) &+ track_checksum(&value)
+                let checksum = Tracks.make(number, albumCount: workload.albumCount, into: &value)
+                outcome.checksum = (outcome.checksum ?? 0) &+ checksum
                 // Stores may leave gaps between the keys they give.
                 value.id = key
                 try schema.append(value, to: &changes.inserts)

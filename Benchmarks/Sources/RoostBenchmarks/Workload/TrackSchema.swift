@@ -1,4 +1,3 @@
-internal import CTracks
 internal import Roost
 
 /// The model of the workload, with every field resolved once.

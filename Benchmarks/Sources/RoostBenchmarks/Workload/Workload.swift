@@ -13,8 +13,7 @@ struct Workload: Sendable {
     /// The store that is made; empty for one in memory.
     var destination = ""
 
-    var albumCount: Int { max(1, trackCount < 40 ? 1 : trackCount / 20) }
-    var objectCount: Int { trackCount + albumCount }
+    var albumCount: Int { Tracks.albumCount(trackCount: trackCount) }
 }
 
 /// What a round did.
