@@ -1,0 +1,31 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// The same settings as those of the package that is measured.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "Roost", path: "..")],
+    targets: [
+        // What both sides keep: the objects, made from their numbers, and the checksum that proves they read the same.
+        .target(name: "CTracks"),
+        // What a C programmer would write with the same libraries (C++ where the library asks for it).
+        .target(
+            name: "CBaselines", dependencies: ["CTracks"],
+            linkerSettings: [.linkedLibrary("sqlite3"), .linkedLibrary("lmdb"), .linkedLibrary("simdjson")]),
+        .executableTarget(
+            name: "RoostBenchmarks",
+            dependencies: ["CTracks", "CBaselines", .product(name: "Roost", package: "Roost")],
+            swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,57 @@
+#ifndef LMDB_STORE_H
+#define LMDB_STORE_H
+
+#include <lmdb.h>
+
+#include "stores.h"
+
+/// An open environment and its databases.
+typedef struct lmdb_store {
+    MDB_env *environment;
+    MDB_dbi tracks, albums, tracks_by_album, tracks_by_title;
+} lmdb_store;
+
+/// The most bytes of a packed object.
+#define LMDB_PACKED_LIMIT 256
+
+/// Opens the environment, a new one when there is none. Unless `is_flushed`, commits do not wait for the disk.
+int lmdb_open(baseline_run *run, const char *path, int is_flushed, lmdb_store *out);
+
+void lmdb_close(lmdb_store *store);
+
+/// The message of a code of LMDB, in the run; -1.
+int lmdb_fail(baseline_run *run, int code);
+
+/// Packs everything but the number, and returns the bytes.
+size_t lmdb_pack_track(const track *value, uint8_t *out);
+void lmdb_unpack_track(int64_t id, const uint8_t *bytes, track *out);
+void lmdb_unpack_album(int64_t id, const uint8_t *bytes, album *out);
+
+/// Where the fields of a packed track begin.
+enum {
+    PACKED_DURATION = 0,
+    PACKED_DATE = 8,
+    PACKED_PLAY_COUNT = 16,
+    PACKED_ALBUM = 24,
+    PACKED_UUID = 32,
+    PACKED_LOVED = 48,
+    PACKED_TITLE_LENGTH = 49,
+    PACKED_ARTIST_LENGTH = 50,
+    PACKED_THUMB_LENGTH = 51,
+    PACKED_TITLE = 52,
+};
+
+/// The 8 bytes at `bytes`, as a number.
+int64_t lmdb_number(const void *bytes);
+
+/// Sends every track inside a read transaction.
+int lmdb_send_tracks(baseline_run *run, const lmdb_store *store, const object_sink *sink);
+
+/// Runs a call of LMDB and leaves the function with -1 when it fails.
+#define TRY_LMDB(run, call) \
+    do { \
+        int code_ = (call); \
+        if (code_ != MDB_SUCCESS) return lmdb_fail(run, code_); \
+    } while (0)
+
+#endif

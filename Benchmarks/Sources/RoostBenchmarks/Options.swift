@@ -1,0 +1,106 @@
+internal import Foundation
+
+/// The command line.
+struct Options {
+    static let usage = """
+        Compares Roost with programs in C that do the same, by turns, on this machine.
+
+        bench [NAME…] [--quick] [--rounds=N] [--objects=N]
+              [--json=FILE] [--markdown=FILE] [--svg=FILE] [--directory=DIR]
+        bench --scaling [NAME…] [--largest=N] [--json=FILE]
+        bench --memory [NAME…] [--largest=N]
+        bench --profile=roost|baseline NAME [--rounds=N] [--objects=N]
+        bench --list
+
+          NAME              operations to run ("sqlite/scan"), groups ("sqlite-lmdb") or kinds ("scan"); all without one
+          --quick           a tenth of the objects and three rounds
+          --rounds=N        rounds of each side that count; 5
+          --objects=N       tracks in every store, instead of each operation's own number
+          --json=FILE       also write the results as JSON
+          --markdown=FILE   also write the table as Markdown
+          --svg=FILE        also write a chart
+          --directory=DIR   where stores are made; .build/bench in the current directory
+          --scaling         time per object from 1 000 tracks on, ten times as many each step: scans, loads, conversions
+          --memory          private memory of conversions from 100 000 tracks on, ten times as many each step
+          --largest=N       the last step of these two; 1 000 000
+          --profile=SIDE    run one side in this process, for a profiler
+          --list            print the names of all operations
+
+        Exit codes: 0 measured, 1 something could not be measured or did not do the same, 2 wrong usage.
+        """
+
+    /// What the program is to do.
+    enum Mode {
+        case compare, scaling, memory, list, help
+        case profile(Side)
+    }
+
+    var mode = Mode.compare
+    var names: [String] = []
+    var scale = Scale()
+    var largest = 1_000_000
+    var json: String?
+    var markdown: String?
+    var svg: String?
+    var directory = ".build/bench"
+
+    /// Reads arguments; throws what is wrong with them.
+    init(_ arguments: [String]) throws {
+        for argument in arguments {
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let (name, value) = (parts[0], parts.count == 2 ? parts[1] : nil)
+            switch (name, value) {
+            case ("--quick", nil): (scale.divisor, scale.rounds) = (10, 3)
+            case ("--list", nil): mode = .list
+            case ("--help", nil), ("-h", nil): mode = .help
+            case ("--scaling", nil): mode = .scaling
+            case ("--memory", nil): mode = .memory
+            case ("--profile", let value?):
+                guard let side = Side(rawValue: value) else {
+                    throw BenchmarkError("--profile takes 'roost' or 'baseline', not '\(value)'.")
+                }
+                mode = .profile(side)
+            case ("--rounds", let value?): scale.rounds = try Self.number(name, value)
+            case ("--objects", let value?): scale.trackCount = try Self.number(name, value)
+            case ("--largest", let value?): largest = try Self.number(name, value)
+            case ("--json", let value?): json = value
+            case ("--markdown", let value?): markdown = value
+            case ("--svg", let value?): svg = value
+            case ("--directory", let value?): directory = value
+            default:
+                guard !argument.hasPrefix("-") else {
+                    throw BenchmarkError("There is no option '\(argument)'; bench --help lists them.")
+                }
+                names.append(argument)
+            }
+        }
+    }
+
+    private static func number(_ name: String, _ value: String) throws -> Int {
+        guard let number = Int(value), number > 0 else {
+            throw BenchmarkError("\(name) takes a number above 0, not '\(value)'.")
+        }
+        return number
+    }
+
+    /// The operations that the names mean, or those that `standard` names when there are none.
+    ///
+    /// Throws for a name that means none.
+    func operations(standard: [String] = []) throws -> [Operation] {
+        let names = names.isEmpty ? standard : names
+        guard !names.isEmpty else { return Operations.all }
+        for name in names where !Operations.all.contains(where: { Self.matches($0, name) }) {
+            throw BenchmarkError("There is no operation, group or kind '\(name)'; bench --list has all names.")
+        }
+        return Operations.all.filter { operation in names.contains { Self.matches(operation, $0) } }
+    }
+
+    private static func matches(_ operation: Operation, _ name: String) -> Bool {
+        operation.name == name || operation.group == name || operation.name.hasSuffix("/" + name)
+    }
+
+    /// The numbers of tracks of a run over several sizes.
+    func sizes(from smallest: Int) -> [Int] {
+        Array(sequence(first: smallest) { $0 * 10 <= largest ? $0 * 10 : nil })
+    }
+}

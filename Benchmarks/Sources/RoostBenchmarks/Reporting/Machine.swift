@@ -1,0 +1,64 @@
+internal import Foundation
+internal import Roost
+
+/// What a run was measured on.
+struct Machine: Codable {
+    var processor: String
+    var cores: Int
+    var system: String
+    /// The libraries behind the stores, with their versions.
+    var libraries: [String]
+
+    /// This machine.
+    static var current: Machine {
+        let libraries = StoreRegistry.builtIn.all.flatMap(\.libraries).map { "\($0.name) \($0.version)" }
+        return Machine(
+            processor: value(of: "model name", in: "/proc/cpuinfo", separator: ":") ?? architecture,
+            cores: ProcessInfo.processInfo.activeProcessorCount,
+            system: value(of: "PRETTY_NAME", in: "/etc/os-release", separator: "=")
+                ?? ProcessInfo.processInfo.operatingSystemVersionString,
+            libraries: Array(Set(libraries)).sorted())
+    }
+
+    private static var architecture: String {
+        #if arch(x86_64)
+            "x86-64"
+        #elseif arch(arm64)
+            "arm64"
+        #else
+            "unknown processor"
+        #endif
+    }
+
+    /// The value behind a name in a file of lines.
+    private static func value(of name: String, in path: String, separator: Character) -> String? {
+        guard let data = FileManager.default.contents(atPath: path) else { return nil }
+        for line in String(decoding: data, as: UTF8.self).split(separator: "\n") where line.hasPrefix(name) {
+            let parts = line.split(separator: separator, maxSplits: 1)
+            return parts.count == 2 ? parts[1].trimmingCharacters(in: CharacterSet(charactersIn: " \t\"")) : nil
+        }
+        return nil
+    }
+
+    /// The commit of the checkout that this program was started in, with `+` where files have changed since; `unknown` without one.
+    static var commit: String {
+        guard let commit = git("rev-parse", "--short=10", "HEAD") else { return "unknown" }
+        return git("status", "--porcelain", "--untracked-files=no")?.isEmpty == false ? commit + "+" : commit
+    }
+
+    private static func git(_ arguments: String...) -> String? {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["git"] + arguments
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        // No git, or no checkout: there is no commit to name.
+        guard (try? process.run()) != nil, let data = try? output.fileHandleForReading.readToEnd() ?? Data() else {
+            return nil
+        }
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { return nil }
+        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

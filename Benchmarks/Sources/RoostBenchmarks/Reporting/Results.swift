@@ -1,0 +1,167 @@
+internal import Foundation
+
+/// What a run measured, as it is kept in a file.
+struct Results: Codable {
+    var machine: Machine
+    /// The commit that was measured, with `+` where files had changed since.
+    var commit: String
+    /// The rounds that count.
+    var rounds: Int
+    var operations: [OperationResult]
+    /// What could not be measured, with the reason.
+    var failures: [String]
+
+    /// As JSON, with its keys in order, so that two runs can be compared by text.
+    func encoded() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(self) + Data("\n".utf8)
+    }
+}
+
+extension Results {
+    /// The most bytes a store may take, in times of the baseline's.
+    static let diskTarget = 1.3
+    /// The most private memory that a conversion between SQLite and LMDB may need beyond what the process has.
+    static let memoryTargetBytes = 64 << 20
+
+    /// What of the targets is met and what is not, one line each.
+    var summary: [String] {
+        let withTarget = operations.filter { $0.target != nil }
+        let over = withTarget.filter { $0.meetsTarget == false }.map {
+            "\($0.name) \(String(format: "%.2f", $0.ratio))"
+        }
+        var lines = ["time within its target: \(withTarget.count - over.count) of \(withTarget.count)"]
+        if !over.isEmpty { lines.append("  over: " + over.joined(separator: ", ")) }
+        let stores = operations.filter { $0.unit == .object }
+        let large = stores.filter { ($0.diskRatio ?? 0) > Self.diskTarget }
+            .map { "\($0.name) \(String(format: "%.2f", $0.diskRatio ?? 0))" }
+        if !large.isEmpty {
+            lines.append("more than \(Self.diskTarget) times C's bytes: " + large.joined(separator: ", "))
+        }
+        let hungry = operations.filter {
+            $0.isBetweenFiles && ($0.roost.peakPrivateBytes ?? 0) > Self.memoryTargetBytes
+        }
+        .map { "\($0.name) \(($0.roost.peakPrivateBytes ?? 0) >> 20) MiB" }
+        if !hungry.isEmpty {
+            lines.append("conversions above \(Self.memoryTargetBytes >> 20) MiB: " + hungry.joined(separator: ", "))
+        }
+        return lines
+    }
+}
+
+/// One operation on both sides.
+struct OperationResult: Codable {
+    var name: String
+    var title: String
+    var unit: Operation.Unit
+    /// The tracks in the store.
+    var trackCount: Int
+    /// The units of one round.
+    var unitCount: Int
+    var roost: SideResult
+    var baseline: SideResult
+    /// The most that ``ratio`` may be; null where nothing was promised.
+    var target: Double?
+
+    /// Roost's median time in times of the baseline's.
+    var ratio: Double { baseline.medianSeconds > 0 ? roost.medianSeconds / baseline.medianSeconds : 0 }
+    /// The same for processor time, which other programs on the machine disturb less.
+    var cpuRatio: Double { baseline.medianCPUSeconds > 0 ? roost.medianCPUSeconds / baseline.medianCPUSeconds : 0 }
+    /// Roost's bytes on disk in times of the baseline's; nil where there are none.
+    var diskRatio: Double? {
+        guard let mine = roost.diskBytes, let other = baseline.diskBytes, other > 0 else { return nil }
+        return Double(mine) / Double(other)
+    }
+    /// The median time of one unit.
+    func nanosecondsPerUnit(_ side: Side) -> Double {
+        let seconds = side == .roost ? roost.medianSeconds : baseline.medianSeconds
+        return unitCount > 0 ? seconds / Double(unitCount) * 1e9 : 0
+    }
+
+    /// Whether the target is met; nil without one.
+    var meetsTarget: Bool? { target.map { ratio <= $0 } }
+
+    /// Whether it converts between stores that are not in memory.
+    var isBetweenFiles: Bool {
+        ["sqlite-sqlite", "sqlite-lmdb", "lmdb-sqlite", "lmdb-lmdb"].contains(String(name.prefix { $0 != "/" }))
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case name, title, unit, trackCount, unitCount, roost, baseline, target, ratio, cpuRatio, diskRatio
+    }
+
+    init(
+        name: String, title: String, unit: Operation.Unit, trackCount: Int, unitCount: Int, roost: SideResult,
+        baseline: SideResult, target: Double?
+    ) {
+        self.name = name
+        self.title = title
+        self.unit = unit
+        self.trackCount = trackCount
+        self.unitCount = unitCount
+        self.roost = roost
+        self.baseline = baseline
+        self.target = target
+    }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        try self.init(
+            name: values.decode(String.self, forKey: .name), title: values.decode(String.self, forKey: .title),
+            unit: values.decode(Operation.Unit.self, forKey: .unit),
+            trackCount: values.decode(Int.self, forKey: .trackCount),
+            unitCount: values.decode(Int.self, forKey: .unitCount),
+            roost: values.decode(SideResult.self, forKey: .roost),
+            baseline: values.decode(SideResult.self, forKey: .baseline),
+            target: values.decodeIfPresent(Double.self, forKey: .target))
+    }
+
+    /// Writes the ratios too, for those who read the file.
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(name, forKey: .name)
+        try values.encode(title, forKey: .title)
+        try values.encode(unit, forKey: .unit)
+        try values.encode(trackCount, forKey: .trackCount)
+        try values.encode(unitCount, forKey: .unitCount)
+        try values.encode(roost, forKey: .roost)
+        try values.encode(baseline, forKey: .baseline)
+        try values.encode(target, forKey: .target)
+        try values.encode(ratio.rounded(toPlaces: 3), forKey: .ratio)
+        try values.encode(cpuRatio.rounded(toPlaces: 3), forKey: .cpuRatio)
+        try values.encode(diskRatio?.rounded(toPlaces: 3), forKey: .diskRatio)
+    }
+}
+
+/// One side of an operation.
+struct SideResult: Codable {
+    /// The time of each round.
+    var seconds: [Double]
+    /// The processor time of each round.
+    var cpuSeconds: [Double]
+    /// The private memory that the first round needed beyond what the process had; null where the system does not tell.
+    var peakPrivateBytes: Int?
+    /// What the operation's files take; null where there are none.
+    var diskBytes: Int?
+
+    var medianSeconds: Double { seconds.median }
+    var medianCPUSeconds: Double { cpuSeconds.median }
+}
+
+extension [Double] {
+    /// The middle one, or the mean of the two in the middle; 0 of nothing.
+    var median: Double {
+        guard !isEmpty else { return 0 }
+        let sorted = sorted()
+        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
+    }
+}
+
+extension Double {
+    /// The number with this many decimal places.
+    func rounded(toPlaces places: Int) -> Double {
+        let factor = (0..<places).reduce(1.0) { factor, _ in factor * 10 }
+        return (self * factor).rounded() / factor
+    }
+}

@@ -1,0 +1,66 @@
+internal import Foundation
+
+/// One number for each operation and number of tracks, with what the row says about all of them at the end.
+struct SizeTable {
+    let sizes: [Int]
+    /// The heading of the last column.
+    let summaryTitle: String
+    /// Name, one cell for each size, summary.
+    private(set) var rows: [[String]] = []
+
+    init(sizes: [Int], summaryTitle: String) {
+        self.sizes = sizes
+        self.summaryTitle = summaryTitle
+    }
+
+    mutating func add(_ name: String, _ cells: [String], summary: String) { rows.append([name] + cells + [summary]) }
+
+    /// With columns that line up.
+    var text: String { alignedText([["operation"] + sizes.map { grouped($0) } + [summaryTitle]] + rows) }
+}
+
+/// Time per object of several sizes, as a table.
+///
+/// The last column is the greatest time of an object in times of the smallest, among the sizes: how far from linear it is.
+func scalingTable(_ results: [OperationResult], sizes: [Int]) -> String {
+    var table = SizeTable(sizes: sizes, summaryTitle: "factor")
+    for side in Side.allCases {
+        for name in results.map(\.name).uniqued() {
+            let times: [Double?] = sizes.map { size in
+                results.first { $0.name == name && $0.trackCount == size }.map { $0.nanosecondsPerUnit(side) }
+            }
+            let known = times.compactMap { $0 }
+            let factor = (known.max() ?? 0) / max(known.min() ?? 1, .leastNormalMagnitude)
+            table.add(
+                side == .roost ? name : "\(name), C", times.map { $0.map { String(format: "%.0f ns", $0) } ?? "–" },
+                summary: String(format: "%.2f", factor))
+        }
+    }
+    return table.text
+}
+
+extension [String] {
+    /// Each element once, in the order of its first occurrence.
+    func uniqued() -> [String] {
+        var seen: Set<String> = []
+        return filter { seen.insert($0).inserted }
+    }
+}
+
+/// The number with a thin gap after every three digits.
+func grouped(_ number: Int) -> String {
+    var digits = Array(String(number))
+    for place in stride(from: digits.count - 3, to: 0, by: -3) { digits.insert(" ", at: place) }
+    return String(digits)
+}
+
+/// Rows whose columns line up, the first to the left and all others to the right.
+func alignedText(_ rows: [[String]]) -> String {
+    let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+        row.indices.map { column in
+            let space = String(repeating: " ", count: widths[column] - row[column].count)
+            return column == 0 ? row[column] + space : space + row[column]
+        }.joined(separator: "  ").trimmingCharacters(in: .whitespaces)
+    }.joined(separator: "\n") + "\n"
+}

@@ -1,0 +1,47 @@
+internal import Foundation
+internal import Roost
+
+/// Watches the process's private memory from a thread of its own, until it is told to stop.
+///
+/// Private means `RssAnon`: what the process allocated, not the pages of files that it maps. A sample every 2 ms costs about 1 %
+/// of a processor, so rounds that are timed have none.
+final class PrivateMemoryWatch: Sendable {
+    private struct State {
+        var peak = 0
+        var isStopped = false
+    }
+
+    private let state = Mutex(State())
+    private let start: Int?
+
+    /// Begins to watch.
+    init() {
+        start = Self.currentBytes
+        let state = state
+        Thread.detachNewThread {
+            while !state.withLock({ $0.isStopped }) {
+                if let bytes = Self.currentBytes { state.withLock { $0.peak = max($0.peak, bytes) } }
+                Thread.sleep(forTimeInterval: 0.002)
+            }
+        }
+    }
+
+    /// Ends watching: the most there was beyond what there was at the beginning; nil where the system does not tell.
+    func stop() -> Int? {
+        let peak = state.withLock { state in
+            state.isStopped = true
+            return state.peak
+        }
+        guard let start, let end = Self.currentBytes else { return nil }
+        return max(0, max(peak, end) - start)
+    }
+
+    private static var currentBytes: Int? {
+        guard let status = FileManager.default.contents(atPath: "/proc/self/status") else { return nil }
+        for line in String(decoding: status, as: UTF8.self).split(separator: "\n") where line.hasPrefix("RssAnon:") {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            return words.count >= 2 ? Int(words[1]).map { $0 * 1024 } : nil
+        }
+        return nil
+    }
+}

@@ -1,0 +1,23 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The time since it was made: of the clock on the wall, and of the processor for this process.
+struct RoundClock {
+    private let wall = Self.now(CLOCK_MONOTONIC)
+    private let cpu = Self.now(CLOCK_PROCESS_CPUTIME_ID)
+
+    /// Both, in seconds.
+    func elapsed() -> (wall: Double, cpu: Double) {
+        (Self.now(CLOCK_MONOTONIC) - wall, Self.now(CLOCK_PROCESS_CPUTIME_ID) - cpu)
+    }
+
+    private static func now(_ clock: clockid_t) -> Double {
+        var time = timespec()
+        // The two clocks exist everywhere, so there is no error to look at.
+        _ = clock_gettime(clock, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+}

@@ -1,0 +1,98 @@
+internal import Foundation
+internal import Roost
+
+/// Runs operations, both sides by turns.
+struct Runner {
+    var scale: Scale
+    let fixtures: Fixtures
+    /// Where the workers have their files.
+    let workDirectory: String
+    /// Called with each operation before it runs.
+    let onStart: (Operation) -> Void
+
+    /// Measures one operation.
+    ///
+    /// The first round of each side proves that both do the same, by counts and checksums, and watches memory; its time does not
+    /// count, because memory is touched and files are read for the first time in it. Then both sides take turns, each round in the
+    /// other order.
+    func measure(_ operation: Operation) throws -> OperationResult {
+        onStart(operation)
+        let workload = scale.workload(of: operation)
+        let roost = try start(operation, .roost, workload)
+        defer { roost.end() }
+        let baseline = try start(operation, .baseline, workload)
+        defer { baseline.end() }
+
+        let mine = try roost.round(proving: true)
+        let other = try baseline.round(proving: true)
+        try requireSame(mine, other)
+        var (mySeconds, otherSeconds): ([WorkerReply], [WorkerReply]) = ([], [])
+        for round in 0..<scale.rounds {
+            if round.isMultiple(of: 2) {
+                mySeconds.append(try roost.round(proving: false))
+                otherSeconds.append(try baseline.round(proving: false))
+            } else {
+                otherSeconds.append(try baseline.round(proving: false))
+                mySeconds.append(try roost.round(proving: false))
+            }
+        }
+        for reply in mySeconds + otherSeconds where reply.unitCount != mine.unitCount {
+            throw BenchmarkError("A round did \(reply.unitCount) units, the first did \(mine.unitCount).")
+        }
+        return OperationResult(
+            name: operation.name, title: operation.title, unit: operation.unit, trackCount: workload.trackCount,
+            unitCount: mine.unitCount, roost: Self.result(first: mine, mySeconds),
+            baseline: Self.result(first: other, otherSeconds), target: operation.target)
+    }
+
+    /// The private memory that Roost needs for one round of an operation beyond what its process has, in bytes.
+    func peakPrivateBytes(_ operation: Operation) throws -> Int? {
+        onStart(operation)
+        let worker = try start(operation, .roost, scale.workload(of: operation))
+        defer { worker.end() }
+        return try worker.round(proving: true).peakPrivateBytes
+    }
+
+    /// Runs one side in this process, for a profiler.
+    func profile(_ operation: Operation, _ side: Side) throws {
+        var worker = try Worker(try request(operation, side, scale.workload(of: operation)))
+        for _ in 0..<scale.rounds {
+            let reply = try worker.round(proving: false)
+            print(String(format: "%.3f s, of the processor %.3f s", reply.seconds, reply.cpuSeconds))
+        }
+        try worker.close()
+    }
+
+    /// What a worker is asked; its store is made first if it is not there.
+    private func request(_ operation: Operation, _ side: Side, _ workload: Workload) throws -> WorkerRequest {
+        var fixture = ""
+        if let type = operation.source.fileType {
+            fixture = try fixtures.path(type, side, trackCount: workload.trackCount)
+        }
+        return WorkerRequest(
+            operation: operation.name, side: side, trackCount: workload.trackCount, repetitions: workload.repetitions,
+            batchSize: workload.batchSize, fixture: fixture, directory: "\(workDirectory)/\(side.rawValue)")
+    }
+
+    private func start(_ operation: Operation, _ side: Side, _ workload: Workload) throws -> WorkerProcess {
+        let request = try request(operation, side, workload)
+        let worker = try WorkerProcess(["worker"])
+        try worker.send(String(decoding: try JSONEncoder().encode(request), as: UTF8.self))
+        return worker
+    }
+
+    private func requireSame(_ mine: WorkerReply, _ other: WorkerReply) throws {
+        guard mine.unitCount == other.unitCount else {
+            throw BenchmarkError("Roost did \(mine.unitCount) units, the baseline \(other.unitCount).")
+        }
+        if let sum = mine.checksum, let otherSum = other.checksum, sum != otherSum {
+            throw BenchmarkError("The checksums differ: Roost \(sum), the baseline \(otherSum).")
+        }
+    }
+
+    private static func result(first: WorkerReply, _ rounds: [WorkerReply]) -> SideResult {
+        SideResult(
+            seconds: rounds.map(\.seconds), cpuSeconds: rounds.map(\.cpuSeconds),
+            peakPrivateBytes: first.peakPrivateBytes, diskBytes: first.diskBytes)
+    }
+}

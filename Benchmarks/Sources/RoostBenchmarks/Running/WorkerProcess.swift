@@ -1,0 +1,61 @@
+internal import Foundation
+
+/// A worker, from the side of its parent.
+final class WorkerProcess {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private var received = Data()
+
+    /// Starts this program once more, as a worker.
+    init(_ arguments: [String]) throws {
+        guard let program = Bundle.main.executablePath else { throw BenchmarkError("This program has no path.") }
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+    }
+
+    deinit { end() }
+
+    /// Sends one line.
+    func send(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }
+
+    /// Asks for a round and waits for its numbers.
+    func round(proving: Bool) throws -> WorkerReply {
+        try send(proving ? "prove" : "measure")
+        let reply = try JSONDecoder().decode(WorkerReply.self, from: try readLine())
+        if let error = reply.error { throw BenchmarkError(error) }
+        return reply
+    }
+
+    /// Ends the worker, and waits until it is gone.
+    func end() {
+        guard process.isRunning else { return }
+        // Its input has ended; there is nothing to do if that was so before.
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+
+    /// Waits for the end of a worker that was started for one thing; throws what it printed unless its exit code is 0.
+    func waitForSuccess() throws {
+        try input.fileHandleForWriting.close()
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw BenchmarkError(text) }
+    }
+
+    private func readLine() throws -> Data {
+        while true {
+            if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = Data(received[..<end])
+                received = Data(received[(end + 1)...])
+                return line
+            }
+            let more = output.fileHandleForReading.availableData
+            guard !more.isEmpty else { throw BenchmarkError("The worker ended without an answer.") }
+            received.append(more)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+internal import CBaselines
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The C side of an operation.
+final class BaselineSubject: Subject {
+    private let functions: baseline
+    /// What the functions get, at one place for as long as they may keep pointers to it.
+    private let argument: UnsafeMutablePointer<baseline_run>
+    private let source: UnsafeMutablePointer<CChar>?
+    private let destination: UnsafeMutablePointer<CChar>?
+
+    /// Throws when there is no baseline with this name.
+    init(_ name: String, _ workload: Workload) throws {
+        guard let functions = baseline_named(name) else {
+            throw BenchmarkError("There is no baseline '\(name)'.")
+        }
+        self.functions = functions.pointee
+        source = strdup(workload.source)
+        destination = strdup(workload.destination)
+        var run = baseline_run()
+        run.path = UnsafePointer(source)
+        run.destination = UnsafePointer(destination)
+        run.track_count = Int64(workload.trackCount)
+        run.repetitions = Int64(workload.repetitions)
+        run.batch_size = Int64(workload.batchSize)
+        argument = .allocate(capacity: 1)
+        argument.initialize(to: run)
+    }
+
+    deinit {
+        argument.deallocate()
+        free(source)
+        free(destination)
+    }
+
+    func open() throws { try call(functions.open) }
+
+    func run(proving: Bool) throws -> Outcome {
+        try call(functions.run)
+        return Outcome(unitCount: Int(argument.pointee.unit_count), checksum: argument.pointee.checksum)
+    }
+
+    func madeChecksum() throws -> UInt64? {
+        guard let functions = baseline_named("memory-read") else { return nil }
+        try call(functions.pointee.run)
+        return argument.pointee.checksum
+    }
+
+    func clean() { functions.clean?() }
+
+    func close() { functions.close(argument) }
+
+    private func call(_ function: @convention(c) (UnsafeMutablePointer<baseline_run>?) -> CInt) throws {
+        argument.pointee.unit_count = 0
+        argument.pointee.checksum = 0
+        guard function(argument) == 0 else {
+            let message = withUnsafeBytes(of: argument.pointee.error) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            throw BenchmarkError("baseline: \(message)")
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Roost
+
+/// Converts a whole store into a new one.
+final class ConversionSubject: Subject {
+    private let source: String
+    private let destination: String
+    private let verifies: Bool
+    private let workload: Workload
+    private let schema: TrackSchema
+    private var openSource: (any PersistentStore)?
+    private var made: (any PersistentStore)?
+
+    init(_ source: String, _ destination: String, verifies: Bool, _ workload: Workload) throws {
+        self.source = source
+        self.destination = destination
+        self.verifies = verifies
+        self.workload = workload
+        schema = try TrackSchema()
+    }
+
+    /// Makes the source where it can only be in memory; a conversion opens others itself.
+    func open() throws {
+        if workload.source.isEmpty { openSource = try openStore(source, workload, schema) }
+    }
+
+    func close() throws {
+        try openSource?.close()
+        openSource = nil
+    }
+
+    func run(proving: Bool) throws -> Outcome {
+        let from: ConversionEndpoint =
+            openSource.map { .store($0) } ?? .url(StoreURL(type: source, path: workload.source))
+        let to: ConversionEndpoint
+        if workload.destination.isEmpty {
+            let store = try StoreRegistry.builtIn.create(
+                StoreURL(type: destination, path: ""), model: schema.model)
+            made = store
+            to = .store(store)
+        } else {
+            to = .url(StoreURL(type: destination, path: workload.destination))
+        }
+        var options = ConversionOptions(verifies: verifies)
+        // Apple's stores do not always embed a model that can be read; this one has none.
+        if source == "coredata" { options.sourceModel = schema.model }
+        let report = try MigrationManager(registry: .builtIn).convert(from: from, to: to, options: options)
+        return Outcome(unitCount: report.objects)
+    }
+
+    func madeChecksum() throws -> UInt64? { try made.map { try Proof.checksum(of: $0) } }
+
+    func clean() throws {
+        try made?.close()
+        made = nil
+    }
+}

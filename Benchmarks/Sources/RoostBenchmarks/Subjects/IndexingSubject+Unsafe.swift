@@ -1,0 +1,48 @@
+internal import Roost
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Finishes a load whose rows are there: builds the indexes over album and title and makes everything durable.
+final class IndexingSubject: Subject {
+    private let type: String
+    private let workload: Workload
+    private let schema: TrackSchema
+    private var store: (any PersistentStore)?
+    private var loader: (any BulkLoader)?
+
+    init(_ type: String, _ workload: Workload) throws {
+        self.type = type
+        self.workload = workload
+        schema = try TrackSchema(indexesTitle: true)
+    }
+
+    func open() throws {
+        let store = try StoreRegistry.builtIn.create(
+            StoreURL(type: type, path: workload.destination), model: schema.model,
+            options: StoreOptions(isUnpublished: true))
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        self.store = store
+        self.loader = loader
+        try TrackLibrary(trackCount: workload.trackCount).append(to: loader, schema)
+        // The rows are not part of what is measured, so their way to the disk is not either.
+        sync()
+    }
+
+    func run(proving: Bool) throws -> Outcome {
+        guard let loader else { throw BenchmarkError("There is no load to finish.") }
+        self.loader = nil
+        _ = try loader.finish()
+        return Outcome(unitCount: workload.trackCount)
+    }
+
+    func close() throws {
+        loader?.abandon()
+        loader = nil
+        try store?.close()
+        store = nil
+    }
+}

@@ -1,0 +1,189 @@
+internal import Roost
+
+/// A snapshot that a round reads, and what it needs for that.
+struct Reading {
+    let snapshot: any StoreSnapshot
+    let schema: TrackSchema
+    let workload: Workload
+    let isProving: Bool
+
+    /// The ID of the track at a place of the scattered sequence that the baselines read too.
+    private func randomTrack(_ index: Int) -> ObjectID {
+        ObjectID(TrackSchema.trackEntity, Tracks.randomKey(index, count: workload.trackCount))
+    }
+
+    private func randomAlbum(_ index: Int) -> ObjectID {
+        ObjectID(TrackSchema.albumEntity, Tracks.randomKey(index, count: workload.albumCount))
+    }
+
+    /// Takes all that a cursor gives; the checksum reads every field.
+    private func drain(
+        _ cursor: any RecordCursor, _ batch: inout RecordBatch, readingFields: Bool
+    ) throws -> Outcome {
+        var outcome = Outcome(unitCount: 0, checksum: readingFields ? 0 : nil)
+        while try cursor.next(into: &batch) {
+            outcome.unitCount += batch.count
+            if readingFields {
+                outcome.checksum = (outcome.checksum ?? 0) &+ schema.checksum(batch)
+            }
+        }
+        return outcome
+    }
+
+    // MARK: Scans
+
+    /// Every track into batches.
+    func scan() throws -> Outcome {
+        var batch = RecordBatch(model: schema.model)
+        return try drain(
+            try snapshot.records(of: TrackSchema.trackEntity, after: nil), &batch, readingFields: isProving)
+    }
+
+    /// Every track, every field read where it lies.
+    func scanFields() throws -> Outcome {
+        var batch = RecordBatch(model: schema.model)
+        return try drain(try snapshot.records(of: TrackSchema.trackEntity, after: nil), &batch, readingFields: true)
+    }
+
+    /// Every track, every field decoded into a value of its own.
+    func scanValues() throws -> Outcome {
+        var batch = RecordBatch(model: schema.model)
+        var outcome = Outcome(unitCount: 0, checksum: isProving ? 0 : nil)
+        let cursor = try snapshot.records(of: TrackSchema.trackEntity, after: nil)
+        var notNull = 0
+        while try cursor.next(into: &batch) {
+            outcome.unitCount += batch.count
+            batch.forEachRecord { record in
+                for field in schema.trackLayout.fields where !record.value(field).isNull { notNull += 1 }
+            }
+            if isProving { outcome.checksum = (outcome.checksum ?? 0) &+ schema.checksum(batch) }
+        }
+        guard notNull >= outcome.unitCount * 7 else { throw BenchmarkError("Values are missing.") }
+        return outcome
+    }
+
+    // MARK: Single objects
+
+    /// Scattered tracks, one call for each, every field read.
+    func pointReads() throws -> Outcome {
+        var batch = RecordBatch(model: schema.model)
+        var outcome = Outcome(unitCount: 0, checksum: 0)
+        for index in 0..<workload.repetitions {
+            guard try snapshot.records(with: [randomTrack(index)]).next(into: &batch) else {
+                throw BenchmarkError("A track is missing.")
+            }
+            outcome.unitCount += 1
+            outcome.checksum = (outcome.checksum ?? 0) &+ schema.checksum(batch)
+        }
+        return outcome
+    }
+
+    /// Scattered tracks, one call for each, the title decoded.
+    func pointReadValues() throws -> Outcome {
+        var batch = RecordBatch(model: schema.model)
+        var outcome = Outcome(unitCount: 0, checksum: isProving ? 0 : nil)
+        for index in 0..<workload.repetitions {
+            guard try snapshot.records(with: [randomTrack(index)]).next(into: &batch) else {
+                throw BenchmarkError("A track is missing.")
+            }
+            guard !(try batch.value("title", at: 0).isNull) else { throw BenchmarkError("A title is missing.") }
+            outcome.unitCount += 1
+            if isProving {
+                outcome.checksum = (outcome.checksum ?? 0) &+ schema.checksum(batch)
+            }
+        }
+        return outcome
+    }
+
+    /// Scattered tracks, a thousand with each call.
+    func pointReadsTogether() throws -> Outcome {
+        var batch = RecordBatch(model: schema.model)
+        var outcome = Outcome(unitCount: 0, checksum: 0)
+        for start in stride(from: 0, to: workload.repetitions, by: 1000) {
+            let ids = (start..<min(start + 1000, workload.repetitions)).map { randomTrack($0) }
+            let part = try drain(try snapshot.records(with: ids), &batch, readingFields: true)
+            outcome.unitCount += part.unitCount
+            outcome.checksum = (outcome.checksum ?? 0) &+ (part.checksum ?? 0)
+        }
+        return outcome
+    }
+
+    // MARK: Fetches
+
+    /// The tracks of scattered albums, by the index over the album.
+    func indexLookups() throws -> Outcome {
+        var batch = RecordBatch(model: schema.model)
+        var outcome = Outcome(unitCount: 0, checksum: 0)
+        for index in 0..<workload.repetitions {
+            let request = FetchRequest(TrackSchema.trackEntity, where: .equal("album", .objectID(randomAlbum(index))))
+            let part = try drain(try snapshot.fetch(request), &batch, readingFields: true)
+            outcome.unitCount += part.unitCount
+            outcome.checksum = (outcome.checksum ?? 0) &+ (part.checksum ?? 0)
+        }
+        return outcome
+    }
+
+    /// The tracks whose title has a prefix and that were played often; counted by the track that is looked at.
+    func filterScan() throws -> Outcome {
+        try fetch(
+            FetchRequest(TrackSchema.trackEntity, where: .beginsWith("title", "Mid") && .greater("playCount", 1000)))
+    }
+
+    /// The first hundred tracks by title; counted by the track that is looked at.
+    func sortWithLimit() throws -> Outcome {
+        try fetch(FetchRequest(TrackSchema.trackEntity, sortedBy: [.init("title")], limit: 100))
+    }
+
+    private func fetch(_ request: FetchRequest) throws -> Outcome {
+        var batch = RecordBatch(model: schema.model)
+        var outcome = try drain(try snapshot.fetch(request), &batch, readingFields: true)
+        outcome.unitCount = workload.trackCount
+        return outcome
+    }
+
+    /// How many tracks are loved.
+    func count() throws -> Outcome { try count(.equal("loved", true)) }
+
+    /// How many tracks were played often.
+    func oneFieldFilter() throws -> Outcome { try count(.greater("playCount", 1000)) }
+
+    private func count(_ predicate: FetchRequest.Predicate) throws -> Outcome {
+        let count = try snapshot.count(FetchRequest(TrackSchema.trackEntity, where: predicate))
+        return Outcome(unitCount: workload.trackCount, checksum: UInt64(count))
+    }
+
+    // MARK: Links
+
+    /// The IDs of the tracks of scattered albums.
+    func linksToMany() throws -> Outcome {
+        let relationship = try schema.model.requireRelationship(TrackSchema.tracksOfAlbum)
+        var links = LinkBatch(relationship: relationship.number)
+        var outcome = Outcome(unitCount: 0, checksum: 0)
+        for index in 0..<workload.repetitions {
+            let cursor = try snapshot.links(of: TrackSchema.tracksOfAlbum, from: randomAlbum(index))
+            while try cursor.next(into: &links) {
+                outcome.unitCount += links.count
+                for link in links.links { outcome.checksum = (outcome.checksum ?? 0) &+ UInt64(link.target) }
+            }
+        }
+        return outcome
+    }
+
+    /// Scattered tracks, then the album of each.
+    func linksToOne() throws -> Outcome {
+        var batch = RecordBatch(model: schema.model)
+        var outcome = Outcome(unitCount: 0, checksum: 0)
+        for index in 0..<workload.repetitions {
+            guard try snapshot.records(with: [randomTrack(index)]).next(into: &batch) else {
+                throw BenchmarkError("A track is missing.")
+            }
+            let album = batch.withRecord(at: 0) { $0.integer(schema.trackFields.album) }
+            guard try snapshot.records(with: [ObjectID(TrackSchema.albumEntity, album)]).next(into: &batch) else {
+                throw BenchmarkError("An album is missing.")
+            }
+            outcome.unitCount += 1
+            outcome.checksum = (outcome.checksum ?? 0) &+ schema.albumChecksum(batch)
+        }
+        return outcome
+    }
+}

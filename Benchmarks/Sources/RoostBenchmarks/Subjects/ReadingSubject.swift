@@ -1,0 +1,34 @@
+internal import Roost
+
+/// Reads an open store through one snapshot a round.
+final class ReadingSubject: Subject {
+    /// What a round reads.
+    typealias Body = @Sendable (Reading) throws -> Outcome
+
+    private let type: String
+    private let workload: Workload
+    private let body: Body
+    private let schema: TrackSchema
+    private var store: (any PersistentStore)?
+
+    init(_ type: String, _ workload: Workload, _ body: @escaping Body) throws {
+        self.type = type
+        self.workload = workload
+        self.body = body
+        schema = try TrackSchema()
+    }
+
+    func open() throws { store = try openStore(type, workload, schema) }
+
+    func run(proving: Bool) throws -> Outcome {
+        guard let store else { throw BenchmarkError("The store is not open.") }
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        return try body(Reading(snapshot: snapshot, schema: schema, workload: workload, isProving: proving))
+    }
+
+    func close() throws {
+        try store?.close()
+        store = nil
+    }
+}

@@ -1,0 +1,26 @@
+internal import Roost
+
+/// Opens the fixture, or makes it where it can only be in memory.
+func openStore(_ type: String, _ workload: Workload, _ schema: TrackSchema) throws -> any PersistentStore {
+    guard workload.source.isEmpty else {
+        return try StoreRegistry.builtIn.open(
+            StoreURL(type: type, path: workload.source), options: StoreOptions(model: schema.model))
+    }
+    let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: ""), model: schema.model)
+    _ = try loadLibrary(TrackLibrary(trackCount: workload.trackCount), into: store, schema)
+    return store
+}
+
+/// Loads all objects into an empty store.
+func loadLibrary(
+    _ library: TrackLibrary, into store: any PersistentStore, _ schema: TrackSchema
+) throws(StoreError) -> StoreTally {
+    let loader = try store.bulkLoader(BulkLoadOptions())
+    do throws(StoreError) {
+        try library.append(to: loader, schema)
+        return try loader.finish()
+    } catch {
+        loader.abandon()
+        throw error
+    }
+}

@@ -1,0 +1,95 @@
+internal import CTracks
+internal import Roost
+
+/// Changes a store that was opened for one round.
+final class WritingSubject: Subject {
+    /// What a round does.
+    enum Change: Sendable { case update, delete, insert }
+
+    private let type: String
+    private let workload: Workload
+    private let change: Change
+    private let schema: TrackSchema
+    private var store: (any PersistentStore)?
+
+    init(_ type: String, _ workload: Workload, _ change: Change) throws {
+        self.type = type
+        self.workload = workload
+        self.change = change
+        schema = try TrackSchema()
+    }
+
+    func open() throws { store = try openStore(type, workload, schema) }
+
+    func close() throws {
+        try store?.close()
+        store = nil
+    }
+
+    func run(proving: Bool) throws -> Outcome {
+        guard let store else { throw BenchmarkError("The store is not open.") }
+        return switch change {
+        case .update: try update(store)
+        case .delete: try delete(store)
+        case .insert: try insert(store)
+        }
+    }
+
+    private func distinctTrack(_ index: Int) -> ObjectID {
+        ObjectID(TrackSchema.trackEntity, Tracks.distinctKey(index, count: workload.trackCount))
+    }
+
+    /// Reads scattered tracks, changes two properties of each, and commits all in one transaction.
+    private func update(_ store: any PersistentStore) throws -> Outcome {
+        var changes = ChangeSet(model: schema.model)
+        var batch = RecordBatch(model: schema.model)
+        var value = track()
+        var place = 0
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        while place < workload.repetitions {
+            let ids = (place..<min(place + 1000, workload.repetitions)).map { distinctTrack($0) }
+            let cursor = try snapshot.records(with: ids)
+            while try cursor.next(into: &batch) {
+                for index in 0..<batch.count {
+                    let version = batch.version(at: index)
+                    batch.withRecord(at: index) { schema.read($0, into: &value) }
+                    Tracks.update(&value, at: place)
+                    try schema.append(value, version: version, to: &changes.updates)
+                    place += 1
+                }
+            }
+        }
+        _ = try store.commit(changes)
+        return Outcome(unitCount: place)
+    }
+
+    /// Deletes scattered tracks in one transaction.
+    private func delete(_ store: any PersistentStore) throws -> Outcome {
+        var changes = ChangeSet(model: schema.model)
+        for index in 0..<workload.repetitions { changes.delete(distinctTrack(index), version: 1) }
+        _ = try store.commit(changes)
+        return Outcome(unitCount: workload.repetitions)
+    }
+
+    /// Commits transactions of new tracks, each durable before the next begins.
+    private func insert(_ store: any PersistentStore) throws -> Outcome {
+        var outcome = Outcome(unitCount: 0, checksum: 0)
+        var value = track()
+        var number = Int64(workload.trackCount)
+        for _ in 0..<workload.repetitions {
+            var changes = ChangeSet(model: schema.model)
+            for key in try store.reserveKeys(workload.batchSize, for: TrackSchema.trackEntity) {
+                number += 1
+                let checksum = Tracks.make(number, albumCount: workload.albumCount, into: &value)
+                outcome.checksum = (outcome.checksum ?? 0) &+ checksum
+                // Stores may leave gaps between the keys they give.
+                value.id = key
+                try schema.append(value, to: &changes.inserts)
+            }
+            _ = try store.commit(changes)
+            outcome.unitCount += 1
+        }
+        return outcome
+    }
+}

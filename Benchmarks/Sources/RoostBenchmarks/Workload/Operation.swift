@@ -1,0 +1,71 @@
+/// Something that Roost and a C program both do, to be compared.
+struct Operation: Sendable {
+    /// What one unit of an operation is.
+    enum Unit: String, Codable, Sendable {
+        case object, transaction
+    }
+
+    /// Where the store that is read or changed comes from.
+    enum Source: Sendable, Hashable {
+        /// There is none: the operation makes its objects itself.
+        case none
+        /// A store that is in memory, made by the side that reads it.
+        case memory
+        /// A file of this type, made once for each side and read by all operations.
+        case shared(String)
+        /// A copy of such a file for each round, because the operation changes it.
+        case copied(String)
+        /// Something that the side itself makes anew for each round, because the operation changes it.
+        case anew
+
+        /// The type of the file, if there is one.
+        var fileType: String? {
+            switch self {
+            case .shared(let type), .copied(let type): type
+            case .none, .memory, .anew: nil
+            }
+        }
+
+        /// Whether each round has a store of its own.
+        var isAnew: Bool {
+            switch self {
+            case .copied, .anew: true
+            case .none, .memory, .shared: false
+            }
+        }
+    }
+
+    /// The name on the command line: the backend or the pair, a slash, what is done.
+    let name: String
+    /// What is done, in a few words.
+    let title: String
+    let unit: Unit
+    let source: Source
+    /// The type of the store that is made; nil when there is none.
+    let madeType: String?
+    /// The tracks of a whole run.
+    let trackCount: Int
+    /// How often a round does it, in a whole run.
+    let repetitions: Int
+    let batchSize: Int
+    /// The name of the baseline.
+    let baseline: String
+    /// The most that Roost's time may be, in times of the baseline's; nil where nothing was promised.
+    let target: Double?
+    /// Makes Roost's side.
+    let makeSubject: @Sendable (Workload) throws -> any Subject
+
+    /// Whether a file is made.
+    var makesFile: Bool { madeType != nil && madeType != "memory" }
+
+    /// The type of the store whose whole content both sides must agree on after a round; nil when there is none.
+    ///
+    /// Transactions are left out: a store may leave gaps between the keys that it gives.
+    var provenType: String? {
+        if case .copied(let type) = source, unit == .object { return type }
+        return madeType
+    }
+
+    /// The part of the name before the slash.
+    var group: String { String(name.prefix { $0 != "/" }) }
+}

@@ -1,0 +1,164 @@
+/// Every operation that is measured.
+enum Operations {
+    /// All, in the order in which they run and are printed.
+    static let all: [Operation] =
+        ["sqlite", "lmdb", "memory"].flatMap { reading($0) + writing($0) } + loading + loadingOtherwise + json
+        + conversions
+
+    /// The tracks of most operations in a whole run.
+    private static let full = 1_000_000
+    /// The tracks of operations that take long for each object, and of pairs beyond those between SQLite and LMDB.
+    private static let reduced = 100_000
+
+    /// The first targets, as times of the baseline's time.
+    private static let targets: [String: Double] = [
+        "sqlite/scan": 1.3, "lmdb/scan": 1.3, "lmdb/one-field-filter": 1.4,
+        "sqlite/point-read": 1.3, "lmdb/point-read": 1.4,
+        "sqlite/index-lookup": 1.3, "lmdb/index-lookup": 1.5,
+        "sqlite/filter-scan": 1.2, "sqlite/sort-limit": 1.2,
+        "memory/filter-scan": 1.5, "memory/sort-limit": 0.2,
+        "sqlite/update": 1.4, "lmdb/update": 1.6,
+        "sqlite/transactions-1": 1.15, "sqlite/transactions-10": 1.15,
+        "sqlite/transactions-100": 1.15, "sqlite/transactions-1000": 1.15,
+        "lmdb/transactions-1": 1.15, "lmdb/transactions-10": 1.15,
+        "lmdb/transactions-100": 1.15, "lmdb/transactions-1000": 1.15,
+        "sqlite/load": 0.8, "sqlite/load-commits": 1.2, "lmdb/load": 1.6, "memory/load": 3,
+        "json/open": 1.5, "json/write": 1.8,
+        "sqlite-lmdb/unverified": 1.0, "lmdb-sqlite/unverified": 1.0, "sqlite-sqlite/unverified": 0.95,
+        "sqlite-lmdb/verified": 1.5, "lmdb-sqlite/verified": 1.5, "sqlite-sqlite/verified": 1.5,
+        "sqlite-json/unverified": 1.5, "json-sqlite/unverified": 1.0,
+    ]
+
+    // MARK: Reading
+
+    private static func reading(_ type: String) -> [Operation] {
+        // What a program has read from a JSON document, it has in memory.
+        let held = type == "json" ? "memory" : type
+        func operation(
+            _ name: String, _ title: String, repetitions: Int = 0, baseline: String? = nil,
+            _ body: @escaping ReadingSubject.Body
+        ) -> Operation {
+            make(
+                "\(type)/\(name)", title, source: type == "memory" ? .memory : .shared(type),
+                tracks: type == "json" ? reduced : full, repetitions: repetitions,
+                baseline: "\(held)-\(baseline ?? name)"
+            ) { try ReadingSubject(type, $0, body) }
+        }
+        return [
+            operation("scan", "scan into batches") { try $0.scan() },
+            operation("scan-fields", "scan, every field read", baseline: "scan") { try $0.scanFields() },
+            operation("scan-values", "scan, every value decoded", baseline: "scan") { try $0.scanValues() },
+            operation("point-read", "point read, record", repetitions: 200_000) { try $0.pointReads() },
+            operation("point-read-value", "point read, value", repetitions: 200_000, baseline: "point-read") {
+                try $0.pointReadValues()
+            },
+            operation("point-read-many", "point read, 1 000 a call", repetitions: 200_000, baseline: "point-read") {
+                try $0.pointReadsTogether()
+            },
+            operation("index-lookup", "index lookup", repetitions: 10_000) { try $0.indexLookups() },
+            operation("links-to-many", "links, to-many end", repetitions: 10_000) { try $0.linksToMany() },
+            operation("links-to-one", "links, to-one end", repetitions: 100_000) { try $0.linksToOne() },
+            operation("filter-scan", "filter scan, two fields") { try $0.filterScan() },
+            operation("one-field-filter", "filter scan, one field") { try $0.oneFieldFilter() },
+            operation("sort-limit", "sort with limit 100") { try $0.sortWithLimit() },
+            operation("count", "count with predicate") { try $0.count() },
+        ]
+    }
+
+    // MARK: Writing
+
+    private static func writing(_ type: String) -> [Operation] {
+        let source: Operation.Source = type == "memory" ? .anew : .copied(type)
+        var operations = [
+            make(
+                "\(type)/update", "update by ID, one transaction", source: source, repetitions: 200_000,
+                baseline: "\(type)-update"
+            ) { try WritingSubject(type, $0, .update) },
+            make(
+                "\(type)/delete", "delete by ID, one transaction", source: source, repetitions: 50_000,
+                baseline: "\(type)-delete"
+            ) { try WritingSubject(type, $0, .delete) },
+        ]
+        if type != "memory" {
+            operations += durableTransactions(type, tracks: full)
+        }
+        return operations
+    }
+
+    private static func durableTransactions(_ type: String, tracks: Int) -> [Operation] {
+        [(1, 300), (10, 200), (100, 100), (1000, 30)]
+            .map { transactions(type, objects: $0, repetitions: $1, tracks: tracks) }
+    }
+
+    private static func transactions(_ type: String, objects: Int, repetitions: Int, tracks: Int) -> Operation {
+        make(
+            "\(type)/transactions-\(objects)",
+            objects == 1 ? "durable transaction of 1 object" : "durable transaction of \(grouped(objects)) objects",
+            unit: .transaction, source: .copied(type), tracks: tracks, repetitions: repetitions, batch: objects,
+            baseline: "\(type)-transactions"
+        ) { try WritingSubject(type, $0, .insert) }
+    }
+
+    // MARK: Whole stores
+
+    private static let loading: [Operation] =
+        ["sqlite", "lmdb", "json", "memory"].map { type in
+            make(
+                "\(type)/load", "bulk load into a new store", source: .none, makes: type,
+                tracks: type == "json" ? reduced : full, baseline: "\(type)-load"
+            ) { try LoadingSubject(type, $0) }
+        }
+
+    private static let loadingOtherwise: [Operation] =
+        ["sqlite", "lmdb"].flatMap { type in
+            [
+                make(
+                    "\(type)/load-commits", "bulk load through commits of 10 000", source: .none, makes: type,
+                    tracks: 200_000, batch: 10_000, baseline: "\(type)-load"
+                ) { try LoadingSubject(type, $0) },
+                make(
+                    "\(type)/index-build", "index build, album and title", source: .anew, makes: type,
+                    baseline: "\(type)-index-build"
+                ) { try IndexingSubject(type, $0) },
+            ]
+        }
+
+    private static let json: [Operation] =
+        [
+            make(
+                "json/open", "document read", source: .shared("json"), tracks: reduced, baseline: "json-to-memory"
+            ) { try OpeningSubject("json", $0) },
+            make(
+                "json/write", "document written", source: .memory, makes: "json", tracks: reduced,
+                baseline: "memory-to-json"
+            ) { try ConversionSubject("memory", "json", verifies: false, $0) },
+        ] + durableTransactions("json", tracks: reduced) + reading("json")
+
+    private static let conversions: [Operation] =
+        ["sqlite", "lmdb", "json", "memory", "coredata"].flatMap { source in
+            ["sqlite", "lmdb", "json", "memory"].flatMap { destination in
+                [false, true].map { conversion(source, destination, verifies: $0) }
+            }
+        }
+
+    private static func conversion(_ source: String, _ destination: String, verifies: Bool) -> Operation {
+        let isBinary = ["sqlite", "lmdb"].contains(source) && ["sqlite", "lmdb"].contains(destination)
+        return make(
+            "\(source)-\(destination)/\(verifies ? "verified" : "unverified")",
+            "\(source) → \(destination), \(verifies ? "verified" : "unverified")",
+            source: source == "memory" ? .memory : .shared(source), makes: destination,
+            tracks: isBinary ? full : reduced, baseline: "\(source)-to-\(destination)"
+        ) { try ConversionSubject(source, destination, verifies: verifies, $0) }
+    }
+
+    private static func make(
+        _ name: String, _ title: String, unit: Operation.Unit = .object, source: Operation.Source,
+        makes: String? = nil, tracks: Int = full, repetitions: Int = 0, batch: Int = 0, baseline: String,
+        _ makeSubject: @escaping @Sendable (Workload) throws -> any Subject
+    ) -> Operation {
+        Operation(
+            name: name, title: title, unit: unit, source: source, madeType: makes, trackCount: tracks,
+            repetitions: repetitions, batchSize: batch, baseline: baseline, target: targets[name],
+            makeSubject: makeSubject)
+    }
+}

@@ -1,0 +1,103 @@
+internal import CTracks
+internal import Roost
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+extension TrackSchema {
+    /// Appends a track of the workload, as a program with its own data would: field by field, without a decoded value between.
+    func append(_ value: borrowing track, version: UInt32 = 1, to batch: inout RecordBatch) throws(StoreError) {
+        let fields = trackFields
+        batch.beginRecord(trackLayout, key: value.id, version: version)
+        batch.setInteger64(value.play_count, fields.playCount)
+        batch.setInteger64(value.album, fields.album)
+        try batch.setDouble(value.duration, fields.duration)
+        try batch.setDouble(value.date, fields.date)
+        try batch.setInteger(Int64(value.loved), fields.loved)
+        // The fields in the tail in the layout's order: texts by name, then data.
+        try withUnsafeBytes(of: value.uuid) { (bytes) throws(StoreError) in try batch.setUUID(bytes, fields.uuid) }
+        try Self.set(value.artist, value.artist_length, fields.artist, &batch)
+        try Self.set(value.title, value.title_length, fields.title, &batch)
+        try Self.set(value.thumb, value.thumb_length, fields.thumb, &batch)
+        batch.endRecord()
+    }
+
+    /// Appends an album of the workload.
+    func append(_ value: borrowing album, to batch: inout RecordBatch) throws(StoreError) {
+        batch.beginRecord(albumLayout, key: value.id, version: 1)
+        batch.setInteger64(value.year, albumFields.year)
+        try Self.set(value.title, value.title_length, albumFields.title, &batch)
+        batch.endRecord()
+    }
+
+    private static func set<Storage: BitwiseCopyable>(
+        _ storage: Storage, _ length: Int16, _ field: RecordLayout.Field, _ batch: inout RecordBatch
+    ) throws(StoreError) {
+        guard length >= 0 else { return }
+        try withUnsafeBytes(of: storage) { (bytes) throws(StoreError) in
+            try batch.setBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(length))), field)
+        }
+    }
+
+    /// Reads every field of a track's record, as the baselines read every column.
+    func read(_ record: RecordReader, into out: inout track) {
+        let fields = trackFields
+        out.id = record.key
+        out.play_count = record.integer(fields.playCount)
+        out.album = record.integer(fields.album)
+        out.duration = record.double(fields.duration)
+        out.date = record.double(fields.date)
+        out.loved = record.boolean(fields.loved) ? 1 : 0
+        withUnsafeMutableBytes(of: &out.uuid) { $0.copyMemory(from: record.bytes(fields.uuid)) }
+        out.title_length = Self.copy(record, fields.title, to: &out.title)
+        out.artist_length = Self.copy(record, fields.artist, to: &out.artist)
+        out.thumb_length = Self.copy(record, fields.thumb, to: &out.thumb)
+    }
+
+    /// Reads every field of an album's record.
+    func read(_ record: RecordReader, into out: inout album) {
+        out.id = record.key
+        out.year = record.integer(albumFields.year)
+        out.title_length = Self.copy(record, albumFields.title, to: &out.title)
+    }
+
+    private static func copy<Storage: BitwiseCopyable>(
+        _ record: RecordReader, _ field: RecordLayout.Field, to storage: inout Storage
+    ) -> Int16 {
+        guard !record.isNull(field) else { return -1 }
+        let bytes = record.bytes(field)
+        return withUnsafeMutableBytes(of: &storage) { storage in
+            let count = min(bytes.count, storage.count)
+            if count > 0, let target = storage.baseAddress, let source = bytes.baseAddress {
+                // SAFETY: both have at least `count` bytes.
+                memcpy(target, source, count)
+            }
+            return Int16(truncatingIfNeeded: count)
+        }
+    }
+
+    /// The sum of the checksums of all records of a batch of tracks, from all of their fields.
+    func checksum(_ batch: RecordBatch) -> UInt64 {
+        var value = track()
+        var sum: UInt64 = 0
+        batch.forEachRecord { record in
+            read(record, into: &value)
+            sum &+= track_checksum(&value)
+        }
+        return sum
+    }
+
+    /// The same for a batch of albums.
+    func albumChecksum(_ batch: RecordBatch) -> UInt64 {
+        var value = album()
+        var sum: UInt64 = 0
+        batch.forEachRecord { record in
+            read(record, into: &value)
+            sum &+= album_checksum(&value)
+        }
+        return sum
+    }
+}

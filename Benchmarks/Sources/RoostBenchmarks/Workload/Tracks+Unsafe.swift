@@ -1,0 +1,25 @@
+internal import CTracks
+
+/// What follows from an object's number, by the C code that both sides share.
+enum Tracks {
+    /// How many albums go with this many tracks.
+    static func albumCount(trackCount: Int) -> Int { Int(tracks_album_count(Int64(trackCount))) }
+
+    /// Place `index` of a scattered sequence of numbers from 1 to `count`; numbers occur more than once.
+    static func randomKey(_ index: Int, count: Int) -> Int64 { tracks_random_key(UInt64(index), Int64(count)) }
+
+    /// Place `index` of a scattered order of the numbers from 1 to `count`.
+    static func distinctKey(_ index: Int, count: Int) -> Int64 { tracks_distinct_key(UInt64(index), Int64(count)) }
+
+    /// Makes the track with this number, and gives its checksum.
+    static func make(_ number: Int64, albumCount: Int, into value: inout track) -> UInt64 {
+        track_make(number, Int64(albumCount), &value)
+        return track_checksum(&value)
+    }
+
+    /// Changes a track as the benchmark "update" does at place `index`.
+    static func update(_ value: inout track, at index: Int) {
+        value.play_count = track_updated_play_count(value.play_count)
+        value.date = track_updated_date(UInt64(index))
+    }
+}
