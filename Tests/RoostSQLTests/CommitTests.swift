@@ -37,7 +37,7 @@ struct CommitTests {
             $0.unchanged = [.init(b, version: 5)]
             try $0.insert(c, values: [:])
         }
-        #expect(error.code == .invalidRequest)
+        #expect(error.code == .duplicateObject)
         let conflict = try failure {
             try $0.update(a, version: 1, values: ["title": "x"])
             $0.delete(c, version: 1)
