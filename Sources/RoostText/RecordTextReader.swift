@@ -154,6 +154,7 @@ public struct RecordTextReader {
     private mutating func readMembers(
         of node: Node, _ plan: Plan, _ header: inout Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {
+        let fields = plan.layout.fields
         var previous = node.members.count
         while try reader.nextKnownKey() {
             guard let index = node.index(of: reader, after: previous) else {
@@ -168,7 +169,8 @@ public struct RecordTextReader {
                 continue
             }
             guard try reader.next() != .null else { continue }
-            try readProperty(plan.layout.fields[member], plan, &header, from: &reader)
+            // Out of a span, because an element of an array would be copied, name and all.
+            try readProperty(fields.span[member], plan, &header, from: &reader)
         }
     }
 

@@ -3,7 +3,7 @@ internal import RoostCore
 extension RecordTextWriter {
     /// Appends the value of a field that is neither null nor a composite.
     func appendValue(
-        of field: RecordLayout.Field, _ record: RecordReader, to text: inout [UInt8]
+        of field: borrowing RecordLayout.Field, _ record: RecordReader, to text: inout [UInt8]
     ) throws(StoreError) {
         switch field.kind {
         case .integer64, .integer32, .integer16, .order, .reference: JSONText.append(record.integer(field), to: &text)
@@ -34,7 +34,7 @@ extension RecordTextWriter {
 
     @inline(never)
     private static func unwritable(
-        _ field: RecordLayout.Field, _ record: RecordReader, _ what: String
+        _ field: borrowing RecordLayout.Field, _ record: RecordReader, _ what: String
     ) -> StoreError {
         StoreError(
             .corrupted,

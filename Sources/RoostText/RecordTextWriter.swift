@@ -12,7 +12,7 @@ public import RoostCore
 ///
 /// Names are resolved once, when the writer is made; nothing is allocated per record but what the text itself needs.
 public struct RecordTextWriter: Sendable {
-    // Classes, so that a loop over them counts one reference each and copies no names.
+    // Loops over members go through spans, which copy neither names nor references.
 
     /// What an entity's records consist of.
     final class Plan: Sendable {
@@ -30,7 +30,7 @@ public struct RecordTextWriter: Sendable {
     }
 
     /// A property, or an element of a composite.
-    final class Member: Sendable {
+    struct Member: Sendable {
         let field: RecordLayout.Field
         /// The text before the value: `, "name": `.
         let prefix: [UInt8]
@@ -48,7 +48,7 @@ public struct RecordTextWriter: Sendable {
     }
 
     /// An element of a composite as a member of the record itself, which it is while its composite is null.
-    final class Element: Sendable {
+    struct Element: Sendable {
         let composite: RecordLayout.Field
         let member: Member
 
@@ -110,10 +110,14 @@ public struct RecordTextWriter: Sendable {
         text.append(contentsOf: ", \"version\": ".utf8)
         JSONText.append(Int64(record.version), to: &text)
         do throws(StoreError) {
-            for member in plan.members { try append(member, of: record, to: &text) }
+            let members = plan.members
+            let span = members.span
+            for index in span.indices { try append(span[index], of: record, to: &text) }
             // No composite of a record made of values is null while an element is not, but its bytes could say so.
-            for element in plan.elements where record.isNull(element.composite) {
-                try append(element.member, of: record, to: &text)
+            let elements = plan.elements
+            let elementSpan = elements.span
+            for index in elementSpan.indices where record.isNull(elementSpan[index].composite) {
+                try append(elementSpan[index].member, of: record, to: &text)
             }
         } catch {
             text.removeLast(text.count - start)
@@ -123,13 +127,15 @@ public struct RecordTextWriter: Sendable {
     }
 
     /// Appends a member with the comma and the key before it, or nothing where it has no value.
-    func append(_ member: Member, of record: RecordReader, to text: inout [UInt8]) throws(StoreError) {
+    func append(_ member: borrowing Member, of record: RecordReader, to text: inout [UInt8]) throws(StoreError) {
         guard !record.isNull(member.field) else { return }
         text.append(contentsOf: member.prefix)
         guard member.field.kind == .composite else { return try appendValue(of: member.field, record, to: &text) }
         text.append(UInt8(ascii: "{"))
         let start = text.count
-        for element in member.elements { try append(element, of: record, to: &text) }
+        let elements = member.elements
+        let span = elements.span
+        for index in span.indices { try append(span[index], of: record, to: &text) }
         // The first element has no comma before it.
         if text.count > start { text.removeSubrange(start..<start + 2) }
         text.append(UInt8(ascii: "}"))

@@ -110,13 +110,13 @@ extension RecordReader {
 
     /// Whether the field has no value.
     @inlinable
-    public func isNull(_ field: RecordLayout.Field) -> Bool {
+    public func isNull(_ field: borrowing RecordLayout.Field) -> Bool {
         bytes[RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
     }
 
     /// The value of an integer field of any width, or of an order, or the key of a reference.
     @inlinable
-    public func integer(_ field: RecordLayout.Field) -> Int64 {
+    public func integer(_ field: borrowing RecordLayout.Field) -> Int64 {
         switch field.kind {
         case .integer32: Int64(Int32(bitPattern: Self.load(bytes, field.byteOffset, as: UInt32.self)))
         case .integer16: Int64(Int16(bitPattern: Self.load(bytes, field.byteOffset, as: UInt16.self)))
@@ -129,7 +129,7 @@ extension RecordReader {
 
     /// The value of a double, float or date field, as a double.
     @inlinable
-    public func double(_ field: RecordLayout.Field) -> Double {
+    public func double(_ field: borrowing RecordLayout.Field) -> Double {
         switch field.kind {
         case .double, .date: Double(bitPattern: Self.load(bytes, field.byteOffset, as: UInt64.self))
         case .float: Double(Float(bitPattern: Self.load(bytes, field.byteOffset, as: UInt32.self)))
@@ -139,22 +139,24 @@ extension RecordReader {
 
     /// The bits of a float field, which conversion to double would change for a signalling NaN.
     @inlinable
-    public func floatBits(_ field: RecordLayout.Field) -> UInt32 {
+    public func floatBits(_ field: borrowing RecordLayout.Field) -> UInt32 {
         field.kind == .float ? Self.load(bytes, field.byteOffset, as: UInt32.self) : 0
     }
 
     /// The value of a boolean field.
     @inlinable
-    public func boolean(_ field: RecordLayout.Field) -> Bool { field.kind == .boolean && bytes[field.byteOffset] != 0 }
+    public func boolean(_ field: borrowing RecordLayout.Field) -> Bool {
+        field.kind == .boolean && bytes[field.byteOffset] != 0
+    }
 
     /// The value of a decimal field; nil when its bytes are not canonical.
-    public func decimal(_ field: RecordLayout.Field) -> DecimalNumber? {
+    public func decimal(_ field: borrowing RecordLayout.Field) -> DecimalNumber? {
         field.kind == .decimal ? DecimalNumber(slot: bytes(field)) : nil
     }
 
     /// The bytes of the field: the tail's part of a variable field, the slot of any other.
     @inlinable
-    public func bytes(_ field: RecordLayout.Field) -> UnsafeRawBufferPointer {
+    public func bytes(_ field: borrowing RecordLayout.Field) -> UnsafeRawBufferPointer {
         guard field.kind.isVariable else {
             return UnsafeRawBufferPointer(rebasing: bytes[field.byteOffset..<field.byteOffset + field.kind.width])
         }
@@ -168,7 +170,7 @@ extension RecordReader {
 
     /// The key and the concrete entity's number that a reference or object-ID field holds; nil when null.
     @inlinable
-    public func reference(_ field: RecordLayout.Field) -> (entity: Int, key: Int64)? {
+    public func reference(_ field: borrowing RecordLayout.Field) -> (entity: Int, key: Int64)? {
         guard !isNull(field) else { return nil }
         switch field.kind {
         case .reference:
