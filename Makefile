@@ -3,10 +3,11 @@
 SWIFT ?= swift
 OBJECTS ?= 100000
 SEED ?= 1
+OPERATIONS ?= 1000000
 DEMO_DIRECTORY ?= .build/demo
 SOURCES = Package.swift Sources Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: setup demo test strangers bench bench-scaling bench-build lint docs clean
+.PHONY: setup demo test strangers faults bench bench-scaling bench-build lint docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -24,15 +25,20 @@ test: setup
 strangers: setup
 	@./Tests/strangers
 
-# Roost beside programs in C, about ten minutes; `make bench QUICK=1` takes two, `make bench OPERATIONS="sqlite/scan lmdb"` has only
+# A long campaign: random operations on every type of store at once. ROOST_LOCKSTEP_SEED repeats one; the run prints its seed.
+faults: setup
+	ROOST_LOCKSTEP_OPERATIONS=$(OPERATIONS) $(SWIFT) test --configuration release -Xswiftc -enable-testing \
+		--filter 'ConformanceTests.LockStepTests/lockStep|ConformanceTests.FaultTests'
+
+# Roost beside programs in C, about ten minutes; `make bench QUICK=1` takes two, `make bench ONLY="sqlite/scan lmdb"` has only
 # these. A whole run is kept in Benchmarks/Results, from where README.md has its numbers.
-ifeq ($(QUICK)$(OPERATIONS),)
+ifeq ($(QUICK)$(ONLY),)
 BENCH_RESULTS = --json=Results/latest.json --markdown=Results/latest.md --svg=Results/latest.svg
 endif
 BENCH = cd Benchmarks && .build/release/RoostBenchmarks
 
 bench: bench-build
-	$(BENCH) $(if $(QUICK),--quick) $(BENCH_RESULTS) $(OPERATIONS)
+	$(BENCH) $(if $(QUICK),--quick) $(BENCH_RESULTS) $(ONLY)
 
 # Time per object and private memory, from few objects to LARGEST.
 bench-scaling: bench-build

@@ -94,6 +94,7 @@ let package = Package(
             name: "RoostCommand",
             dependencies: [
                 "Roost", "RoostCore", "RoostFiles", "RoostText", "RoostConformance", "RoostMigration", "CRoostSystem",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),
 

@@ -76,6 +76,31 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
+            "changes.no-effect",
+            "A change set that turns out to change nothing adds no generation: a link or a key that is not there, or is as it was."
+        ) { bench in
+            let store = try bench.create()
+            let tagged = RelationshipName("Tag", "tagged")
+            let first = try store.change { changes in
+                try changes.insert(ObjectID("Tag", 1), values: [:])
+                try changes.insert(ObjectID("Track", 1), values: [:])
+                try changes.add(Link(1, 1), to: tagged)
+                changes.userMetadata["a"] = .int(1)
+            }
+            let (before, tally) = (try store.contents(), try store.view { try $0.recordedTally() })
+            let idle: [(String, (inout ChangeSet) throws -> Void)] = [
+                ("removing metadata that are not there", { $0.userMetadata["b"] = .some(nil) }),
+                ("setting metadata to what they are", { $0.userMetadata["a"] = .int(1) }),
+                ("removing a link that is not there", { try $0.remove(Link(1, 7), from: tagged) }),
+                ("adding a link that is there", { try $0.add(Link(1, 1), to: tagged) }),
+            ]
+            for (name, change) in idle {
+                try expectEqual(try store.change(change).generation, first.generation, "the generation after \(name)")
+                try expectEqual(try store.contents(), before, "the contents after \(name)")
+                try expectEqual(try store.view { try $0.recordedTally() }, tally, "the recorded tally after \(name)")
+            }
+        },
+        ConformanceCheck(
             "changes.atomic.every-part",
             "When one part of a change set is refused, no part is written: objects, links, metadata, keys' owners."
         ) {
@@ -347,6 +372,30 @@ extension ConformanceCheck {
                 }
                 try expectEqual(error.conflicts.count, 1, "the number of conflicts")
                 try expect(error.conflicts.first?.current == nil, "there is no current record")
+            }
+        },
+        ConformanceCheck(
+            "versions.other-entity",
+            "A change names an object by its own entity; under any other one of its hierarchy it is a conflict."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { changes in
+                try changes.insert(ObjectID("Dog", 1), values: ["name": "Rex"])
+                try changes.insert(ObjectID("Animal", 2), values: [:])
+            }
+            let before = try store.contents()
+            for id in [ObjectID("Animal", 1), ObjectID("Robot", 1), ObjectID("Dog", 2)] {
+                let changes: [(String, (inout ChangeSet) throws -> Void)] = [
+                    ("update", { try $0.update(id, version: 1, values: [:]) }),
+                    ("delete", { $0.delete(id, version: 1) }),
+                    ("reference", { $0.unchanged = [.init(id, version: 1)] }),
+                ]
+                for (name, change) in changes {
+                    let error = try expectError(.conflict, in: "a \(name) of \(id)") { try store.change(change) }
+                    try expectEqual(error.conflicts.map(\.id), [id], "the object in conflict")
+                    try expect(error.conflicts.first?.current == nil, "there is no current record of \(id)")
+                    try expectEqual(try store.contents(), before, "the contents after a \(name) of \(id)")
+                }
             }
         },
         ConformanceCheck("versions.race", "Threads that increment one object with retries lose no increment.") {

@@ -450,8 +450,10 @@ extension ConformanceCheck {
             try expectEqual(
                 try store.view { try $0.targets(of: children, from: ObjectID("Node", 20)) }, [20], "the children of 20")
         },
-        linked("dangling", "A to-one reference to a deleted object stays as it is and leads nowhere.", group: "derived")
-        { store in
+        linked(
+            "dangling", "A to-one reference to a deleted object stays as it is and leads nowhere, nor back.",
+            group: "derived"
+        ) { store in
             try store.change { try $0.insert(ObjectID("Node", 11), values: ["parent": .objectID(ObjectID("Node", 1))]) }
             try store.change { $0.delete(ObjectID("Node", 1), version: 1) }
             try store.view { snapshot in
@@ -459,6 +461,8 @@ extension ConformanceCheck {
                 try expectEqual(object.values["parent"], .objectID(ObjectID("Node", 1)), "the reference")
                 try expectEqual(object.version, 1, "the version")
                 try expectEqual(try snapshot.objects(with: [ObjectID("Node", 1)]).count, 0, "what it leads to")
+                try expectEqual(
+                    try snapshot.targets(of: children, from: ObjectID("Node", 1)), [], "the children of what is gone")
             }
         },
         linked("many", "Thousands of referring objects come back complete and in key order.", group: "derived") {

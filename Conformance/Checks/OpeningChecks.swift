@@ -35,7 +35,8 @@ extension ConformanceCheck {
             try expectEqual(try store.view { $0.model }, bench.model, "the snapshot's model")
             try expect(try store.byteCount() >= 0, "the byte count is not negative")
         },
-        ConformanceCheck("opening.type.name", "A type's name can stand before the colon of a store URL.") { bench in
+        ConformanceCheck("opening.type.name", "A type's name can stand before the colon of a store URL.", on: .none) {
+            bench in
             let url = StoreURL(type: bench.type.name, path: "/x")
             try expectEqual(StoreURL(url.description), url, "the URL read back from its text")
         },
@@ -71,7 +72,7 @@ extension ConformanceCheck {
             try expectEqual(try bench.files(), [], "nothing was made")
         },
         ConformanceCheck(
-            "opening.open.not-found", "Opening what does not exist fails with `notFound` and makes nothing."
+            "opening.open.not-found", "Opening what does not exist fails with `notFound` and makes nothing.", on: .none
         ) { bench in
             try expectError(.notFound, in: "opening nothing") { _ = try bench.open() }
             try expectError(.notFound, in: "reading the metadata of nothing") {
@@ -80,7 +81,8 @@ extension ConformanceCheck {
             try expectEqual(try bench.files(), [], "nothing was made")
         },
         ConformanceCheck(
-            "opening.open.empty-file", "An empty file is not a store: `notAStore`, and it stays empty.", needs: [.file]
+            "opening.open.empty-file", "An empty file is not a store: `notAStore`, and it stays empty.", on: .none,
+            needs: [.file]
         ) { bench in
             let path = try bench.write([], as: "store")
             try expectError(.notAStore, in: "opening an empty file") { _ = try bench.open() }
@@ -89,7 +91,7 @@ extension ConformanceCheck {
         ConformanceCheck(
             "opening.open.foreign-file",
             "A file of another format is not a store: `notAStore`, and no byte of it changes.",
-            needs: [.file]
+            on: .none, needs: [.file]
         ) { bench in
             let bytes =
                 [UInt8]("This is a letter to somebody and no store at all.\n".utf8) + [UInt8](repeating: 7, count: 9000)
@@ -100,7 +102,9 @@ extension ConformanceCheck {
             }
             try expectEqual(bench.bytes(of: path), bytes, "the file's bytes")
         },
-        ConformanceCheck("opening.open.directory", "A directory is not a store: `notAStore`.", needs: [.file]) {
+        ConformanceCheck(
+            "opening.open.directory", "A directory is not a store: `notAStore`.", on: .none, needs: [.file]
+        ) {
             bench in
             try FileManager.default.createDirectory(
                 atPath: bench.directory + "/store", withIntermediateDirectories: false)

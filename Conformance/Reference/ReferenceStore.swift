@@ -14,6 +14,10 @@ public struct ReferenceStore: Sendable {
     public private(set) var userMetadata: [String: MetadataValue] = [:]
     /// How many commits changed anything.
     public private(set) var commitCount = 0
+    /// The highest key that an object of each hierarchy ever had, by the number of its root entity.
+    public private(set) var lastKeys: [Int: Int64] = [:]
+    /// Whether the change set that is being applied did anything: a link that goes and comes again counts.
+    private var isChanged = false
 
     /// The two objects that a link joins.
     public struct Ends: Hashable, Sendable {
@@ -61,8 +65,31 @@ public struct ReferenceStore: Sendable {
         return record
     }
 
+    /// The records of an entity and its subentities, by key.
+    public func records(of entity: ManagedObjectModel.Entity) -> [Record] {
+        (objects[entity.root] ?? [:]).values
+            .filter { entity.includes(model.entity($0.id.entity)?.number ?? -1) }
+            .sorted { $0.id.key < $1.id.key }
+    }
+
+    /// The records with these IDs that are there, in this order; an ID finds objects of its entity and of subentities.
+    public func records(with ids: [ObjectID]) -> [Record] {
+        ids.compactMap { id in
+            guard let entity = model.entity(id.entity), let record = objects[entity.root]?[id.key],
+                let own = model.entity(record.id.entity), entity.includes(own.number)
+            else { return nil }
+            return record
+        }
+    }
+
+    /// Whether a relationship has a link between these two, seen from its own side.
+    public func hasLink(_ relationship: Int, _ link: Link) -> Bool {
+        links[relationship]?[Ends(source: link.source, target: link.target)] != nil
+    }
+
     /// Where a to-many relationship leads from one object, in its order.
     public func targets(of relationship: ManagedObjectModel.Relationship, from key: Int64) -> [Int64] {
+        guard exists(key, relationship.source) else { return [] }
         switch relationship.storage {
         case .field: return []
         case .derived(let inverse):
@@ -115,12 +142,14 @@ public struct ReferenceStore: Sendable {
         var refusal = Refusal()
         next.apply(changes, &refusal)
         guard refusal.codes.isEmpty else { throw refusal }
-        if !changes.isEmpty { next.commitCount += 1 }
+        if next.isChanged { next.commitCount += 1 }
+        next.isChanged = false
         self = next
     }
 
     private mutating func apply(_ changes: ChangeSet, _ refusal: inout Refusal) {
         var written: Set<ObjectID> = []
+        isChanged = !changes.inserts.isEmpty || !changes.updates.isEmpty || !changes.deletes.isEmpty
         for reference in changes.deletes + changes.unchanged {
             requireVersion(reference.id, reference.version, &refusal)
         }
@@ -128,17 +157,21 @@ public struct ReferenceStore: Sendable {
             requireVersion(changes.updates.id(at: index), changes.updates.version(at: index), &refusal)
         }
 
+        // One object cannot be changed twice. A key that the change set deletes is taken too: keys are never used again.
+        var changed: Set<[Int64]> = []
+        for id in changes.updates.ids + changes.deletes.map(\.id)
+        where !changed.insert([Int64(root(of: id)), id.key]).inserted {
+            refusal.codes.insert(.invalidRequest)
+        }
         for reference in changes.deletes { remove(reference.id) }
         for index in 0..<changes.inserts.count {
             let id = changes.inserts.id(at: index)
-            // A key that this change set deletes is taken too: keys are never used again.
             let root = root(of: id)
-            if objects[root]?[id.key] != nil
-                || changes.deletes.contains(where: { $0.id.key == id.key && self.root(of: $0.id) == root })
-            {
+            if objects[root]?[id.key] != nil || changed.contains([Int64(root), id.key]) {
                 refusal.codes.insert(.duplicateObject)
             }
             objects[root, default: [:]][id.key] = Self.record(changes.inserts, index, version: 1)
+            lastKeys[root] = max(lastKeys[root] ?? 0, id.key)
             written.insert(id)
         }
         for index in 0..<changes.updates.count {
@@ -149,7 +182,8 @@ public struct ReferenceStore: Sendable {
         }
         for batch in changes.removedLinks {
             for link in batch.links {
-                self.links[batch.relationship]?[Ends(source: link.source, target: link.target)] = nil
+                let ends = Ends(source: link.source, target: link.target)
+                if self.links[batch.relationship]?.removeValue(forKey: ends) != nil { isChanged = true }
             }
         }
         for batch in changes.addedLinks {
@@ -158,11 +192,17 @@ public struct ReferenceStore: Sendable {
                 if !exists(link.source, relationship.source) || !exists(link.target, relationship.destination) {
                     refusal.codes.insert(.objectNotFound)
                 }
-                self.links[batch.relationship, default: [:]][Ends(source: link.source, target: link.target)] = link
+                let ends = Ends(source: link.source, target: link.target)
+                if self.links[batch.relationship, default: [:]].updateValue(link, forKey: ends) != link {
+                    isChanged = true
+                }
             }
         }
         findCollisions(written, &refusal)
-        for (key, value) in changes.userMetadata { userMetadata[key] = value }
+        for (key, value) in changes.userMetadata where userMetadata[key] != value {
+            userMetadata[key] = value
+            isChanged = true
+        }
     }
 
     private func root(of id: ObjectID) -> Int { model.entity(id.entity)?.root ?? -1 }
@@ -203,11 +243,12 @@ public struct ReferenceStore: Sendable {
     private func findCollisions(_ written: Set<ObjectID>, _ refusal: inout Refusal) {
         for constraint in model.uniquenessConstraints {
             let entity = model.entities[constraint.entity]
+            // Only what was written can have begun to collide.
+            guard written.contains(where: { root(of: $0) == entity.root }) else { continue }
             var holders: [[Value]: [ObjectID]] = [:]
             for record in (objects[entity.root] ?? [:]).values
             where entity.includes(model.entity(record.id.entity)?.number ?? -1) {
-                let values = record.values()
-                let claimed = constraint.attributes.map { values[$0] ?? .null }
+                let claimed = constraint.attributes.map { (try? record.value($0)) ?? .null }
                 if claimed.contains(where: \.isNull) { continue }
                 holders[claimed, default: []].append(record.id)
             }

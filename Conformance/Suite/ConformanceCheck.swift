@@ -12,23 +12,40 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     ///
     /// On a store that lacks one of these, the opposite is checked.
     public let needs: [StoreCapability]
+    private let stores: Stores
     private let body: @Sendable (Workbench) throws -> Void
 
+    /// The stores that a check works on.
+    enum Stores {
+        /// Stores that it makes and writes itself.
+        case new
+        /// A sample, which a fixture may bring.
+        case sample
+        /// None.
+        case none
+    }
+
     init(
-        _ id: String, _ behaviour: String, needs: [StoreCapability] = [],
+        _ id: String, _ behaviour: String, on stores: Stores = .new, needs: [StoreCapability] = [],
         _ body: @escaping @Sendable (Workbench) throws -> Void
     ) {
         self.id = id
         self.behaviour = behaviour
-        self.needs = [.writing] + needs
+        self.stores = stores
+        self.needs = (stores == .none ? [] : [.writing]) + needs
         self.body = body
     }
 
     /// The first capability the check needs that the fixture's stores lack; nil when the check runs as it is written.
     public func missingCapability(on fixture: StoreFixture) -> StoreCapability? {
         needs.first { capability in
+            switch capability {
             // Within one process a store that is kept under its name is as good as a persistent one.
-            !(capability == .persistence && fixture.keepsClosedStores) && !fixture.capabilities.contains(capability)
+            case .persistence where fixture.keepsClosedStores: false
+            // What only reads runs on the sample that a type brings.
+            case .writing where stores == .sample && fixture.sample != nil: false
+            default: !fixture.capabilities.contains(capability)
+            }
         }
     }
 
@@ -95,7 +112,8 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// Every check, in the order in which reports list them.
     public static let all: [ConformanceCheck] = [
         opening, metadata, values, identity, changes, versions, constraints, links, derived, inheritance, snapshots,
-        cursors, fetching, fetchingByType, bulkLoading, digests, replacing, closing, secrecy, damage, compaction,
+        cursors, reading, fetching, fetchingByType, bulkLoading, digests, replacing, closing, secrecy, damage,
+        compaction,
         processes,
     ].flatMap { $0 }
 }

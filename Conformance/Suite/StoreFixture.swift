@@ -18,6 +18,8 @@ public struct StoreFixture: Sendable, CustomStringConvertible {
     public let exclusions: [ConformanceExclusion]
     /// The program that stands for a second process; without it, checks about processes fail and say so.
     public let peer: PeerProgram?
+    /// Makes a store with known content in a directory, for the checks of reading; nil where the suite makes it itself.
+    public let sample: (@Sendable (_ directory: String) throws -> StoreSample)?
     let makeURL: @Sendable (_ directory: String, _ name: String) -> StoreURL
 
     /// Makes a fixture.
@@ -30,10 +32,12 @@ public struct StoreFixture: Sendable, CustomStringConvertible {
     ///   - exclusions: The checks that the stores are known not to pass, each with the reason.
     ///   - peer: A program that calls ``ConformancePeer/main(_:)`` with this type; needed for types with capability `persistence`.
     ///   - url: Where the store `name` of a run with this directory is; without it, the file of that name in the directory.
+    ///   - sample: Makes a store with known content in a directory: what types that cannot write need for the checks of reading.
     public init(
         _ type: any PersistentStoreType, name: String? = nil, options: StoreOptions = StoreOptions(),
         keepsClosedStores: Bool = false, exclusions: [ConformanceExclusion] = [], peer: PeerProgram? = nil,
-        url: (@Sendable (_ directory: String, _ name: String) -> StoreURL)? = nil
+        url: (@Sendable (_ directory: String, _ name: String) -> StoreURL)? = nil,
+        sample: (@Sendable (_ directory: String) throws -> StoreSample)? = nil
     ) {
         self.name = name ?? type.name
         self.type = type
@@ -41,6 +45,7 @@ public struct StoreFixture: Sendable, CustomStringConvertible {
         self.keepsClosedStores = keepsClosedStores || type.capabilities.contains(.persistence)
         self.exclusions = exclusions
         self.peer = peer
+        self.sample = sample
         let typeName = type.name
         makeURL = url ?? { StoreURL(type: typeName, path: "\($0)/\($1)") }
     }

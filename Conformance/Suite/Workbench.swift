@@ -74,6 +74,29 @@ public final class Workbench {
         return reopened
     }
 
+    /// Makes the store that the checks of reading read: the fixture's sample, or the standard one.
+    ///
+    /// It is closed, unless it would not outlive that.
+    public func makeSample() throws -> StoreSample {
+        if let sample = fixture.sample { return try sample(directory) }
+        let store = try create(try StandardSample.model.get())
+        for changes in try StandardSample.commits.get() { _ = try store.commit(changes) }
+        if fixture.keepsClosedStores { try store.close() }
+        return StoreSample(store.url, options: fixture.options, holding: try StandardSample.content.get())
+    }
+
+    /// Opens a sample.
+    public func open(
+        _ sample: StoreSample, configure: (inout StoreOptions) -> Void = { _ in }
+    ) throws -> any PersistentStore {
+        if !fixture.keepsClosedStores, let store = stores.first(where: { $0.url == sample.url }) { return store }
+        var options = sample.options
+        configure(&options)
+        let store = try type.open(sample.url, options: options)
+        stores.append(store)
+        return store
+    }
+
     /// Starts a second process.
     func startPeer() throws -> Peer {
         guard let program = fixture.peer else {

@@ -15,14 +15,11 @@ extension PreparedChange {
         var conflicts: [ObjectConflict] = []
         for index in 0..<changes.updates.count {
             let id = changes.updates.id(at: index)
-            let exact = changes.updates.entityNumber(at: index)
             let version = changes.updates.version(at: index)
-            if let conflict = try conflict(id, version, exact: exact, reader) { conflicts.append(conflict) }
+            if let conflict = try conflict(id, version, reader) { conflicts.append(conflict) }
         }
         for reference in changes.deletes + changes.unchanged {
-            if let conflict = try conflict(reference.id, reference.version, exact: nil, reader) {
-                conflicts.append(conflict)
-            }
+            if let conflict = try conflict(reference.id, reference.version, reader) { conflicts.append(conflict) }
         }
         guard let first = conflicts.first else { return try requireCountableVersions() }
         let others = conflicts.count == 1 ? "" : " and \(conflicts.count - 1) more"
@@ -39,17 +36,15 @@ extension PreparedChange {
 
     /// What stands in the way of a change of `id` that was read at `version`; nil if nothing does.
     ///
-    /// An update replaces a record of its very entity, so for it `exact` is that entity's number.
+    /// A change names an object by its own entity; under any other one of its hierarchy there is no such object.
     private func conflict(
-        _ id: ObjectID, _ version: UInt32, exact: Int?, _ reader: any KeyValueReader
+        _ id: ObjectID, _ version: UInt32, _ reader: any KeyValueReader
     ) throws(StoreError) -> ObjectConflict? {
         let entity = try model.requireEntity(id.entity)
         var current: Record?
         var isCurrent = false
         try reader.withRecord(id.key, root: entity.root, model: model) { (record) throws(StoreError) in
-            guard let record, exact.map({ $0 == record.entityNumber }) ?? entity.includes(record.entityNumber) else {
-                return
-            }
+            guard let record, record.entityNumber == entity.number else { return }
             isCurrent = record.version == version
             if !isCurrent {
                 var batch = RecordBatch(model: model)

@@ -11,6 +11,7 @@ extension SQLCommit {
             try connection.run(
                 "DELETE FROM \(table.quotedName) WHERE _id = \(schema.dialect.parameter(1))", .integer(key.key))
             tally.entities[head.entity].remove(head.contentHash)
+            hasChanged = true
             for case let links? in schema.linkTables {
                 let relationship = links.relationship
                 if model.entities[relationship.source].root == table.root {
@@ -49,6 +50,7 @@ extension SQLCommit {
 
     mutating func writeUpdates() throws(StoreError) {
         guard !changes.updates.isEmpty else { return }
+        hasChanged = true
         try releaseUniqueValues()
         for index in 0..<changes.updates.count {
             let entity = changes.updates.entityNumber(at: index)
@@ -79,6 +81,7 @@ extension SQLCommit {
 
     mutating func writeInserts() throws(StoreError) {
         guard !changes.inserts.isEmpty else { return }
+        hasChanged = true
         var tables: Set<Int> = []
         for index in 0..<changes.inserts.count {
             tables.insert(schema.tableOfEntity[changes.inserts.entityNumber(at: index)])
@@ -102,6 +105,7 @@ extension SQLCommit {
                     "DELETE FROM \(table.quotedName) WHERE source = \(schema.dialect.parameter(1)) AND target = \(schema.dialect.parameter(2))",
                     .integer(link.source), .integer(link.target))
                 tally.relationships[batch.relationship].remove(RecordHash.link(relationship: batch.relationship, old))
+                hasChanged = true
             }
         }
         var known: Set<SQLObjectKey> = []
@@ -140,6 +144,7 @@ extension SQLCommit {
         let number = table.relationship.number
         let old = try storedLink(link, in: table)
         if old == link { return }
+        hasChanged = true
         if let old { tally.relationships[number].remove(RecordHash.link(relationship: number, old)) }
         tally.relationships[number].add(RecordHash.link(relationship: number, link))
         let p = (1...4).map { schema.dialect.parameter($0) }

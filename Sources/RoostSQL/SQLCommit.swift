@@ -25,6 +25,8 @@ struct SQLCommit {
     var inserted: Set<SQLObjectKey> = []
     var updated: Set<SQLObjectKey> = []
     var deleted: Set<SQLObjectKey> = []
+    /// Whether anything in the store is different afterwards.
+    var hasChanged = false
     /// Constraints whose values move between updated objects: the old ones must go before the new ones come.
     var constraintsToRelease: Set<Int> = []
 
@@ -38,7 +40,7 @@ struct SQLCommit {
         tally = StoreTally(model: store.model)
     }
 
-    /// Does all of it; returns the new generation.
+    /// Does all of it; returns the generation, which is a new one if anything changed.
     ///
     /// After an error the transaction must be rolled back.
     mutating func run() throws(StoreError) -> UInt64 {
@@ -52,9 +54,14 @@ struct SQLCommit {
         try writeLinks()
         if !changes.userMetadata.isEmpty {
             var metadata = try SQLMetadata.userMetadata(connection, storeName: store.database.name)
+            let old = metadata
             for (name, value) in changes.userMetadata { metadata[name] = value }
-            try SQLMetadata.setUserMetadata(metadata, connection, schema.dialect)
+            if metadata != old {
+                try SQLMetadata.setUserMetadata(metadata, connection, schema.dialect)
+                hasChanged = true
+            }
         }
+        guard hasChanged else { return try SQLTallies.read(connection, store).generation }
         return try SQLTallies.apply(tally, connection, store)
     }
 
@@ -78,16 +85,14 @@ struct SQLCommit {
             let key = SQLObjectKey(
                 table: schema.tableOfEntity[changes.updates.entityNumber(at: index)],
                 key: changes.updates.key(at: index))
-            guard updated.insert(key).inserted, !inserted.contains(key) else {
-                throw twice(changes.updates.id(at: index))
-            }
+            guard !inserted.contains(key) else { throw duplicate(changes.updates.id(at: index)) }
+            guard updated.insert(key).inserted else { throw twice(changes.updates.id(at: index)) }
         }
         for reference in changes.deletes {
             let key = SQLObjectKey(
                 table: schema.tableOfEntity[try model.requireEntity(reference.id.entity).number], key: reference.id.key)
-            guard deleted.insert(key).inserted, !inserted.contains(key), !updated.contains(key) else {
-                throw twice(reference.id)
-            }
+            guard !inserted.contains(key) else { throw duplicate(reference.id) }
+            guard deleted.insert(key).inserted, !updated.contains(key) else { throw twice(reference.id) }
         }
     }
 

@@ -16,12 +16,4 @@ struct ConformanceTests {
     func copying(from source: StoreFixture, to target: StoreFixture) throws {
         try CrossStoreChecks.copy(from: source, to: target, seed: 2_026)
     }
-
-    /// The failure names seed and commit; run it again with `ROOST_LOCKSTEP_SEED`.
-    @Test("random change sets leave a store as they leave a plain model", arguments: StoreFixture.writable)
-    func lockStep(on fixture: StoreFixture) throws {
-        let seed = RandomSeed.named("ROOST_LOCKSTEP_SEED")
-        print("lock step on \(fixture): ROOST_LOCKSTEP_SEED=\(seed)")
-        try LockStep.run(on: fixture, seed: seed, commitCount: 300)
-    }
 }

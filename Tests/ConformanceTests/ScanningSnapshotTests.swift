@@ -15,7 +15,7 @@ struct ScanningSnapshotTests {
     func check(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }
 
     @Test("and random change sets show nothing else", arguments: [UInt64.random(in: 1...999_999)])
-    func lockStep(seed: UInt64) throws { try LockStep.run(on: Self.fixture, seed: seed, commitCount: 100) }
+    func lockStep(seed: UInt64) throws { try LockStep.run(on: [Self.fixture], seed: seed, operationCount: 500) }
 }
 
 private struct ScanningStoreType: PersistentStoreType {

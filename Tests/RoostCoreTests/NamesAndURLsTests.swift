@@ -139,4 +139,16 @@ struct TallyTests {
         }
         #expect(failure?.code == .invalidRequest)
     }
+
+    @Test("an identity that follows from bytes is always the same, and a well-formed UUID")
+    func derivedIdentity() throws {
+        let uuid = StoreUUID(derivedFrom: Array("csv:cities.csv".utf8))
+        #expect(uuid == StoreUUID(derivedFrom: Array("csv:cities.csv".utf8)))
+        #expect(uuid != StoreUUID(derivedFrom: Array("csv:cities.csw".utf8)))
+        #expect(StoreUUID(uuid.description) == uuid)
+        // Version 8 and variant 10 of RFC 9562.
+        #expect(
+            uuid.description.wholeMatch(of: /[0-9A-F]{8}-[0-9A-F]{4}-8[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}/)
+                != nil)
+    }
 }

@@ -64,11 +64,11 @@ public struct ConformanceReport: Sendable {
     var resultsByStore: [(store: String, results: [ConformanceResult])] {
         var stores: [(store: String, results: [ConformanceResult])] = []
         for result in results {
-            if stores.last?.store != result.store, !stores.contains(where: { $0.store == result.store }) {
-                stores.append((result.store, []))
+            if let index = stores.lastIndex(where: { $0.store == result.store }) {
+                stores[index].results.append(result)
+            } else {
+                stores.append((result.store, [result]))
             }
-            guard let index = stores.lastIndex(where: { $0.store == result.store }) else { continue }
-            stores[index].results.append(result)
         }
         return stores
     }

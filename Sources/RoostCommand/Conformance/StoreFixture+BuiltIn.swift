@@ -8,7 +8,17 @@ extension StoreFixture {
         _ type: any PersistentStoreType, exclusions: [ConformanceExclusion] = [], peer: PeerProgram? = .thisProgram
     ) -> StoreFixture {
         // A store in memory is kept under its name as long as the process lives.
-        StoreFixture(type, keepsClosedStores: type.name == "memory", exclusions: exclusions, peer: peer)
+        StoreFixture(
+            type, keepsClosedStores: type.name == "memory", exclusions: exclusions, peer: peer,
+            sample: sample(of: type.name))
+    }
+
+    /// What makes a store of a type that cannot write one itself.
+    private static func sample(of type: String) -> (@Sendable (_ directory: String) throws -> StoreSample)? {
+        #if SQLite
+            if type == "coredata" { return { try CoreDataSample.make(in: $0) } }
+        #endif
+        return nil
     }
 }
 

@@ -35,7 +35,7 @@ public protocol PersistentStore: AnyObject, Sendable {
     ///
     /// On return it is durable, as far as the store's type is persistent.
     ///
-    /// - Throws: `conflict` with every object whose version is stale; `constraintViolation` with every pair that would collide;
+    /// - Throws: `conflict` with every object whose version is stale, or that does not exist under its own entity; `constraintViolation` with every pair that would collide;
     ///   `duplicateObject` for an insert whose key is taken in its hierarchy; `objectNotFound` for a link whose end does not
     ///   exist after the change; `busy` when another writer holds on longer than the timeout. Nothing is written in any of these cases.
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt
@@ -74,7 +74,7 @@ extension PersistentStore {
 
 /// What a commit did.
 public struct CommitReceipt: Sendable, Hashable {
-    /// The store's generation after the commit; each commit that changes anything adds one.
+    /// The store's generation after the commit; each commit that changes anything adds one, and one that does not adds none.
     public let generation: UInt64
 
     /// Makes a receipt.

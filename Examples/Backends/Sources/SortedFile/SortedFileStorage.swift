@@ -19,11 +19,12 @@ final class SortedFileStorage: OrderedKeyValueStorage {
     init(at path: String, isNew: Bool, options: StoreOptions) throws(StoreError) {
         (self.path, isReadOnly) = (StoreFile.resolvingLink(path), options.isReadOnly)
         let timeout = options.timeoutSeconds
+        // Before anything is locked, so that no lock file is made beside another file; what changes meanwhile is noticed later.
+        latest = Mutex(isNew ? SortedFile() : try SortedFile(at: path))
         lock =
             isReadOnly
             ? try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: timeout)
             : try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: timeout)
-        latest = Mutex(isNew ? SortedFile() : try SortedFile(at: path))
     }
 
     func read() throws(StoreError) -> any KeyValueReader { SortedFileTransaction(try current()) }

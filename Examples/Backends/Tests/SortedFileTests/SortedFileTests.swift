@@ -8,4 +8,4 @@ private let fixture = StoreFixture(SortedFileStoreType(), peer: .besideTests("So
 func check(_ check: ConformanceCheck) throws { try check.run(on: fixture) }
 
 @Test("Random change sets leave a sorted file as they leave a plain model", arguments: [UInt64.random(in: 1...999_999)])
-func lockStep(seed: UInt64) throws { try LockStep.run(on: fixture, seed: seed, commitCount: 300) }
+func lockStep(seed: UInt64) throws { try LockStep.run(on: [fixture], seed: seed, operationCount: 2000) }

@@ -1,0 +1,227 @@
+internal import Foundation
+public import RoostCore
+
+/// Random operations on any number of stores at once, beside a plain model of the contract: all must do and answer alike.
+///
+/// The operations follow from a seed: change sets of all kinds, about one in four of which is refused, bulk loads, reserved keys,
+/// reads and fetches, kept snapshots, reopenings. The digest is compared after each commit and load, all contents now and then and
+/// at the end. What fails is shrunk to a short sequence, which is told as Swift code.
+public enum LockStep {
+    /// What a run consisted of.
+    public struct Summary: Sendable, CustomStringConvertible {
+        /// The operations: each change, commit, load, read, snapshot and reopening is one.
+        public internal(set) var operationCount = 0
+        /// The commits and loads that were written.
+        public internal(set) var writtenCount = 0
+        /// The commits and loads that had to be refused.
+        public internal(set) var refusedCount = 0
+        /// The reads and fetches.
+        public internal(set) var readCount = 0
+
+        /// The counts in one line.
+        public var description: String {
+            "\(operationCount) operations: \(writtenCount) commits and loads written, \(refusedCount) refused, \(readCount) reads"
+        }
+
+        mutating func count(_ step: LockStepStep) {
+            operationCount += 1
+            switch step {
+            case .commit(_, let refusal, _), .load(_, let refusal, _):
+                if refusal == nil { writtenCount += 1 } else { refusedCount += 1 }
+            case .scan, .read, .walk, .fetch, .closeSnapshot: readCount += 1
+            default: break
+            }
+        }
+    }
+
+    /// Runs operations that follow from a seed on new stores of all fixtures side by side.
+    ///
+    /// - Parameters:
+    ///   - fixtures: The stores; each is compared with the plain model, and so with the others.
+    ///   - seed: What the operations follow from.
+    ///   - operationCount: How many there are.
+    ///   - shrinkingSeconds: How long a failing sequence may be shrunk.
+    /// - Returns: How many operations of which kind were done.
+    /// - Throws: ``LockStepFailure`` with the seed, the shortest failing sequence found, and its Swift code.
+    @discardableResult
+    public static func run(
+        on fixtures: [StoreFixture], seed: UInt64, operationCount: Int, shrinkingSeconds: Double = 120
+    ) throws(LockStepFailure) -> Summary {
+        var operations: [LockStepOperation] = []
+        var summary = Summary()
+        var failure: LockStepReplay.Failure?
+        do throws(StoreError) {
+            let model = try ConformanceModel.standard.get()
+            var replay = LockStepReplay(on: fixtures, model)
+            defer { replay.discard() }
+            var generator = LockStepGenerator(seed: seed)
+            while failure == nil, operations.count < operationCount {
+                let operation = generator.next(replay.model)
+                operations.append(operation)
+                failure = replay.perform(operation, comparingAll: false) { summary.count($0) }
+            }
+            if failure == nil { failure = replay.finish() }
+        } catch {
+            throw LockStepFailure(
+                seed: seed, operationNumber: 0,
+                failure: ConformanceFailure(check: "lockstep", store: "", expected: "a model", actual: "\(error)"),
+                operations: [], swiftCode: "")
+        }
+        guard let failure else { return summary }
+        var shrinker = LockStepShrinker(
+            on: fixtures[failure.lane], deadline: ContinuousClock.now + .seconds(shrinkingSeconds))
+        let shortest = shrinker.shrink(operations, failure)
+        throw LockStepFailure(
+            seed: seed, operationNumber: operations.count, failure: shortest.failure.failure,
+            operations: shortest.operations, swiftCode: LockStepCode.text(shortest.operations))
+    }
+
+    /// The operations that ``run(on:seed:operationCount:shrinkingSeconds:)`` does: they follow from the seed, whatever the stores.
+    public static func operations(seed: UInt64, count: Int) throws(StoreError) -> [LockStepOperation] {
+        var model = LockStepModel(try ConformanceModel.standard.get())
+        var generator = LockStepGenerator(seed: seed)
+        var operations: [LockStepOperation] = []
+        while operations.count < count {
+            let operation = generator.next(model)
+            _ = try model.step(operation)
+            operations.append(operation)
+        }
+        return operations
+    }
+
+    /// Does given operations on new stores, comparing everything after each commit.
+    ///
+    /// - Throws: ``ConformanceFailure``.
+    public static func replay(
+        _ operations: [LockStepOperation], on fixtures: [StoreFixture]
+    ) throws(ConformanceFailure) {
+        if let failure = LockStepReplay.failure(of: operations, on: fixtures, comparingAll: true) {
+            throw failure.failure
+        }
+    }
+}
+
+/// Stores and the plain model came apart.
+public struct LockStepFailure: Error, Sendable, CustomStringConvertible {
+    /// What the operations followed from.
+    public let seed: UInt64
+    /// The number of the operation after which it showed at first, counted from 1.
+    public let operationNumber: Int
+    /// What the shortest sequence shows.
+    public let failure: ConformanceFailure
+    /// The shortest sequence that was found.
+    public let operations: [LockStepOperation]
+    /// The same as the body of a test.
+    public let swiftCode: String
+
+    /// All of it as text.
+    public var description: String {
+        """
+        \(failure)
+          ROOST_LOCKSTEP_SEED=\(seed), at operation \(operationNumber); the shortest sequence found has \(operations.count):
+
+        \(swiftCode)
+        """
+    }
+}
+
+/// A sequence under way: the plain model and a lane for each store.
+struct LockStepReplay {
+    /// Where a sequence failed.
+    struct Failure {
+        /// The number of the fixture.
+        var lane: Int
+        /// The number of the operation, from 0.
+        var index: Int
+        var failure: ConformanceFailure
+    }
+
+    private(set) var model: LockStepModel
+    private let fixtures: [StoreFixture]
+    private var lanes: [LockStepLane] = []
+    private var index = 0
+    private var writeCount = 0
+    /// Comparing contents costs far more than comparing digests, which see nearly the same.
+    private static let writesBetweenContents = 50
+
+    init(on fixtures: [StoreFixture], _ model: ManagedObjectModel) {
+        self.fixtures = fixtures
+        self.model = LockStepModel(model)
+    }
+
+    /// Does one operation everywhere.
+    mutating func perform(
+        _ operation: LockStepOperation, comparingAll: Bool, _ report: (LockStepStep) -> Void = { _ in }
+    ) -> Failure? {
+        defer { index += 1 }
+        if let failure = makeLanes() { return failure }
+        let step: LockStepStep
+        do throws(StoreError) {
+            step = try model.step(operation)
+        } catch {
+            return failed(0, Mismatch(expected: "an operation of the model", actual: "\(error)"))
+        }
+        report(step)
+        var digest: StoreDigest?
+        var compares = false
+        switch step {
+        case .commit, .load:
+            digest = model.reference.digest
+            writeCount += 1
+            compares = comparingAll || writeCount % Self.writesBetweenContents == 0
+        default: break
+        }
+        return each { lane in
+            try lane.perform(step, model.reference, digest)
+            if compares { try lane.compareContents(model.reference) }
+        }
+    }
+
+    /// Compares everything once more and examines the stores.
+    mutating func finish() -> Failure? {
+        if let failure = makeLanes() { return failure }
+        return each { lane in
+            try lane.compareContents(model.reference)
+            try lane.examine()
+        }
+    }
+
+    /// Closes and removes the stores.
+    func discard() { for lane in lanes { lane.discard() } }
+
+    private mutating func makeLanes() -> Failure? {
+        guard lanes.isEmpty else { return nil }
+        for (number, fixture) in fixtures.enumerated() {
+            do { lanes.append(try LockStepLane(fixture)) } catch { return failed(number, error) }
+        }
+        return nil
+    }
+
+    private func each(_ body: (LockStepLane) throws -> Void) -> Failure? {
+        for (number, lane) in lanes.enumerated() {
+            do { try body(lane) } catch { return failed(number, error) }
+        }
+        return nil
+    }
+
+    private func failed(_ lane: Int, _ error: any Error) -> Failure {
+        let mismatch = error as? Mismatch ?? Mismatch(expected: "no error", actual: "\(error)")
+        return Failure(
+            lane: lane, index: index,
+            failure: ConformanceFailure(
+                check: "lockstep", store: fixtures[lane].name, expected: mismatch.expected, actual: mismatch.actual))
+    }
+
+    /// Where the operations fail on new stores; nil if they do not.
+    static func failure(
+        of operations: [LockStepOperation], on fixtures: [StoreFixture], comparingAll: Bool
+    ) -> Failure? {
+        guard case .success(let model) = ConformanceModel.standard else { return nil }
+        var replay = LockStepReplay(on: fixtures, model)
+        defer { replay.discard() }
+        for operation in operations {
+            if let failure = replay.perform(operation, comparingAll: comparingAll) { return failure }
+        }
+        return replay.finish()
+    }
+}

@@ -1,0 +1,211 @@
+internal import Foundation
+internal import RoostCore
+
+/// Chooses the operations of a sequence, by chance and by what the plain model holds, so that most of them fit.
+///
+/// Objects stay few, so that keys, links, places and unique values meet again and again, and comparing stays cheap.
+struct LockStepGenerator {
+    private var random: SeededGenerator
+    private static let objectsPerEntity = 8
+    private static let linksPerRelationship = 30
+
+    private static let entities: [EntityName] = [
+        "Track", "Track", "Album", "Node", "Node", "Tag", "Playlist", "Queue", "Shelf", "Dog", "Robot", "Animal",
+        "Account", "Account", "Admin", "Everything", "Indexed", "Indexed",
+    ]
+
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+    /// The next operation after those that led to `state`.
+    mutating func next(_ state: LockStepModel) -> LockStepOperation {
+        switch random.below(1000) {
+        case 0..<400: return change(state)
+        case 400..<500: return link(state)
+        case 500..<515: return metadata()
+        case 515..<530: return .requireUnchanged(object(random.pick(Self.entities), state), isStale: random.oneIn(10))
+        case 530..<680: return .commit
+        case 680..<690: return .load(finishes: !random.oneIn(3))
+        case 690..<710: return .reserveKeys(random.pick([1, 1, 3, 70]), random.pick(Self.entities))
+        case 710..<750: return scan(state)
+        case 750..<800: return .read((0..<random.below(6)).map { _ in object(anyEntity(state), state) })
+        case 800..<880: return walk(state)
+        case 880..<960: return .fetch(request(state))
+        case 960..<975: return .openSnapshot(random.below(3))
+        case 975..<995: return .closeSnapshot(random.below(3))
+        case 995..<999: return .reopen
+        default: return .reopenReadOnly
+        }
+    }
+
+    // MARK: Choosing what to name
+
+    private func objects(_ entity: EntityName, _ state: LockStepModel) -> [ObjectID] {
+        guard let entity = state.reference.model.entity(entity) else { return [] }
+        return state.reference.records(of: entity).map(\.id).filter { $0.entity == entity.name }
+    }
+
+    /// An object that is there, or now and then one that is not.
+    private mutating func object(_ entity: EntityName, _ state: LockStepModel) -> ObjectID {
+        let ids = objects(entity, state)
+        return ids.isEmpty || random.oneIn(30) ? ObjectID(entity, Int64(random.below(40) + 1)) : random.pick(ids)
+    }
+
+    /// Abstract entities too.
+    private mutating func anyEntity(_ state: LockStepModel) -> EntityName {
+        random.pick(state.reference.model.entities).name
+    }
+
+    /// A key above all that were used, or now and then one that was.
+    private mutating func newKey(_ entity: EntityName, _ state: LockStepModel) -> Int64 {
+        guard let entity = state.reference.model.entity(entity) else { return 1 }
+        let last = state.reference.lastKeys[entity.root] ?? 0
+        let pending = state.changes.inserts.ids.filter { state.reference.model.entity($0.entity)?.root == entity.root }
+        let next = max(last, pending.map(\.key).max() ?? 0) + 1
+        return random.oneIn(15) ? Int64(random.below(Int(next))) + 1 : next + Int64(random.below(2))
+    }
+
+    // MARK: Changes
+
+    private mutating func change(_ state: LockStepModel) -> LockStepOperation {
+        let entity = random.pick(Self.entities)
+        let ids = objects(entity, state).filter { !state.touched.contains($0) }
+        let isStale = random.oneIn(30)
+        if !ids.isEmpty, random.below(Self.objectsPerEntity) < ids.count {
+            let id = random.pick(ids)
+            return random.oneIn(2)
+                ? .delete(id, isStale: isStale) : .update(id, values(entity, state), isStale: isStale)
+        }
+        if random.oneIn(40) { return .delete(ObjectID(entity, 1 << 40), isStale: false) }
+        return .insert(ObjectID(entity, newKey(entity, state)), values(entity, state))
+    }
+
+    private mutating func values(_ entity: EntityName, _ state: LockStepModel) -> [String: Value] {
+        switch entity {
+        case "Track":
+            guard random.oneIn(2) else { return ["title": .string(SampleGraph.words(2, &random))] }
+            return ["album": .objectID(object("Album", state)), "album#order": .int(Int64(random.below(3)))]
+        case "Node": return random.oneIn(2) ? [:] : ["parent": .objectID(object("Node", state))]
+        case "Album": return random.oneIn(2) ? ["title": "album"] : ["shelf": .objectID(object("Shelf", state))]
+        case "Account", "Admin":
+            return [
+                "email": random.oneIn(2) ? .null : .string("e\(random.below(60))"),
+                "first": random.oneIn(3) ? .null : .string("f\(random.below(8))"),
+                "last": random.oneIn(3) ? .null : .string("l\(random.below(8))"),
+                "number": random.oneIn(3) ? .null : .int(Int64(random.below(100))),
+            ].filter { !$0.value.isNull }
+        default:
+            guard let entity = state.reference.model.entity(entity) else { return [:] }
+            var values = SampleGraph.randomValues(for: entity, using: &random, nullOneIn: 2)
+            if entity.name == "Indexed", random.oneIn(2) { values["owner"] = .objectID(object("Dog", state)) }
+            return values
+        }
+    }
+
+    private mutating func link(_ state: LockStepModel) -> LockStepOperation {
+        let model = state.reference.model
+        let relationships = model.relationships.filter { if case .links = $0.storage { true } else { false } }
+        let relationship = random.pick(relationships)
+        if case .links(let owner, let isFlipped) = relationship.storage {
+            let links = (state.reference.links[owner] ?? [:]).values
+                .sorted { ($0.source, $0.target) < ($1.source, $1.target) }
+            if !links.isEmpty, random.below(Self.linksPerRelationship) < links.count || random.oneIn(4) {
+                let link = random.pick(links)
+                return .unlink(isFlipped ? link.flipped : link, relationship.name)
+            }
+        }
+        return .link(
+            Link(
+                end(relationship.source, state), end(relationship.destination, state), order: Int64(random.below(5)),
+                inverseOrder: Int64(random.below(5))), relationship.name)
+    }
+
+    /// A key for one end of a link: of an object that is there and stays, or that is going to be inserted.
+    private mutating func end(_ entity: Int, _ state: LockStepModel) -> Int64 {
+        let model = state.reference.model
+        let entity = model.entities[entity]
+        let deleted = Set(state.changes.deletes.map(\.id))
+        let ids = (state.reference.records(of: entity).map(\.id) + state.changes.inserts.ids).filter {
+            entity.includes(model.entity($0.entity)?.number ?? -1) && !deleted.contains($0)
+        }
+        return ids.isEmpty || random.oneIn(30) ? Int64(random.below(40) + 1) : random.pick(ids).key
+    }
+
+    private mutating func metadata() -> LockStepOperation {
+        .setMetadata("k\(random.below(4))", random.oneIn(3) ? nil : .int(Int64(random.below(100))))
+    }
+
+    // MARK: Reads
+
+    private mutating func scan(_ state: LockStepModel) -> LockStepOperation {
+        let entity = anyEntity(state)
+        let last = (state.reference.model.entity(entity)?.root).flatMap { state.reference.lastKeys[$0] } ?? 0
+        return .scan(entity, after: random.oneIn(2) ? nil : Int64(random.below(Int(last) + 2)) + 1)
+    }
+
+    private mutating func walk(_ state: LockStepModel) -> LockStepOperation {
+        let model = state.reference.model
+        let relationship = random.pick(model.relationships.filter(\.isToMany))
+        let ids = state.reference.records(of: model.entities[relationship.source]).map(\.id)
+        guard !ids.isEmpty, !random.oneIn(30) else {
+            return .walk(relationship.name, ObjectID(model.entities[relationship.source].name, 1))
+        }
+        return .walk(relationship.name, random.pick(ids))
+    }
+
+    private static let fetched: [(entity: EntityName, attributes: [String])] = [
+        ("Everything", ["i16", "i32", "i64", "dbl", "flt", "str", "flag", "day", "ident", "link"]),
+        ("Indexed", ["i16", "i32", "i64", "dbl", "flt", "str", "flag", "day", "ident", "link"]),
+        ("Being", ["name", "age"]), ("Animal", ["name", "age", "legs"]), ("Account", ["email", "first", "number"]),
+        ("Track", ["title"]),
+    ]
+
+    private mutating func request(_ state: LockStepModel) -> FetchRequest {
+        let (entity, attributes) = random.pick(Self.fetched)
+        var request = FetchRequest(entity, includesSubentities: !random.oneIn(5))
+        if !random.oneIn(6) { request.predicate = predicate(entity, attributes, state, depth: 2) }
+        for _ in 0..<random.below(3) {
+            request.sortDescriptors.append(.init(random.pick(attributes), ascending: random.oneIn(2)))
+        }
+        if random.oneIn(4) { request.fetchLimit = random.below(10) }
+        if random.oneIn(4) { request.fetchOffset = random.below(6) }
+        return request
+    }
+
+    private mutating func predicate(
+        _ entity: EntityName, _ attributes: [String], _ state: LockStepModel, depth: Int
+    ) -> FetchRequest.Predicate {
+        if depth > 0 {
+            switch random.below(6) {
+            case 0:
+                return .and((0..<random.below(4)).map { _ in predicate(entity, attributes, state, depth: depth - 1) })
+            case 1:
+                return .or((0..<random.below(4)).map { _ in predicate(entity, attributes, state, depth: depth - 1) })
+            case 2: return .not(predicate(entity, attributes, state, depth: depth - 1))
+            default: break
+            }
+        }
+        let attribute = random.pick(attributes)
+        switch random.below(8) {
+        case 0: return random.oneIn(2) ? .isNull(attribute) : .isNotNull(attribute)
+        case 1: return .isIn(attribute, (0..<random.below(4)).map { _ in value(attribute, entity, state) })
+        case 2:
+            let isText = ["str", "name", "title", "email", "first"].contains(attribute)
+            guard isText, case .string(let text) = value(attribute, entity, state) else { fallthrough }
+            return .beginsWith(attribute, String(text.unicodeScalars.prefix(random.below(3))))
+        default:
+            let operators: [FetchRequest.Comparison.Operator] = [
+                .equal, .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
+            ]
+            return .compare(attribute, random.pick(operators), value(attribute, entity, state))
+        }
+    }
+
+    /// A value that an object has, as often as not.
+    private mutating func value(_ attribute: String, _ entity: EntityName, _ state: LockStepModel) -> Value {
+        guard let entity = state.reference.model.entity(entity) else { return .null }
+        let records = state.reference.records(of: entity)
+        if !records.isEmpty, let value = try? random.pick(records).value(attribute), !value.isNull { return value }
+        if random.oneIn(10) { return .null }
+        return SampleGraph.randomValues(for: entity, using: &random, nullOneIn: nil)[attribute] ?? .null
+    }
+}

@@ -1,0 +1,198 @@
+internal import RoostCore
+
+/// One store that runs in lock-step with the others and with the plain model.
+final class LockStepLane {
+    let fixture: StoreFixture
+    private let bench: Workbench
+    private var store: any PersistentStore
+    private var snapshots: [Int: any StoreSnapshot] = [:]
+    /// The highest keys that were reserved, by the number of the root entity; stores may differ in them.
+    private var reservedKeys: [Int: Int64] = [:]
+    /// The generation as far as it is known: a store that records none tells it with the next commit.
+    private var generation: UInt64?
+
+    init(_ fixture: StoreFixture) throws {
+        self.fixture = fixture
+        bench = try Workbench(fixture)
+        do {
+            store = try bench.create()
+        } catch {
+            bench.discard()
+            throw error
+        }
+        generation = try store.view { try $0.recordedTally()?.generation }
+    }
+
+    /// Closes and removes the store.
+    func discard() {
+        closeSnapshots()
+        bench.discard()
+    }
+
+    private func closeSnapshots() {
+        for snapshot in snapshots.values { snapshot.close() }
+        snapshots = [:]
+    }
+
+    /// Does what a step says and compares what comes of it; `reference` is the model after the step.
+    func perform(_ step: LockStepStep, _ reference: ReferenceStore, _ digest: StoreDigest?) throws {
+        switch step {
+        case .change, .nothing: break
+        case .commit(let changes, let refusal, let changesAnything):
+            try write(refusal) {
+                let receipt = try self.store.commit(changes)
+                if let before = self.generation {
+                    try expectEqual(
+                        receipt.generation, before + (changesAnything ? 1 : 0), "the generation of the commit")
+                }
+                self.generation = receipt.generation
+            }
+            try compareTally(digest)
+        case .load(let changes, let refusal, let finishes):
+            try load(changes, refusal, finishes)
+            generation = try store.view { try $0.recordedTally()?.generation }
+            try compareTally(digest)
+        case .reserveKeys(let count, let entity): try reserve(count, entity, reference)
+        case .scan(let entity, let key, let expected):
+            try store.view { snapshot in
+                let found = try snapshot.objects(of: entity, after: key.map { ObjectID(entity, $0) })
+                try compare(found, expected, "the objects of \(entity)")
+            }
+        case .read(let ids, let expected):
+            try store.view { try compare(try $0.objects(with: ids), expected, "the objects with the IDs \(ids)") }
+        case .walk(let relationship, let id, let expected):
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: relationship, from: id), expected, "where \(relationship) leads from \(id)"
+                )
+            }
+        case .fetch(let request, let expected):
+            try store.view { snapshot in
+                try expectEqual(try snapshot.keys(request), expected, "the keys of \(request)")
+                try expectEqual(try snapshot.count(request), expected.count, "the count of \(request)")
+            }
+        case .openSnapshot(let number): snapshots[number] = try store.snapshot()
+        case .closeSnapshot(let number, let contents):
+            guard let snapshot = snapshots.removeValue(forKey: number) else { return }
+            defer { snapshot.close() }
+            var found = try StoreContents(of: snapshot)
+            found.userMetadata = try snapshot.userMetadata()
+            try expectEqual(found, contents, "a snapshot taken earlier is unchanged")
+        case .reopen:
+            closeSnapshots()
+            store = try bench.reopen(store)
+            try compareContents(reference)
+        case .reopenReadOnly:
+            closeSnapshots()
+            if fixture.keepsClosedStores { try openReadOnly(reference) }
+            try compareContents(reference)
+        }
+    }
+
+    /// Everything the store holds is what the plain model holds, and the last keys are none below its own.
+    func compareContents(_ reference: ReferenceStore) throws {
+        try expectEqual(try store.contents(), reference.contents, "the contents of the plain model")
+        try store.view { snapshot in
+            for root in store.model.roots {
+                let (name, used) = (store.model.entities[root].name, reference.lastKeys[root] ?? 0)
+                let last = try snapshot.lastKey(of: name)
+                if let reserved = reservedKeys[root] {
+                    try expect(
+                        last >= max(used, reserved), "a last key of \(name) of \(max(used, reserved)) or more",
+                        otherwise: "\(last)")
+                } else {
+                    try expectEqual(last, used, "the last key of \(name)")
+                }
+            }
+        }
+    }
+
+    /// Nothing is damaged, and the recorded tally is the computed one.
+    func examine() throws { try bench.examineStores() }
+
+    private func compareTally(_ digest: StoreDigest?) throws {
+        try store.view { snapshot in
+            guard let digest, let recorded = try snapshot.recordedTally() else { return }
+            try expectEqual(recorded.digest, digest, "the recorded digest")
+            if let generation { try expectEqual(recorded.generation, generation, "the recorded generation") }
+        }
+    }
+
+    private func compare(_ found: [StoredObject], _ expected: [StoredObject], _ what: String) throws {
+        try expectEqual(found.map(\.id), expected.map(\.id), what)
+        var (mine, theirs) = (StoreContents(), StoreContents())
+        (mine.objects, theirs.objects) = ([0: found], [0: expected])
+        try expectEqual(mine, theirs, what)
+    }
+
+    private func write(_ refusal: ReferenceStore.Refusal?, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as StoreError {
+            guard let refusal else { throw Mismatch(expected: "the changes are written", actual: "\(error)") }
+            return try compare(error, refusal)
+        }
+        if let refusal {
+            throw Mismatch(expected: "refused with \(Self.names(refusal.codes))", actual: "it was written")
+        }
+    }
+
+    private static func names(_ codes: Set<StoreError.Code>) -> String {
+        codes.map(\.description).sorted().joined(separator: " or ")
+    }
+
+    private func compare(_ error: StoreError, _ refusal: ReferenceStore.Refusal) throws {
+        try expect(
+            refusal.codes.contains(error.code), "refused with \(Self.names(refusal.codes))", otherwise: "\(error)")
+        if error.code == .conflict {
+            try expectEqual(Set(error.conflicts.map(\.id)), refusal.conflicts, "the objects in conflict")
+        }
+        if error.code == .constraintViolation {
+            let named = Set(error.violations.flatMap { [$0.rejected, $0.existing] })
+            try expect(
+                !named.isEmpty && named.isSubset(of: refusal.colliding), "violations among \(refusal.colliding)",
+                otherwise: "\(named)")
+        }
+    }
+
+    private func load(_ changes: ChangeSet, _ refusal: ReferenceStore.Refusal?, _ finishes: Bool) throws {
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        defer { loader.abandon() }
+        func append() throws {
+            try loader.append(changes.inserts)
+            for batch in changes.addedLinks { try loader.append(batch) }
+        }
+        if finishes {
+            try write(refusal) {
+                try append()
+                _ = try loader.finish()
+            }
+        } else {
+            // Only `finish()` must refuse what cannot be loaded; `append(_:)` may.
+            do { try append() } catch let error as StoreError where refusal != nil {
+                try compare(error, refusal ?? .init())
+            }
+        }
+    }
+
+    private func reserve(_ count: Int, _ entity: EntityName, _ reference: ReferenceStore) throws {
+        let root = try store.model.requireEntity(entity).root
+        let used = max(reference.lastKeys[root] ?? 0, reservedKeys[root] ?? 0)
+        let keys = try store.reserveKeys(count, for: entity)
+        try expect(
+            keys.count == count && keys.lowerBound > used, "\(count) keys above \(used) for \(entity)",
+            otherwise: "\(keys)")
+        reservedKeys[root] = keys.upperBound - 1
+    }
+
+    private func openReadOnly(_ reference: ReferenceStore) throws {
+        try store.close()
+        store = try bench.open { $0.isReadOnly = true }
+        try compareContents(reference)
+        try expectError(.readOnly, in: "a commit to a store opened read-only") {
+            try store.change { $0.userMetadata["written"] = .bool(true) }
+        }
+        try store.close()
+        store = try bench.open()
+    }
+}

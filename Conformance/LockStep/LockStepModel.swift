@@ -1,0 +1,146 @@
+internal import RoostCore
+
+/// What one operation comes to, given all before it: what every store must do now, and what it must answer.
+enum LockStepStep {
+    /// One more change is gathered; the version is the one it is based on.
+    case change(LockStepOperation, version: UInt32)
+    /// Nothing: the change meets another one of the same object, or the snapshot's number is taken, or free.
+    case nothing
+    /// The change set is written, or refused; what it writes may come to nothing.
+    case commit(ChangeSet, ReferenceStore.Refusal?, changesAnything: Bool)
+    /// The inserts and added links of the change set are loaded, or refused, or given up before they can be, or are, refused.
+    case load(ChangeSet, ReferenceStore.Refusal?, finishes: Bool)
+    case reserveKeys(Int, EntityName)
+    case scan(EntityName, after: Int64?, [StoredObject])
+    case read([ObjectID], [StoredObject])
+    case walk(RelationshipName, ObjectID, [Int64])
+    case fetch(FetchRequest, [Int64])
+    case openSnapshot(Int)
+    case closeSnapshot(Int, StoreContents)
+    case reopen
+    case reopenReadOnly
+}
+
+/// The plain model of a sequence: a ``ReferenceStore``, the changes gathered, and what kept snapshots must show.
+struct LockStepModel {
+    private(set) var reference: ReferenceStore
+    private(set) var changes: ChangeSet
+    private(set) var touched: Set<ObjectID> = []
+    private(set) var views: [Int: StoreContents] = [:]
+
+    init(_ model: ManagedObjectModel) {
+        reference = ReferenceStore(model: model)
+        changes = ChangeSet(model: model)
+    }
+
+    private var model: ManagedObjectModel { reference.model }
+
+    /// Does one operation and says what it comes to.
+    mutating func step(_ operation: LockStepOperation) throws(StoreError) -> LockStepStep {
+        switch operation {
+        case .insert(let id, let values):
+            guard touched.insert(id).inserted else { return .nothing }
+            try changes.insert(id, values: values)
+            return .change(operation, version: 1)
+        case .update(let id, let values, let isStale):
+            guard touched.insert(id).inserted else { return .nothing }
+            let version = version(of: id, isStale)
+            try changes.update(id, version: version, values: values)
+            return .change(operation, version: version)
+        case .delete(let id, let isStale):
+            guard touched.insert(id).inserted else { return .nothing }
+            let version = version(of: id, isStale)
+            changes.delete(id, version: version)
+            return .change(operation, version: version)
+        case .requireUnchanged(let id, let isStale):
+            guard touched.insert(id).inserted else { return .nothing }
+            let version = version(of: id, isStale)
+            changes.unchanged.append(.init(id, version: version))
+            return .change(operation, version: version)
+        case .link(let link, let relationship):
+            try changes.add(link, to: relationship)
+            return .change(operation, version: 0)
+        case .unlink(let link, let relationship):
+            try changes.remove(link, from: relationship)
+            return .change(operation, version: 0)
+        case .setMetadata(let key, let value):
+            changes.userMetadata[key] = .some(value)
+            return .change(operation, version: 0)
+        case .commit:
+            let (changes, count) = (takeChanges(), reference.commitCount)
+            let refusal = commit(changes)
+            return .commit(changes, refusal, changesAnything: reference.commitCount > count)
+        case .load(let finishes):
+            let changes = loadable(takeChanges())
+            guard !finishes else { return .load(changes, commit(changes), finishes: true) }
+            var copy = self
+            return .load(changes, copy.commit(changes), finishes: false)
+        case .reserveKeys(let count, let entity): return .reserveKeys(count, entity)
+        case .scan(let entity, let key):
+            let records = reference.records(of: try model.requireEntity(entity)).filter { $0.id.key > key ?? 0 }
+            return .scan(entity, after: key, records.map { StoredObject($0) })
+        case .read(let ids): return .read(ids, reference.records(with: ids).map { StoredObject($0) })
+        case .walk(let name, let id):
+            let relationship = try model.requireRelationship(name)
+            return .walk(name, id, reference.targets(of: relationship, from: id.key))
+        case .fetch(let request):
+            let entity = try model.requireEntity(request.entity)
+            let objects = reference.records(of: entity)
+                .filter { request.includesSubentities || $0.id.entity == request.entity }
+                .map { (id: $0.id, values: $0.values()) }
+            return .fetch(request, PlainPredicate.keys(request, among: objects))
+        case .openSnapshot(let number):
+            guard views[number] == nil else { return .nothing }
+            views[number] = reference.contents
+            return .openSnapshot(number)
+        case .closeSnapshot(let number):
+            guard let contents = views.removeValue(forKey: number) else { return .nothing }
+            return .closeSnapshot(number, contents)
+        case .reopen:
+            views = [:]
+            return .reopen
+        case .reopenReadOnly:
+            views = [:]
+            return .reopenReadOnly
+        }
+    }
+
+    private func version(of id: ObjectID, _ isStale: Bool) -> UInt32 {
+        (reference.record(id)?.version ?? 1) &+ (isStale ? 1 : 0)
+    }
+
+    private mutating func takeChanges() -> ChangeSet {
+        defer { (changes, touched) = (ChangeSet(model: model), []) }
+        return changes
+    }
+
+    private mutating func commit(_ changes: ChangeSet) -> ReferenceStore.Refusal? {
+        do throws(ReferenceStore.Refusal) { try reference.commit(changes) } catch { return error }
+        return nil
+    }
+
+    /// What of the changes can be loaded: inserts, and links that are new and whose ends are there, which a loader does not look at.
+    private func loadable(_ changes: ChangeSet) -> ChangeSet {
+        var result = ChangeSet(model: model)
+        result.inserts = changes.inserts
+        for batch in changes.addedLinks {
+            let relationship = model.relationships[batch.relationship]
+            var seen: Set<[Int64]> = []
+            let links = batch.links.filter { link in
+                isThere(link.source, relationship.source, changes.inserts)
+                    && isThere(link.target, relationship.destination, changes.inserts)
+                    && !reference.hasLink(batch.relationship, link) && seen.insert([link.source, link.target]).inserted
+            }
+            if !links.isEmpty { result.addedLinks.append(LinkBatch(relationship: batch.relationship, links: links)) }
+        }
+        return result
+    }
+
+    private func isThere(_ key: Int64, _ entity: Int, _ inserts: RecordBatch) -> Bool {
+        let entity = model.entities[entity]
+        return !reference.records(with: [ObjectID(entity.name, key)]).isEmpty
+            || (0..<inserts.count).contains {
+                inserts.key(at: $0) == key && entity.includes(inserts.entityNumber(at: $0))
+            }
+    }
+}

@@ -1,0 +1,94 @@
+internal import RoostCore
+
+/// A sample that is open, and what must be read from it.
+struct OpenSample {
+    let bench: Workbench
+    let sample: StoreSample
+    let store: any PersistentStore
+    /// Some object.
+    let anyObject: StoredObject
+    /// By the number of the root entity, each with its values and the number of its entity.
+    private let objects: [Int: [(object: StoredObject, values: [String: Value], entity: Int)]]
+    private let contents: StoreContents
+
+    init(_ bench: Workbench, isReadOnly: Bool) throws {
+        self.bench = bench
+        sample = try bench.makeSample()
+        contents = sample.content.contents
+        anyObject = try require(contents.objects.values.lazy.flatMap { $0 }.first, "a sample with at least one object")
+        let model = sample.content.model
+        objects = try contents.objects.mapValues { objects in
+            try objects.map { ($0, $0.values, try model.requireEntity($0.id.entity).number) }
+        }
+        store = try bench.open(sample) { if isReadOnly { $0.isReadOnly = true } }
+    }
+
+    var content: ReferenceStore { sample.content }
+    var model: ManagedObjectModel { sample.content.model }
+
+    /// Runs `body` with a snapshot that is closed afterwards.
+    func view(_ body: (any StoreSnapshot) throws -> Void) throws { try store.view(body) }
+
+    // MARK: What there is
+
+    /// The entity that an object is of.
+    func entity(of object: StoredObject) throws -> ManagedObjectModel.Entity {
+        try model.requireEntity(object.id.entity)
+    }
+
+    private func entries(
+        of entity: ManagedObjectModel.Entity
+    ) -> [(object: StoredObject, values: [String: Value], entity: Int)] {
+        (objects[entity.root] ?? []).filter { entity.includes($0.entity) }
+    }
+
+    /// The objects of an entity and its subentities, by key.
+    func objects(of entity: ManagedObjectModel.Entity) -> [StoredObject] { entries(of: entity).map(\.object) }
+
+    /// The links of a relationship as seen from its source, by source, place and target.
+    func links(of relationship: ManagedObjectModel.Relationship) -> [Link] {
+        guard case .links(let owner, let isFlipped) = relationship.storage else { return [] }
+        return (contents.links[owner] ?? []).map { isFlipped ? $0.flipped : $0 }
+            .sorted { ($0.source, $0.order, $0.target) < ($1.source, $1.order, $1.target) }
+    }
+
+    /// The entity that most objects are of.
+    func largestEntity() throws -> EntityName {
+        try require(model.entities.max { objects(of: $0).count < objects(of: $1).count }, "an entity").name
+    }
+
+    /// Every attribute that fetches can compare and that has values, with each entity that declares it.
+    var attributes: [(entity: ManagedObjectModel.Entity, attribute: AttributeDescription)] {
+        model.entities.flatMap { entity in
+            entity.declaration.attributes
+                .filter { $0.isStored && !operators(for: $0.type).isEmpty && !values(of: $0.name, in: entity).isEmpty }
+                .map { (entity, $0) }
+        }
+    }
+
+    /// The values of a property that are not null, in the order of the objects.
+    func values(of property: String, in entity: ManagedObjectModel.Entity) -> [Value] {
+        entries(of: entity).compactMap { $0.values[property] }.filter { !$0.isNull }
+    }
+
+    /// The operators that compare attributes of a type.
+    func operators(for type: AttributeType) -> [FetchRequest.Comparison.Operator] {
+        switch type {
+        case .string, .uri: FetchRequest.Comparison.Operator.allCases
+        case .transformable, .objectID: [.equal, .notEqual, .isIn]
+        case .composite, .undefined: []
+        default: FetchRequest.Comparison.Operator.allCases.filter { $0 != .beginsWith }
+        }
+    }
+
+    // MARK: Comparing
+
+    /// Fails unless the answer to a request is the one that its plain meaning gives, and the count its length.
+    func compare(_ request: FetchRequest, _ snapshot: any StoreSnapshot) throws {
+        let entity = try model.requireEntity(request.entity)
+        let entries = entries(of: entity).filter { request.includesSubentities || $0.entity == entity.number }
+        let expected = PlainPredicate.keys(request, among: entries.map { ($0.object.id, $0.values) })
+        try expectEqual(try snapshot.keys(request), expected, "the answer to \(request)")
+        try expectEqual(try snapshot.count(request), expected.count, "the count for \(request)")
+    }
+}

@@ -1,0 +1,177 @@
+internal import Foundation
+public import RoostCore
+
+/// The content of the samples that the suite makes itself: a small library of music, always the same.
+///
+/// It has what stores of every type can hold, those of Core Data included: inheritance, attributes of the scalar types with nulls
+/// among them, ordered and unordered relationships of every kind, an entity without objects, deleted keys, versions above 1, and
+/// more objects of entity `Play` than a batch holds.
+public enum StandardSample {
+    /// The library, as the contract said in dictionaries has it after ``commits``.
+    public static let content: Result<ReferenceStore, any Error> = Result {
+        var store = ReferenceStore(model: try model.get())
+        for changes in try commits.get() { try store.commit(changes) }
+        return store
+    }
+
+    /// What is written, in order, into a store of ``model``.
+    public static let commits: Result<[ChangeSet], any Error> = Result {
+        let model = try Self.model.get()
+        return [try inserts(model), try links(model), try laterChanges(model)]
+    }
+
+    /// The model of the library.
+    public static let model: Result<ManagedObjectModel, any Error> = Result {
+        try ManagedObjectModel(entities: [
+            EntityDescription("Party", isAbstract: true, attributes: [.init("name", .string), .init("since", .date)]),
+            EntityDescription(
+                "Band", superentity: "Party", attributes: [.init("founded", .integer16), .init("page", .uri)],
+                relationships: [.toMany("albums", "Album", inverse: "band")]),
+            EntityDescription(
+                "Person", superentity: "Party", attributes: [.init("token", .uuid)],
+                relationships: [
+                    .toMany("friends", "Person", inverse: "friends"),
+                    .toMany("playlists", "Playlist", inverse: "owner"),
+                ]),
+            EntityDescription(
+                "Album",
+                attributes: [.init("title", .string), .init("price", .decimal), .init("cover", .binaryData)],
+                relationships: [
+                    .toOne("band", "Band", inverse: "albums"),
+                    .toMany("tracks", "Track", inverse: "album", isOrdered: true),
+                ]),
+            EntityDescription(
+                "Track",
+                attributes: [
+                    .init("title", .string), .init("seconds", .double), .init("gain", .float),
+                    .init("plays", .integer64), .init("year", .integer32), .init("isLive", .boolean),
+                ],
+                relationships: [
+                    .toOne("album", "Album", inverse: "tracks"), .toMany("history", "Play", inverse: "track"),
+                    .toMany("tags", "Tag", inverse: "tagged"),
+                    .toMany("lists", "Playlist", inverse: "entries", isOrdered: true),
+                ]),
+            EntityDescription(
+                "Play", attributes: [.init("number", .integer32)],
+                relationships: [.toOne("track", "Track", inverse: "history")]),
+            EntityDescription(
+                "Playlist", attributes: [.init("title", .string)],
+                relationships: [
+                    .toOne("owner", "Person", inverse: "playlists"),
+                    .toMany("entries", "Track", inverse: "lists", isOrdered: true),
+                ]),
+            EntityDescription("Tag", relationships: [.toMany("tagged", "Track", inverse: "tags")]),
+            EntityDescription("Vacancy", attributes: [.init("reason", .string)]),
+        ])
+    }
+
+    private static let (partyCount, albumCount, trackCount, tagCount, listCount): (Int64, Int64, Int64, Int64, Int64) =
+        (24, 15, 90, 7, 5)
+    /// Two batches and a beginning of a third.
+    private static let playCount = Int64(RecordBatch.capacityCount * 2 + 50)
+
+    private static let words = [
+        "", "blue", "Blue", "river", "Straße", "café", "cafe\u{301}", "夜", "🎷", "a\u{0}b", "'quoted' \"twice\"", "100%",
+        "new\nline", "𝄞",
+    ]
+
+    private static func text(_ key: Int64) -> Value {
+        key % 6 == 0 ? .null : .string(words[Int(key * 5) % words.count] + (key % 4 == 0 ? " \(key)" : ""))
+    }
+
+    private static func inserts(_ model: ManagedObjectModel) throws -> ChangeSet {
+        var changes = ChangeSet(model: model)
+        for key in 1...partyCount {
+            var values: [String: Value] = [
+                "name": text(key),
+                "since": key % 5 == 0
+                    ? .null : .date(Date(timeIntervalSinceReferenceDate: Double(key * 7919) - 80_000.125)),
+            ]
+            if key % 3 == 0 {
+                values["founded"] = key % 9 == 0 ? .null : .int(key * 100 - 1300)
+                values["page"] = .uri("https://bands.example/\(key % 4)")
+                try changes.insert(ObjectID("Band", key), values: values)
+            } else {
+                values["token"] = .uuid(
+                    UUID(
+                        uuid: (
+                            UInt8(key * 11 % 256), 0, 1, 2, 3, 4, 0x45, 6, 0x87, 8, 9, 10, 11, 12, 13, UInt8(key % 3)
+                        )))
+                try changes.insert(ObjectID("Person", key), values: values)
+            }
+        }
+        for key in 1...albumCount {
+            try changes.insert(
+                ObjectID("Album", key),
+                values: [
+                    "title": text(key + 3), "price": key % 4 == 0 ? .null : .decimal(Decimal(key * 333 - 1001) / 100),
+                    "cover": key % 5 == 0
+                        ? .null : .data(Data((0..<key * 40).map { UInt8(truncatingIfNeeded: $0 * key) })),
+                    "band": key % 7 == 0 ? .null : .objectID(ObjectID("Band", key % 8 * 3 + 3)),
+                ])
+        }
+        for key in 1...trackCount {
+            var values: [String: Value] = [
+                "title": text(key * 3), "seconds": .double(Double(key * 37 % 50) + 0.1),
+                "gain": .double(Double(key) / 8 - 5),
+                "plays": key % 10 == 0 ? .null : .int((key - 40) * 1_000_000_007 * (key % 3)),
+                "year": .int(1970 + key % 30), "isLive": key % 8 == 0 ? .null : .bool(key % 3 == 0),
+            ]
+            if key % 6 != 0 {
+                // Not in the order of the keys.
+                values["album"] = .objectID(ObjectID("Album", key % albumCount + 1))
+                values["album#order"] = .int((trackCount - key) * 16 + key % 2 * 2000)
+            }
+            try changes.insert(ObjectID("Track", key), values: values)
+        }
+        for key in 1...playCount {
+            // Every other key is left out.
+            try changes.insert(
+                ObjectID("Play", key * 2),
+                values: ["number": .int(key * 7 % 100), "track": .objectID(ObjectID("Track", key % trackCount + 1))])
+        }
+        for key in 1...listCount {
+            try changes.insert(
+                ObjectID("Playlist", key),
+                values: ["title": text(key), "owner": key == 3 ? .null : .objectID(ObjectID("Person", key % 2 + 1))])
+        }
+        for key in 1...tagCount { try changes.insert(ObjectID("Tag", key), values: [:]) }
+        changes.userMetadata = [
+            "title": .string("a sample"), "number": .int(42), "bytes": .data(Data([0, 1, 255])),
+            "list": .array([.string("one"), .string("two")]),
+        ]
+        return changes
+    }
+
+    private static func links(_ model: ManagedObjectModel) throws -> ChangeSet {
+        var changes = ChangeSet(model: model)
+        for key in 1...trackCount {
+            for tag in 1..<tagCount where (key + tag) % 4 == 0 {
+                try changes.add(Link(key, tag), to: RelationshipName("Track", "tags"))
+            }
+        }
+        for list in 1..<listCount {
+            for place in 0..<list * 6 {
+                let track = (place * 17 + list) % trackCount + 1
+                try changes.add(
+                    Link(list, track, order: 1000 - place * 3, inverseOrder: list * 5 % 7),
+                    to: RelationshipName("Playlist", "entries"))
+            }
+        }
+        for (one, other) in [(1, 2), (1, 4), (5, 2), (8, 7), (10, 1), (22, 23)] as [(Int64, Int64)] {
+            try changes.add(Link(one, other), to: RelationshipName("Person", "friends"))
+        }
+        return changes
+    }
+
+    /// Objects get versions above 1, and keys that are not used again.
+    private static func laterChanges(_ model: ManagedObjectModel) throws -> ChangeSet {
+        var changes = ChangeSet(model: model)
+        for key in Int64(1)...3 {
+            try changes.update(ObjectID("Playlist", key), version: 1, values: ["title": .string("renamed \(key)")])
+        }
+        for key in [40, 42, 44] as [Int64] { changes.delete(ObjectID("Play", key), version: 1) }
+        changes.delete(ObjectID("Tag", tagCount), version: 1)
+        return changes
+    }
+}

@@ -1,0 +1,26 @@
+public import RoostCore
+
+/// A store with known content, which the checks of reading read.
+///
+/// Types that cannot write bring one with their ``StoreFixture``, so that more than their refusals is checked; on all others the
+/// suite makes its own (``StandardSample``). A check says nothing about what a sample lacks: it should have several entities,
+/// subentities, attributes of every type, nulls, links of every kind, and more objects of one entity than a batch holds
+/// (`RecordBatch.capacityCount`).
+public struct StoreSample: Sendable {
+    /// Where the store is.
+    public let url: StoreURL
+    /// What it is opened with, in the place of the fixture's options.
+    public let options: StoreOptions
+    /// What it holds: its model, its objects with their versions, its links and the user's metadata.
+    public let content: ReferenceStore
+
+    /// Describes a store that exists and is closed.
+    ///
+    /// - Parameters:
+    ///   - url: Where the store is.
+    ///   - options: What it is opened with.
+    ///   - content: What it holds; commit to a ``ReferenceStore`` what the store's makers wrote.
+    public init(_ url: StoreURL, options: StoreOptions = StoreOptions(), holding content: ReferenceStore) {
+        (self.url, self.options, self.content) = (url, options, content)
+    }
+}

@@ -1,0 +1,28 @@
+import RoostConformance
+import RoostCore
+import Testing
+
+/// What a failure of lock-step printed for a store that leaves the links of deleted objects, word for word.
+func lockStepExample(on fixture: StoreFixture) throws {
+    let bench = try Workbench(fixture)
+    defer { bench.discard() }
+    let store = try bench.create()
+    var changes = ChangeSet(model: store.model)
+    try changes.insert(ObjectID("Node", 1), values: [:])
+    try changes.insert(ObjectID("Dog", 1), values: [:])
+    try changes.add(Link(1, 1), to: RelationshipName("Being", "keepers"))
+    _ = try store.commit(changes)
+    changes = ChangeSet(model: store.model)
+    changes.delete(ObjectID("Node", 1), version: 1)
+    let generation = try store.snapshot().recordedTally()?.generation ?? 0
+    let receipt = try store.commit(changes)
+    #expect(receipt.generation == generation + 1)
+    #expect(try store.snapshot().objects(of: "Being").map(\.id) == [ObjectID("Dog", 1)])
+    #expect(try store.snapshot().objects(of: "Being").map(\.version) == [1])
+    #expect(try store.snapshot().objects(of: "Being").map(\.values) == [[:]])
+    #expect(try store.snapshot().objects(of: "Node").map(\.id) == [])
+    #expect(try store.snapshot().objects(of: "Node").map(\.version) == [])
+    #expect(try store.snapshot().objects(of: "Node").map(\.values) == [])
+    #expect(try store.snapshot().allLinks(of: RelationshipName("Being", "keepers")) == [])
+    #expect(try store.snapshot().recordedTally()?.digest.description == "fa0ee780fb0642c9-1-0")
+}

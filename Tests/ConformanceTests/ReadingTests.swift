@@ -1,0 +1,76 @@
+import Roost
+import RoostConformance
+import RoostCore
+import Testing
+
+/// The checks of reading on types that cannot write and bring a sample.
+@Suite("Reading a sample", .enabled(if: StoreFixture.all.contains { $0.sample != nil }, "no type brings a sample"))
+struct ReadingTests {
+    private static let readers = StoreFixture.all.filter { $0.sample != nil }
+
+    @Test("is checked as it is written, without any capability to write", arguments: readers)
+    func runs(reader: StoreFixture) {
+        let checks = ConformanceCheck.all.filter { $0.group == "reading" }
+        #expect(!checks.isEmpty)
+        for check in checks { #expect(check.missingCapability(on: reader) == nil, "\(check)") }
+    }
+
+    @Test(
+        "shows what is wrong with a reader", arguments: readers,
+        [
+            (.losesLastRecord, ["reading.scan", "reading.batches", "reading.scan-after", "reading.digest"]),
+            (.dropsLastLink, ["reading.links", "reading.walk", "reading.digest"]),
+            (.miscounts, ["reading.fetch-order"]),
+            (.ignoresOrder, ["reading.fetch-order"]), (.forgetsPlaces, ["reading.links"]),
+        ] as [(FaultyStoreType.Fault, [String])])
+    func notices(reader: StoreFixture, fault: (fault: FaultyStoreType.Fault, checks: [String])) throws {
+        let faulty = StoreFixture(
+            FaultyStoreType(reader.type, fault.fault), keepsClosedStores: reader.keepsClosedStores,
+            sample: reader.sample)
+        for id in fault.checks {
+            let check = try #require(ConformanceCheck.named(id))
+            #expect(throws: ConformanceFailure.self, "\(id)") { try check.run(on: faulty) }
+        }
+    }
+
+    /// What a sample says is compared with the store, and not the other way round.
+    @Test("shows a sample that says something else than the store", arguments: readers)
+    func wrongSample(reader: StoreFixture) throws {
+        let make = try #require(reader.sample)
+        let wrong = StoreFixture(
+            reader.type,
+            sample: { directory in
+                let sample = try make(directory)
+                var content = sample.content
+                let model = content.model
+                var changes = ChangeSet(model: model)
+                changes.userMetadata["title"] = .string("another")
+                try changes.insert(ObjectID("Vacancy", 1), values: ["reason": "moved"])
+                try content.commit(changes)
+                return StoreSample(sample.url, options: sample.options, holding: content)
+            })
+        for id in ["reading.scan", "reading.describes-itself", "reading.digest", "reading.refuses-writing"] {
+            let check = try #require(ConformanceCheck.named(id))
+            #expect(throws: ConformanceFailure.self, "\(id)") { try check.run(on: wrong) }
+        }
+    }
+
+    @Test("has what its checks need to say something")
+    func standardSample() throws {
+        let content = try StandardSample.content.get()
+        let contents = content.contents
+        let objects = contents.objects.values.flatMap { $0 }
+        #expect(objects.count { $0.id.entity == "Play" } > 2 * RecordBatch.capacityCount)
+        #expect(objects.contains { $0.version > 1 })
+        for relationship in content.model.linkRelationships {
+            #expect((contents.links[relationship.number] ?? []).count > 3, "\(relationship.name)")
+        }
+        let types = Set(content.model.entities.flatMap { $0.attributes.map(\.type) })
+        #expect(
+            types.isSuperset(of: [
+                .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binaryData,
+                .uuid, .uri,
+            ]))
+        #expect(!content.userMetadata.isEmpty)
+    }
+}
