@@ -3,7 +3,7 @@
 SWIFT ?= swift
 OBJECTS ?= 100000
 SEED ?= 1
-LOCKSTEP_OPERATIONS ?= 1000000
+OPERATIONS ?= 1000000
 DEMO_DIRECTORY ?= .build/demo
 SOURCES = Package.swift Sources Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
@@ -27,18 +27,18 @@ strangers: setup
 
 # A long campaign: random operations on every type of store at once. ROOST_LOCKSTEP_SEED repeats one; the run prints its seed.
 faults: setup
-	ROOST_LOCKSTEP_OPERATIONS=$(LOCKSTEP_OPERATIONS) $(SWIFT) test --configuration release -Xswiftc -enable-testing \
+	ROOST_LOCKSTEP_OPERATIONS=$(OPERATIONS) $(SWIFT) test --configuration release -Xswiftc -enable-testing \
 		--filter 'ConformanceTests.LockStepTests/lockStep|ConformanceTests.FaultTests'
 
-# Roost beside programs in C, about ten minutes; `make bench QUICK=1` takes two, `make bench OPERATIONS="sqlite/scan lmdb"` has only
+# Roost beside programs in C, about ten minutes; `make bench QUICK=1` takes two, `make bench ONLY="sqlite/scan lmdb"` has only
 # these. A whole run is kept in Benchmarks/Results, from where README.md has its numbers.
-ifeq ($(QUICK)$(OPERATIONS),)
+ifeq ($(QUICK)$(ONLY),)
 BENCH_RESULTS = --json=Results/latest.json --markdown=Results/latest.md --svg=Results/latest.svg
 endif
 BENCH = cd Benchmarks && .build/release/RoostBenchmarks
 
 bench: bench-build
-	$(BENCH) $(if $(QUICK),--quick) $(BENCH_RESULTS) $(OPERATIONS)
+	$(BENCH) $(if $(QUICK),--quick) $(BENCH_RESULTS) $(ONLY)
 
 # Time per object and private memory, from few objects to LARGEST.
 bench-scaling: bench-build

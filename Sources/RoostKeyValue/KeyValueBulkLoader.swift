@@ -28,7 +28,7 @@ extension KeyValueStore {
 /// A bulk load in progress.
 final class KeyValueBulkLoader: BulkLoader {
     /// After so many bytes a load in parts commits one.
-    private static let partByteCount = 32 << 20
+    private static let partByteCount = 16 << 20
 
     private let store: KeyValueStore
     private let plan: StorePlan
