@@ -351,6 +351,9 @@ extension ConformanceCheck {
             }
             try expectEqual(
                 Set(error.conflicts.map(\.id)), [ObjectID("Tag", 1), ObjectID("Tag", 2)], "the objects in conflict")
+            try expectEqual(
+                error.conflicts.sorted { $0.id.key < $1.id.key }.map { $0.current?.version }, [2, nil],
+                "their current versions")
             try expectEqual(try store.view { try $0.objects(of: "Tag").map(\.id.key) }, [1], "the objects")
         },
         ConformanceCheck(

@@ -157,8 +157,17 @@ extension ConformanceCheck {
             let store = try bench.create()
             try store.change { changes in
                 for key in 1...9 { try changes.insert(ObjectID("Tag", Int64(key)), values: [:]) }
+                try changes.insert(ObjectID("Track", 2), values: [:])
+                try changes.insert(ObjectID("Dog", 2), values: [:])
             }
             try store.view { snapshot in
+                let mixed = [
+                    ObjectID("Track", 2), ObjectID("Tag", 2), ObjectID("Dog", 2), ObjectID("Tag", 1),
+                    ObjectID("Track", 2), ObjectID("Tag", 2),
+                ]
+                try expectEqual(
+                    try snapshot.objects(with: mixed).map(\.id), mixed,
+                    "IDs of several hierarchies, some asked for twice")
                 let asked: [Int64] = [7, 100, 2, 9, 1, 55, 3]
                 try expectEqual(
                     try snapshot.objects(with: asked.map { ObjectID("Tag", $0) }).map(\.id.key), [7, 2, 9, 1, 3],

@@ -72,9 +72,14 @@ extension ConformanceCheck {
                 try expectEqual(
                     try snapshot.targets(of: tracks, from: ObjectID("Playlist", 1)), [4, 2, 8, 6, 1, 3, 7, 9, 5],
                     "the tracks in order")
+                let sorted: [Int64] = [.min, -5, -5, 0, 70, 70, 70, 1 << 40, .max]
+                try expectEqual(try snapshot.allLinks(of: tracks).map(\.order), sorted, "the places")
                 try expectEqual(
-                    try snapshot.allLinks(of: tracks).map(\.order), [.min, -5, -5, 0, 70, 70, 70, 1 << 40, .max],
-                    "the places")
+                    try snapshot.drain(snapshot.links(of: tracks, from: ObjectID("Playlist", 1))).map(\.order), sorted,
+                    "the places, from the playlist")
+                try expectEqual(
+                    try snapshot.drain(snapshot.links(of: playlists, from: ObjectID("Track", 9))).map(\.inverseOrder),
+                    [1 << 40], "the place, from the track")
             }
         },
         linked("order-both-ends", "A relationship that is ordered at both ends keeps both orders.") { store in

@@ -199,6 +199,16 @@ extension ConformanceCheck {
                 _ = try bench.create { $0.typeOptions["no-such-option"] = "1" }
             }
             try expectEqual(try bench.files(), [], "nothing was made")
+            guard bench.fixture.keepsClosedStores else { return }
+            try bench.create().close()
+            try expectError(.invalidRequest, in: "opening with an unknown option") {
+                _ = try bench.open { $0.typeOptions["no-such-option"] = "1" }
+            }
+            var options = bench.fixture.options
+            options.typeOptions["no-such-option"] = "1"
+            try expectError(.invalidRequest, in: "reading metadata with an unknown option") {
+                _ = try bench.type.metadata(at: bench.url(), options: options)
+            }
         },
         ConformanceCheck(
             "opening.read-only.refuses",
@@ -303,6 +313,10 @@ extension ConformanceCheck {
         ) {
             bench in
             let store = try bench.create { $0.userMetadata = ["keep": .int(1), "go": .int(2), "change": .int(3)] }
+            // Asked before and after each commit: an answer that is kept would be stale.
+            try expectEqual(
+                try store.metadata().userMetadata, ["keep": .int(1), "go": .int(2), "change": .int(3)],
+                "the metadata before the first commit")
             try store.change { changes in
                 changes.userMetadata = ["go": nil, "change": .string("new"), "add": .bool(true), "absent": nil]
             }
@@ -334,8 +348,13 @@ extension ConformanceCheck {
             needs: [.persistence]
         ) {
             bench in
-            let store = try bench.create { $0.userMetadata = everyMetadataValue }
+            let store = try bench.create { $0.userMetadata = ["old": .int(1)] }
             let uuid = try store.metadata().storeUUID
+            // What a commit left counts, not what the store was created with.
+            try store.change { changes in
+                changes.userMetadata = everyMetadataValue.mapValues { .some($0) }
+                changes.userMetadata["old"] = .some(nil)
+            }
             for state in ["open", "closed"] {
                 let metadata = try bench.type.metadata(at: bench.url(), options: bench.fixture.options)
                 try expectEqual(metadata.storeUUID, uuid, "the UUID of the \(state) store")

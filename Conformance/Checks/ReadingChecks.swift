@@ -298,6 +298,7 @@ extension ConformanceCheck {
                 try expectError(.closed, in: "a count") { _ = try snapshot.count(FetchRequest(entity)) }
                 try expectError(.closed, in: "the last key") { _ = try snapshot.lastKey(of: entity) }
                 try expectError(.closed, in: "the tally") { _ = try snapshot.recordedTally() }
+                try expectError(.closed, in: "the user's metadata") { _ = try snapshot.userMetadata() }
                 try expectError(.closed, in: "a cursor") { _ = try records.next(into: &batch) }
                 snapshot.close()
             }

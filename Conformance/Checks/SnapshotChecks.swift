@@ -12,6 +12,9 @@ extension ConformanceCheck {
             let before = try StoreContents(of: snapshot)
             let tally = try snapshot.recordedTally()
             let metadata = try snapshot.userMetadata()
+            // Nothing is read from this one before the change: a view that begins with its first read would show.
+            let unread = try store.snapshot()
+            defer { unread.close() }
             try store.change { changes in
                 changes.userMetadata = ["later": .string("later")]
                 for key in Int64(1)...10 { changes.delete(ObjectID("Track", key), version: 1) }
@@ -22,7 +25,12 @@ extension ConformanceCheck {
                 try changes.remove(Link(1, 12), from: RelationshipName("Tag", "tagged"))
                 try changes.add(Link(1, 30), to: RelationshipName("Tag", "tagged"))
             }
+            try expectEqual(
+                try unread.targets(of: RelationshipName("Tag", "tagged"), from: ObjectID("Tag", 1)), Array(1...20),
+                "the links of a snapshot that was not read before")
+            try expectEqual(try StoreContents(of: unread), before, "a snapshot that was not read before")
             try expectEqual(try StoreContents(of: snapshot), before, "the contents as they were")
+            try expectEqual(try snapshot.count(FetchRequest("Track")), 20, "the count as it was")
             try expectEqual(try snapshot.recordedTally(), tally, "the tally as it was")
             try expectEqual(try snapshot.userMetadata(), metadata, "the user's metadata as they were")
             try expectEqual(
@@ -85,16 +93,23 @@ extension ConformanceCheck {
             // Every commit writes its number into all ten objects: a mixture would show.
             try store.change { changes in
                 for key in Int64(1)...10 { try changes.insert(ObjectID("Everything", key), values: ["i64": 0]) }
+                changes.userMetadata["round"] = .int(0)
             }
             let readers = (0..<3).map { _ in
                 Background { () -> Int in
                     var (last, rounds) = (Int64(0), 0)
                     while rounds < 3 || !stop.withLock({ $0 }) {
-                        let numbers = try store.view { try $0.objects(of: "Everything").map { $0.values["i64"] } }
+                        let (numbers, metadata) = try store.view { snapshot in
+                            (
+                                try snapshot.objects(of: "Everything").map { $0.values["i64"] },
+                                try snapshot.userMetadata()
+                            )
+                        }
                         guard numbers.count == 10, Set(numbers).count == 1, case .int(let number)?? = numbers.first
                         else {
                             throw Mismatch(expected: "ten objects of one commit", actual: "\(numbers)")
                         }
+                        try expectEqual(metadata["round"], .int(number), "the metadata of the same commit")
                         try expect(number >= last, "no older state after a newer", otherwise: "\(number) after \(last)")
                         last = number
                         rounds += 1
@@ -110,6 +125,7 @@ extension ConformanceCheck {
                             try changes.update(
                                 ObjectID("Everything", key), version: round, values: ["i64": .int(Int64(round))])
                         }
+                        changes.userMetadata["round"] = .int(Int64(round))
                     }
                 }
             }
@@ -330,6 +346,7 @@ extension ConformanceCheck {
     {
         let tagged = RelationshipName("Tag", "tagged")
         try expectError(.closed, in: "recordedTally()") { _ = try snapshot.recordedTally() }
+        try expectError(.closed, in: "userMetadata()") { _ = try snapshot.userMetadata() }
         try expectError(.closed, in: "lastKey(of:)") { _ = try snapshot.lastKey(of: "Tag") }
         try expectError(.closed, in: "records(of:after:)") { _ = try snapshot.objects(of: "Track") }
         try expectError(.closed, in: "records(with:)") { _ = try snapshot.objects(with: [ObjectID("Track", 1)]) }
