@@ -65,7 +65,7 @@ extension ConformanceCheck {
         ) { bench in
             let whole = try filledStore(bench)
             let other = try bench.create(name: "other")
-            for number in Int64(1)...19 { _ = try other.commit(try CrashWorkload.transaction(number)) }
+            for number in Int64(1)...19 { _ = try other.commit(try bench.transaction(number)) }
             try other.close()
             let theirs = try require(bench.bytes(of: bench.url("other").path), "the other store's bytes")
             let middle = min(whole.bytes.count, theirs.count) / 8192 * 4096
@@ -115,7 +115,7 @@ extension ConformanceCheck {
 /// A closed store with objects, values and links of many kinds: what it held, and its file.
 private func filledStore(_ bench: Workbench) throws -> (contents: StoreContents, bytes: [UInt8]) {
     let store = try bench.create(name: "whole") { $0.userMetadata = ConformanceCheck.everyMetadataValue }
-    for number in Int64(1)...12 { _ = try store.commit(try CrashWorkload.transaction(number)) }
+    for number in Int64(1)...12 { _ = try store.commit(try bench.transaction(number)) }
     let contents = try store.contents()
     try store.close()
     return (contents, try require(bench.bytes(of: bench.url("whole").path), "the store's bytes"))

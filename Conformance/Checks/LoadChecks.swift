@@ -8,8 +8,8 @@ extension ConformanceCheck {
             "bulk.equals-commits",
             "A bulk load gives the same contents, digest and answers as commits of the same data."
         ) { bench in
-            let model = try SampleGraph.model.get()
-            let graph = try SampleGraph(seed: 11, objectCount: 400)
+            let graph = try bench.sampleGraph(seed: 11, objectCount: 400)
+            let model = graph.model
             let (loaded, committed) = (
                 try bench.create(model, name: "loaded"), try bench.create(model, name: "committed")
             )
@@ -214,8 +214,8 @@ extension ConformanceCheck {
         ConformanceCheck(
             "bulk.unpublished", "A store that is not published yet loads, closes and moves to its name.", needs: [.file]
         ) { bench in
-            let model = try SampleGraph.model.get()
-            let graph = try SampleGraph(seed: 5, objectCount: 300)
+            let graph = try bench.sampleGraph(seed: 5, objectCount: 300)
+            let model = graph.model
             let store = try bench.create(model, name: "hidden") { $0.isUnpublished = true }
             _ = try graph.load(into: store)
             let before = try store.contents()
@@ -464,8 +464,8 @@ extension ConformanceCheck {
             "digest.reference", "The digest is the one that the record and link hashes of RoostCore make.",
             needs: [.digest]
         ) { bench in
-            let model = try SampleGraph.model.get()
-            let graph = try SampleGraph(seed: 77, objectCount: 200)
+            let graph = try bench.sampleGraph(seed: 77, objectCount: 200)
+            let model = graph.model
             let store = try bench.create(model)
             try graph.commit(into: store, objectsPerCommit: 50)
             try expectEqual(try bench.reopen(store).recordedTally().digest, graph.digest, "the digest")

@@ -43,7 +43,7 @@ extension ConformanceCheck {
         ConformanceCheck(
             "opening.create.already-exists",
             "Creating where a store is fails with `alreadyExists` and leaves that store alone.",
-            needs: [.file]
+            needs: [.persistence]
         ) { bench in
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
@@ -176,7 +176,7 @@ extension ConformanceCheck {
             try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
             let before = try store.contents()
             try store.close()
-            let other = try ConformanceModel.changed.get()
+            let other = try ConformanceModel.changed(for: bench.fixture)
             try expectError(.modelMismatch, in: "opening with another model") {
                 _ = try bench.open { $0.model = other }
             }
@@ -288,7 +288,7 @@ extension ConformanceCheck {
             try expectEqual(metadata.type, bench.type.name, "the type")
             try expect(metadata.formatVersion >= 1, "the format version is at least 1")
             try expect(bench.model.isCompatible(with: metadata), "the model is compatible with the store")
-            let other = try ConformanceModel.changed.get()
+            let other = try ConformanceModel.changed(for: bench.fixture)
             try expect(!other.isCompatible(with: metadata), "another model is not compatible with the store")
         },
         ConformanceCheck("metadata.uuid.given", "A store gets the UUID it is created with, and keeps it.") { bench in

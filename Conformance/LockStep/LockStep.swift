@@ -51,7 +51,7 @@ public enum LockStep {
         var summary = Summary()
         var failure: LockStepReplay.Failure?
         do throws(StoreError) {
-            let model = try ConformanceModel.standard.get()
+            let model = try ConformanceModel.standard(for: fixtures)
             var replay = LockStepReplay(on: fixtures, model)
             defer { replay.discard() }
             var generator = LockStepGenerator(seed: seed)
@@ -216,7 +216,7 @@ struct LockStepReplay {
     static func failure(
         of operations: [LockStepOperation], on fixtures: [StoreFixture], comparingAll: Bool
     ) -> Failure? {
-        guard case .success(let model) = ConformanceModel.standard else { return nil }
+        guard let model = try? ConformanceModel.standard(for: fixtures) else { return nil }
         var replay = LockStepReplay(on: fixtures, model)
         defer { replay.discard() }
         for operation in operations {

@@ -54,11 +54,11 @@ public final class ConformancePeer {
         case "held":
             guard let held else { throw Self.misuse("no snapshot is held") }
             return ["\(try number(in: held, closing: false))"]
-        case "commit": _ = try opened().commit(try CrashWorkload.transaction(try integer(arguments, 0)))
+        case "commit": try commit(try integer(arguments, 0))
         case "commits":
             // Until somebody kills the process.
             for number in try integer(arguments, 0)... {
-                _ = try opened().commit(try CrashWorkload.transaction(number))
+                try commit(number)
                 try answer("acked \(number)")
             }
         case "update":
@@ -108,8 +108,17 @@ public final class ConformancePeer {
         }
         store =
             creating
-            ? try type.create(url, model: try CrashWorkload.model, options: options)
+            ? try type.create(url, model: try model(for: type), options: options)
             : try type.open(url, options: options)
+    }
+
+    private func model(for type: any PersistentStoreType) throws(StoreError) -> ManagedObjectModel {
+        try ConformanceModel.standard(for: [StoreFixture(type)])
+    }
+
+    private func commit(_ number: Int64) throws {
+        let store = try opened()
+        _ = try store.commit(try CrashWorkload.transaction(number, in: store.model))
     }
 
     private func opened() throws -> any PersistentStore {

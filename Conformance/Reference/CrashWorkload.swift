@@ -13,9 +13,16 @@ public enum CrashWorkload {
     public static var model: ManagedObjectModel { get throws(StoreError) { try ConformanceModel.standard.get() } }
 
     /// What transaction `n` (1, 2, …) changes, after all before it.
-    public static func transaction(_ n: Int64) throws(StoreError) -> ChangeSet {
+    ///
+    /// - Parameters:
+    ///   - n: The number.
+    ///   - model: The model of the stores, if it is not ``model``.
+    public static func transaction(
+        _ n: Int64, in model: ManagedObjectModel? = nil
+    ) throws(StoreError) -> ChangeSet {
         precondition(n > 0, "transactions count from 1")
-        var changes = ChangeSet(model: try model)
+        var changes: ChangeSet
+        if let model { changes = ChangeSet(model: model) } else { changes = ChangeSet(model: try Self.model) }
         var random = SeededGenerator(seed: UInt64(n))
         if n == 1 { try changes.insert(ObjectID("Playlist", 1), values: [:]) }
         try changes.insert(ObjectID("Track", n), values: ["title": .string(SampleGraph.words(3, &random))])
@@ -50,12 +57,15 @@ public enum CrashWorkload {
         public private(set) var number: Int64 = 0
 
         /// The state of an empty store.
-        public init() throws(StoreError) { reference = ReferenceStore(model: try CrashWorkload.model) }
+        public init() throws(StoreError) { self.init(model: try CrashWorkload.model) }
+
+        /// The state of an empty store of a model.
+        public init(model: ManagedObjectModel) { reference = ReferenceStore(model: model) }
 
         /// Goes on until transaction `number`, which must not be behind.
         public mutating func advance(to number: Int64) throws {
             while self.number < number {
-                try reference.commit(try CrashWorkload.transaction(self.number + 1))
+                try reference.commit(try CrashWorkload.transaction(self.number + 1, in: reference.model))
                 self.number += 1
             }
         }

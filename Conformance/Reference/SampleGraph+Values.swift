@@ -2,69 +2,72 @@ internal import Foundation
 public import RoostCore
 
 extension SampleGraph {
-    static func makeModel() throws(StoreError) -> ManagedObjectModel {
+    static func makeModel(hasConstraints: Bool = true) throws(StoreError) -> ManagedObjectModel {
         try ManagedObjectModel(
-            entities: [
-                EntityDescription(
-                    "Party", isAbstract: true, attributes: [.init("name", .string), .init("joined", .date)],
-                    fetchIndexes: [FetchIndexDescription("by_name", on: "name")]),
-                EntityDescription(
-                    "Artist", superentity: "Party", attributes: [.init("biography", .string), .init("homepage", .uri)],
-                    relationships: [.toMany("albums", "Album", inverse: "artist", deleteRule: .cascade)]),
-                EntityDescription(
-                    "Listener", superentity: "Party",
-                    attributes: [
-                        .init("email", .string),
-                        .init(
-                            "address", .composite,
-                            elements: [
-                                .init("street", .string), .init("city", .string),
-                                .init(
-                                    "position", .composite, elements: [.init("north", .double), .init("east", .double)]),
-                            ]),
-                    ],
-                    relationships: [
-                        .toMany("friends", "Listener", inverse: "friends"),
-                        .toMany("playlists", "Playlist", inverse: "owner"),
-                    ],
-                    uniquenessConstraints: [["email"]]),
-                EntityDescription(
-                    "Album",
-                    attributes: [
-                        .init("title", .string), .init("released", .date), .init("price", .decimal),
-                        .init("cover", .binaryData), .init("catalogue", .uuid),
-                    ],
-                    relationships: [
-                        .toOne("artist", "Artist", inverse: "albums"),
-                        .toMany("tracks", "Track", inverse: "album", isOrdered: true),
-                    ],
-                    fetchIndexes: [FetchIndexDescription("by_title", on: "title")]),
-                EntityDescription(
-                    "Track",
-                    attributes: [
-                        .init("title", .string), .init("seconds", .double), .init("plays", .integer64),
-                        .init("rating", .integer16),
-                        .init("year", .integer32), .init("gain", .float), .init("explicit", .boolean),
-                    ],
-                    relationships: [
-                        .toOne("album", "Album", inverse: "tracks"), .toMany("genres", "Genre", inverse: "tracks"),
-                        .toMany("playlists", "Playlist", inverse: "tracks"),
-                    ], fetchIndexes: [FetchIndexDescription("by_year", on: "year", "title")]),
-                EntityDescription(
-                    "Genre", attributes: [.init("name", .string)],
-                    relationships: [.toMany("tracks", "Track", inverse: "genres")],
-                    uniquenessConstraints: [["name"]]),
-                EntityDescription(
-                    "Playlist", attributes: [.init("title", .string)],
-                    relationships: [
-                        .toMany("tracks", "Track", inverse: "playlists", isOrdered: true),
-                        .toOne("owner", "Listener", inverse: "playlists"),
-                    ]),
-                EntityDescription(
-                    "Specimen", attributes: ConformanceModel.everyAttribute,
-                    relationships: [.toOne("relative", "Party"), .toMany("picks", "Track")]),
-            ], versionIdentifiers: ["sample 1"])
+            entities: entities.map { hasConstraints ? $0 : ConformanceModel.withoutConstraints($0) },
+            versionIdentifiers: ["sample 1"])
     }
+
+    private static let entities: [EntityDescription] = [
+        EntityDescription(
+            "Party", isAbstract: true, attributes: [.init("name", .string), .init("joined", .date)],
+            fetchIndexes: [FetchIndexDescription("by_name", on: "name")]),
+        EntityDescription(
+            "Artist", superentity: "Party", attributes: [.init("biography", .string), .init("homepage", .uri)],
+            relationships: [.toMany("albums", "Album", inverse: "artist", deleteRule: .cascade)]),
+        EntityDescription(
+            "Listener", superentity: "Party",
+            attributes: [
+                .init("email", .string),
+                .init(
+                    "address", .composite,
+                    elements: [
+                        .init("street", .string), .init("city", .string),
+                        .init(
+                            "position", .composite, elements: [.init("north", .double), .init("east", .double)]),
+                    ]),
+            ],
+            relationships: [
+                .toMany("friends", "Listener", inverse: "friends"),
+                .toMany("playlists", "Playlist", inverse: "owner"),
+            ],
+            uniquenessConstraints: [["email"]]),
+        EntityDescription(
+            "Album",
+            attributes: [
+                .init("title", .string), .init("released", .date), .init("price", .decimal),
+                .init("cover", .binaryData), .init("catalogue", .uuid),
+            ],
+            relationships: [
+                .toOne("artist", "Artist", inverse: "albums"),
+                .toMany("tracks", "Track", inverse: "album", isOrdered: true),
+            ],
+            fetchIndexes: [FetchIndexDescription("by_title", on: "title")]),
+        EntityDescription(
+            "Track",
+            attributes: [
+                .init("title", .string), .init("seconds", .double), .init("plays", .integer64),
+                .init("rating", .integer16),
+                .init("year", .integer32), .init("gain", .float), .init("explicit", .boolean),
+            ],
+            relationships: [
+                .toOne("album", "Album", inverse: "tracks"), .toMany("genres", "Genre", inverse: "tracks"),
+                .toMany("playlists", "Playlist", inverse: "tracks"),
+            ], fetchIndexes: [FetchIndexDescription("by_year", on: "year", "title")]),
+        EntityDescription(
+            "Genre", attributes: [.init("name", .string)],
+            relationships: [.toMany("tracks", "Track", inverse: "genres")],
+            uniquenessConstraints: [["name"]]),
+        EntityDescription(
+            "Playlist", attributes: [.init("title", .string)],
+            relationships: [
+                .toMany("tracks", "Track", inverse: "playlists", isOrdered: true),
+                .toOne("owner", "Listener", inverse: "playlists"),
+            ]),
+        EntityDescription(
+            "Specimen", attributes: ConformanceModel.everyAttribute,
+            relationships: [.toOne("relative", "Party"), .toMany("picks", "Track")]),
+    ]
 
     /// A value for every stored attribute of an entity, at random or at a limit of its type.
     ///

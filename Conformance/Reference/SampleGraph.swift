@@ -16,10 +16,15 @@ public struct SampleGraph: Sendable {
     private let counts: Counts
 
     /// Describes a library of about the usual proportions; 10 objects is the least.
-    public init(seed: UInt64, objectCount: Int) throws(StoreError) {
+    ///
+    /// - Parameters:
+    ///   - seed: What everything follows from.
+    ///   - objectCount: How many objects there are.
+    ///   - hasConstraints: Whether the model has uniqueness constraints, which the objects keep in any case.
+    public init(seed: UInt64, objectCount: Int, hasConstraints: Bool = true) throws(StoreError) {
         self.seed = seed
         self.objectCount = max(10, objectCount)
-        model = try Self.model.get()
+        model = try hasConstraints ? Self.model.get() : Self.makeModel(hasConstraints: false)
         counts = Counts(self.objectCount)
     }
 

@@ -38,8 +38,9 @@ extension ConformanceCheck {
             try store.view { try expect(try $0.recordedTally() == nil, "no tally is recorded") }
         case .uniquenessConstraints:
             try expectError(.unsupported, in: "creating a store whose model has uniqueness constraints") {
-                _ = try bench.create()
+                _ = try bench.create(try ConformanceModel.standard.get())
             }
+            try expectEqual(try bench.files(), [], "nothing was made")
         case .multipleProcesses:
             let store = try bench.create()
             // Refused, or the very same store for the threads of this process.

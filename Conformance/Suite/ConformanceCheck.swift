@@ -36,12 +36,15 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
         self.body = body
     }
 
+    private var isAboutProcesses: Bool { id.hasPrefix("processes.") }
+
     /// The first capability the check needs that the fixture's stores lack; nil when the check runs as it is written.
     public func missingCapability(on fixture: StoreFixture) -> StoreCapability? {
         needs.first { capability in
             switch capability {
             // Within one process a store that is kept under its name is as good as a persistent one.
-            case .persistence where fixture.keepsClosedStores: false
+            case .persistence where fixture.keepsClosedStores && !isAboutProcesses:
+                false
             // What only reads runs on the sample that a type brings.
             case .writing where stores == .sample && fixture.sample != nil: false
             default: !fixture.capabilities.contains(capability)

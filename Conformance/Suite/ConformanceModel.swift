@@ -6,10 +6,31 @@ public enum ConformanceModel {
     public static let standard: Result<ManagedObjectModel, StoreError> = build(standardEntities)
 
     /// `standard` with one attribute more: not compatible with it.
-    public static let changed: Result<ManagedObjectModel, StoreError> = {
+    public static let changed: Result<ManagedObjectModel, StoreError> = build(changedEntities)
+
+    private static let unconstrained = build(standardEntities.map(withoutConstraints))
+    private static let changedUnconstrained = build(changedEntities.map(withoutConstraints))
+
+    /// ``standard``, or the same without uniqueness constraints where one of the fixtures cannot keep them.
+    public static func standard(for fixtures: [StoreFixture]) throws(StoreError) -> ManagedObjectModel {
+        try (fixtures.allSatisfy(\.keepsConstraints) ? standard : unconstrained).get()
+    }
+
+    /// ``changed``, or the same without uniqueness constraints where the fixture cannot keep them.
+    static func changed(for fixture: StoreFixture) throws(StoreError) -> ManagedObjectModel {
+        try (fixture.keepsConstraints ? changed : changedUnconstrained).get()
+    }
+
+    static func withoutConstraints(_ entity: EntityDescription) -> EntityDescription {
+        var entity = entity
+        entity.uniquenessConstraints = []
+        return entity
+    }
+
+    private static let changedEntities: [EntityDescription] = {
         var entities = standardEntities
         entities[0].attributes.append(.init("added", .integer64))
-        return build(entities)
+        return entities
     }()
 
     private static func build(_ entities: [EntityDescription]) -> Result<ManagedObjectModel, StoreError> {

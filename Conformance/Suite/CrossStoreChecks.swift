@@ -15,8 +15,10 @@ public enum CrossStoreChecks {
                 from.discard()
                 to.discard()
             }
-            let model = try SampleGraph.model.get()
-            let graph = try SampleGraph(seed: seed, objectCount: objectCount)
+            let graph = try SampleGraph(
+                seed: seed, objectCount: objectCount, hasConstraints: source.keepsConstraints && target.keepsConstraints
+            )
+            let model = graph.model
             let metadata = ConformanceCheck.everyMetadataValue
             let original = try from.create(model) { $0.userMetadata = metadata }
             try graph.load(into: original)

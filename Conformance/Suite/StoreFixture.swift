@@ -52,6 +52,8 @@ public struct StoreFixture: Sendable, CustomStringConvertible {
 
     /// What the stores can do.
     public var capabilities: StoreCapabilities { type.capabilities }
+    /// Whether models may have uniqueness constraints.
+    var keepsConstraints: Bool { capabilities.contains(.uniquenessConstraints) }
     /// The name.
     public var description: String { name }
 }

@@ -18,7 +18,7 @@ public final class Workbench {
     /// Makes an empty directory for a run.
     public init(_ fixture: StoreFixture) throws {
         self.fixture = fixture
-        model = try ConformanceModel.standard.get()
+        model = try ConformanceModel.standard(for: [fixture])
         directory =
             FileManager.default.temporaryDirectory
             .appendingPathComponent("roost-conformance-\(UUID().uuidString)").path
@@ -33,6 +33,16 @@ public final class Workbench {
         let url = fixture.makeURL(directory, name)
         if !urls.contains(url) { urls.append(url) }
         return url
+    }
+
+    /// The transaction with this number, for stores of ``model``.
+    func transaction(_ number: Int64) throws(StoreError) -> ChangeSet {
+        try CrashWorkload.transaction(number, in: model)
+    }
+
+    /// A library whose model the stores can keep.
+    func sampleGraph(seed: UInt64, objectCount: Int) throws(StoreError) -> SampleGraph {
+        try SampleGraph(seed: seed, objectCount: objectCount, hasConstraints: fixture.keepsConstraints)
     }
 
     /// Creates an empty store.
