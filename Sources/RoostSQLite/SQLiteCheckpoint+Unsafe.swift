@@ -27,20 +27,16 @@ struct CheckpointPatience {
 }
 
 extension SQLiteConnection {
-    /// Moves the write-ahead log into the database; false when a lock prevented it.
+    /// Moves the write-ahead log into the database and empties it (TRUNCATE); false when a lock prevented it.
     ///
-    /// SQLite before 3.51.3 can lose data when a checkpoint runs beside a commit. TRUNCATE and RESTART take the writer's lock
-    /// themselves, so that nobody commits meanwhile, but where they do not get the lock SQLite goes on as PASSIVE, without. Here it
-    /// does not: the checkpoint is interrupted before it moves the first page.
+    /// SQLite before 3.51.3 can lose data when a checkpoint runs beside a commit. TRUNCATE takes the writer's lock itself, so that
+    /// nobody commits meanwhile, but where it does not get the lock SQLite goes on as PASSIVE, without. Here it does not: the
+    /// checkpoint is interrupted before it moves the first page.
     ///
-    /// - Parameters:
-    ///   - patience: How long to wait for a writer, and for readers of older states; the time is spent at most once.
-    ///   - truncating: Whether the log's file is emptied (TRUNCATE). Otherwise the next commit begins the log anew in the space it
-    ///     has (RESTART), which costs a flush much less than making the file longer again.
-    /// - Returns: Whether all of the log is in the database now. If not, nothing was lost and the log is as good as before.
+    /// - Parameter patience: How long to wait for a writer, and for readers of older states; the time is spent at most once.
+    /// - Returns: Whether the log is empty now. If not, nothing was lost and the log is as good as before.
     /// - Throws: What the file system does.
-    func checkpoint(patience: Duration, truncating: Bool = true) throws(StoreError) -> Bool {
-        let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART
+    func checkpoint(patience: Duration) throws(StoreError) -> Bool {
         var context = CheckpointPatience(handle: handle, deadline: ContinuousClock.now + patience)
         let (code, reset) = withUnsafeMutablePointer(to: &context) { context in
             // SAFETY: the handler is replaced before `context` goes.
@@ -52,7 +48,7 @@ extension SQLiteConnection {
             // Without the handler a writer would be waited for, and the checkpoint would go on without its lock.
             let code =
                 set == SQLITE_OK
-                ? sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil) : set
+                ? sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil) : set
             // Takes the handler's place.
             return (code, sqlite3_busy_timeout(handle, busyMilliseconds))
         }

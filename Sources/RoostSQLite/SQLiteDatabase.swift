@@ -199,9 +199,8 @@ final class SQLiteDatabase: SQLDatabase {
         let byteCount = writer.logFrameCount * pageSizeBytes
         guard byteCount >= state.withLock({ $0.checkpointByteCount }) else { return }
         do throws(StoreError) {
-            let isLarge = byteCount >= Self.largeLogByteCount
             let isDone = try writer.checkpoint(
-                patience: isLarge ? .seconds(1) : .milliseconds(20), truncating: isLarge)
+                patience: byteCount < Self.largeLogByteCount ? .milliseconds(20) : .seconds(1))
             let next = isDone ? Self.checkpointByteCount : byteCount + Self.checkpointByteCount
             state.withLock { $0.checkpointByteCount = next }
         } catch {

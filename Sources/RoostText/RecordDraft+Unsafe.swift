@@ -21,7 +21,8 @@ final class RecordDraft {
     @exclusivity(unchecked) private var tail: UnsafeMutableRawBufferPointer
     @exclusivity(unchecked) private var tailByteCount = 0
     @exclusivity(unchecked) private var parts: [Part]
-    @exclusivity(unchecked) private var stamp = 0
+    /// The number of the record, one more with each ``begin(_:)``.
+    @exclusivity(unchecked) private(set) var stamp = 0
     @exclusivity(unchecked) private var layout: RecordLayout?
 
     /// - Parameter layouts: Those of the records that are going to be made.

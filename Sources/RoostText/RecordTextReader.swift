@@ -83,7 +83,6 @@ public struct RecordTextReader {
     let entityNames: JSONNameTable
     let plans: [Plan]
     let draft: RecordDraft
-    private var stamp = 0
 
     /// Makes a reader of the records of a model.
     public init(model: ManagedObjectModel) {
@@ -122,7 +121,6 @@ public struct RecordTextReader {
     public mutating func readMembers(
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch
     ) throws(StoreError) {
-        stamp += 1
         let plan = plans[entity]
         let layout = plan.layout
         draft.begin(layout)
@@ -160,8 +158,8 @@ public struct RecordTextReader {
             guard let index = node.index(of: reader, after: previous) else {
                 throw unknown(reader, node.names.names, header)
             }
-            guard node.stamps[index] != stamp else { throw reader.repeatedKey }
-            node.stamps[index] = stamp
+            guard node.stamps[index] != draft.stamp else { throw reader.repeatedKey }
+            node.stamps[index] = draft.stamp
             previous = index
             let member = node.members[index]
             guard member >= 0 else {

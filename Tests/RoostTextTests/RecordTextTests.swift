@@ -33,6 +33,21 @@ struct RecordTextTests {
 
     // MARK: Exactness
 
+    @Test("a copy of a reader reads in turn with the one it was made of")
+    func copies() throws {
+        var first = RecordTextReader(model: model)
+        var second = first
+        let entity = try model.requireEntity("Thing").number
+        var batch = RecordBatch(model: model)
+        for key in 1...3 {
+            var tokens = makeReader(Array("{\"id\":\(2 * key - 1)}".utf8), chunk: 50)
+            try first.read(entity, from: &tokens, into: &batch)
+            tokens = makeReader(Array("{\"id\":\(2 * key)}".utf8), chunk: 50)
+            try second.read(entity, from: &tokens, into: &batch)
+        }
+        #expect((0..<batch.count).map { batch.key(at: $0) } == [1, 2, 3, 4, 5, 6])
+    }
+
     @Test("random records come back byte for byte, whatever the chunks", arguments: 0..<40)
     func randomRecords(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)

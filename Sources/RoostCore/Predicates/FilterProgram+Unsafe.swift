@@ -35,17 +35,16 @@ final class FilterProgram: @unchecked Sendable {
     ///   - model: The model of the records.
     init(_ nodes: [RecordFilter.Node?], model: ManagedObjectModel) {
         var starts: [Int] = []
-        var tests: [Test] = []
-        var constants: [PredicateConstant] = []
+        // One for all entities: a hierarchy has many, and what they add must not be copied for each.
+        var compiler = Compiler(model: model)
         for (number, node) in nodes.enumerated() {
-            var compiler = Compiler(entity: model.entities[number], model: model, tests: tests, constants: constants)
+            compiler.number = number
             starts.append(
                 node.map { compiler.add($0, whenTrue: Self.accepted, whenFalse: Self.rejected) } ?? Self.rejected)
-            (tests, constants) = (compiler.tests, compiler.constants)
         }
-        self.tests = PlainArray(tests)
+        tests = PlainArray(compiler.tests)
         self.starts = PlainArray(starts)
-        self.constants = constants
+        constants = compiler.constants
     }
 
     /// Whether a record meets the predicate of its entity.
@@ -89,12 +88,17 @@ final class FilterProgram: @unchecked Sendable {
         }
     }
 
-    /// Compiles the predicate of one entity.
+    /// Compiles the predicates of the entities, one after the other.
     private struct Compiler {
-        let entity: ManagedObjectModel.Entity
         let model: ManagedObjectModel
-        var tests: [Test]
-        var constants: [PredicateConstant]
+        /// The number of the entity whose predicate is compiled.
+        var number = 0
+        private(set) var tests: [Test] = []
+        private(set) var constants: [PredicateConstant] = []
+
+        private var entity: ManagedObjectModel.Entity { model.entities[number] }
+
+        init(model: ManagedObjectModel) { self.model = model }
 
         /// Adds the tests of a part, behind those that follow it; returns the position of its first.
         mutating func add(_ node: RecordFilter.Node, whenTrue: Int, whenFalse: Int) -> Int {
