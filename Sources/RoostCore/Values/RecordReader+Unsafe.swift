@@ -14,7 +14,7 @@ public struct RecordReader {
     @usableFromInline unowned(unsafe) let unownedModel: ManagedObjectModel.Resolved
 
     /// How the record is laid out.
-    @inlinable public var layout: RecordLayout { unownedModel.shapes[entityNumber].layout }
+    @inlinable public var layout: RecordLayout { unownedModel.shape(entityNumber).layout }
     /// The model whose layouts apply.
     @inlinable var model: ManagedObjectModel { ManagedObjectModel(resolved: unownedModel) }
 
@@ -88,7 +88,7 @@ extension RecordReader {
     @inlinable
     public var entityNumber: Int { Int(Self.load(bytes, RecordLayout.Header.entity, as: UInt16.self)) }
     /// The number of the root of the hierarchy of the object's entity.
-    package var rootNumber: Int { unownedModel.shapes[entityNumber].root }
+    package var rootNumber: Int { unownedModel.shape(entityNumber).root }
     /// How often the object was written: 1 after its insertion, one more after each update.
     @inlinable
     public var version: UInt32 { Self.load(bytes, RecordLayout.Header.version, as: UInt32.self) }

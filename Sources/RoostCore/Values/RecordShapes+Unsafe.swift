@@ -38,3 +38,12 @@ final class RecordShapes: @unchecked Sendable {
 
     deinit { shapes.deallocate() }
 }
+
+extension ManagedObjectModel.Resolved {
+    /// The shape of an entity's records; the number of a record that follows another model is a mistake of the program.
+    @inlinable
+    func shape(_ entity: Int) -> RecordShapes.Shape {
+        precondition(entity < shapes.count, "the record follows another model than the batch or reader it is in")
+        return shapes[entity]
+    }
+}
