@@ -19,7 +19,7 @@ extension ConformanceCheck {
             for place in places where place < whole.bytes.count {
                 var bytes = whole.bytes
                 bytes[place] ^= UInt8(1 << random.below(8))
-                try expectNoticed(bench, bytes, whole.contents, "byte \(place) of \(whole.bytes.count) changed")
+                try expectNoticed(bench, bytes, whole, "byte \(place) of \(whole.bytes.count) changed")
             }
         },
         ConformanceCheck(
@@ -32,7 +32,7 @@ extension ConformanceCheck {
             for block in stride(from: 0, to: blocks, by: max(1, blocks / 40)) {
                 var bytes = whole.bytes
                 for place in (block * 4096)..<min(bytes.count, (block + 1) * 4096) { bytes[place] = 0 }
-                try expectNoticed(bench, bytes, whole.contents, "block \(block) of \(blocks) is zeros")
+                try expectNoticed(bench, bytes, whole, "block \(block) of \(blocks) is zeros")
             }
         },
         ConformanceCheck(
@@ -44,9 +44,9 @@ extension ConformanceCheck {
             for part in 0..<24 {
                 let count = whole.bytes.count * part / 24 + part
                 try expectNoticed(
-                    bench, Array(whole.bytes.prefix(count)), whole.contents, "\(count) of \(whole.bytes.count) bytes")
+                    bench, Array(whole.bytes.prefix(count)), whole, "\(count) of \(whole.bytes.count) bytes")
             }
-            try expectNoticed(bench, Array(whole.bytes.dropLast()), whole.contents, "the last byte is missing")
+            try expectNoticed(bench, Array(whole.bytes.dropLast()), whole, "the last byte is missing")
         },
         ConformanceCheck(
             "damage.grown",
@@ -55,7 +55,7 @@ extension ConformanceCheck {
         ) { bench in
             let whole = try filledStore(bench)
             for tail in [[0], [UInt8](repeating: 0, count: 4096), [UInt8](repeating: 0xA5, count: 70_000)] {
-                try expectNoticed(bench, whole.bytes + tail, whole.contents, "\(tail.count) bytes more")
+                try expectNoticed(bench, whole.bytes + tail, whole, "\(tail.count) bytes more")
             }
         },
         ConformanceCheck(
@@ -70,7 +70,7 @@ extension ConformanceCheck {
             let theirs = try require(bench.bytes(of: bench.url("other").path), "the other store's bytes")
             let middle = min(whole.bytes.count, theirs.count) / 8192 * 4096
             try expectNoticed(
-                bench, Array(whole.bytes.prefix(middle)) + theirs.dropFirst(middle), whole.contents,
+                bench, Array(whole.bytes.prefix(middle)) + theirs.dropFirst(middle), whole,
                 "the second half is another store's")
         },
         ConformanceCheck(
@@ -112,13 +112,46 @@ extension ConformanceCheck {
     ]
 }
 
-/// A closed store with objects, values and links of many kinds: what it held, and its file.
-private func filledStore(_ bench: Workbench) throws -> (contents: StoreContents, bytes: [UInt8]) {
+/// A closed store with objects, values and links of many kinds.
+private struct FilledStore {
+    /// What it held.
+    let contents: StoreContents
+    /// What it answered to questions that go through its indexes.
+    let answers: [[Int64]]
+    /// Its file.
+    let bytes: [UInt8]
+}
+
+private func filledStore(_ bench: Workbench) throws -> FilledStore {
     let store = try bench.create(name: "whole") { $0.userMetadata = ConformanceCheck.everyMetadataValue }
     for number in Int64(1)...12 { _ = try store.commit(try bench.transaction(number)) }
-    let contents = try store.contents()
+    let (contents, answers) = (try store.contents(), try store.view(indexedAnswers))
     try store.close()
-    return (contents, try require(bench.bytes(of: bench.url("whole").path), "the store's bytes"))
+    return FilledStore(
+        contents: contents, answers: answers,
+        bytes: try require(bench.bytes(of: bench.url("whole").path), "the store's bytes"))
+}
+
+/// What a store finds through indexes, which scans do not read.
+private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
+    var answers = [
+        try snapshot.keys(FetchRequest("Indexed", where: .less("i64", -5), sortedBy: [.init("str")])),
+        try snapshot.keys(FetchRequest("Indexed", sortedBy: [.init("i64")])),
+        try snapshot.keys(FetchRequest("Account", where: .equal("email", "7"))),
+        try snapshot.targets(of: RelationshipName("Playlist", "tracks"), from: ObjectID("Playlist", 1)),
+    ]
+    for key in Int64(1)...12 {
+        answers.append(try snapshot.objects(with: [ObjectID("Track", key), ObjectID("Account", key)]).map(\.id.key))
+        answers.append(try snapshot.targets(of: RelationshipName("Node", "children"), from: ObjectID("Node", key)))
+        answers.append(try snapshot.targets(of: RelationshipName("Node", "friends"), from: ObjectID("Node", key)))
+        answers.append(try snapshot.targets(of: RelationshipName("Track", "playlists"), from: ObjectID("Track", key)))
+    }
+    return answers
+}
+
+private func wrongAnswer(of store: any PersistentStore, _ whole: FilledStore) throws -> String? {
+    let answers = try store.view(indexedAnswers)
+    return zip(answers, whole.answers).first { $0 != $1 }.map { "objects \($0) are found in place of \($1)" }
 }
 
 /// Closes a store whose file is gone; a store that has something to write at its closing says that it cannot.
@@ -131,7 +164,7 @@ private func closeTelling(_ store: any PersistentStore) throws {
 }
 
 /// Fails when a store of these bytes opens, reads and examines as if sound, and yet holds something else.
-private func expectNoticed(_ bench: Workbench, _ bytes: [UInt8], _ contents: StoreContents, _ damage: String) throws {
+private func expectNoticed(_ bench: Workbench, _ bytes: [UInt8], _ whole: FilledStore, _ damage: String) throws {
     let name = "damaged"
     _ = try bench.write(bytes, as: name)
     defer { try? FileManager.default.removeItem(atPath: bench.url(name).path) }
@@ -140,7 +173,9 @@ private func expectNoticed(_ bench: Workbench, _ bytes: [UInt8], _ contents: Sto
         let store = try bench.openApart(name: name) { $0.isReadOnly = true }
         defer { try? store.close() }
         let found = try store.contents()
-        guard let difference = found.difference(from: contents) else { return }
+        var difference = found.difference(from: whole.contents)
+        if difference == nil { difference = try wrongAnswer(of: store, whole) }
+        guard let difference else { return }
         if try store.integrityFindings().contains(where: { $0.severity == .damage }) { return }
         let isTold = try store.view { try $0.recordedTally() != $0.computeTally() }
         try expect(isTold, "\(damage): it is noticed, or everything is as before", otherwise: difference)

@@ -1,0 +1,55 @@
+import RoostConformance
+import RoostCore
+import Testing
+
+/// Stores in memory whose type keeps no uniqueness constraints: a third party's may be like that.
+private struct UnconstrainedStoreType: PersistentStoreType {
+    let base: any PersistentStoreType
+
+    var name: String { base.name }
+    var capabilities: StoreCapabilities { StoreCapabilities(.writing, .digest, .fetchIndexes) }
+    var optionDescriptions: [StoreOptionDescription] { base.optionDescriptions }
+
+    func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
+
+    func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        try base.open(url, options: options)
+    }
+
+    func create(_ url: StoreURL, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
+        -> any PersistentStore
+    {
+        guard model.uniquenessConstraints.isEmpty else {
+            throw StoreError(.unsupported, "Stores of type '\(name)' keep no uniqueness constraints.")
+        }
+        return try base.create(url, model: model, options: options)
+    }
+
+    func destroy(_ url: StoreURL) throws(StoreError) { try base.destroy(url) }
+
+    func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
+        try base.replace(destination, with: source, overwriting: overwriting)
+    }
+}
+
+@Suite("A type of store without uniqueness constraints")
+struct UnconstrainedStoreTests {
+    private static func fixture() throws -> StoreFixture {
+        let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
+        return StoreFixture(UnconstrainedStoreType(base: memory.type), name: "unconstrained", keepsClosedStores: true)
+    }
+
+    @Test("passes every check", arguments: ConformanceCheck.all)
+    func check(_ check: ConformanceCheck) throws { try check.run(on: try Self.fixture()) }
+
+    @Test("is checked for refusing constraints, and as it is written for everything else that it can do")
+    func opposites() throws {
+        let fixture = try Self.fixture()
+        let missing = ConformanceCheck.all.map { $0.missingCapability(on: fixture) }
+        #expect(missing.count { $0 == .uniquenessConstraints } > 10)
+        #expect(missing.count { $0 == nil } > 150)
+    }
+
+    @Test("goes in lock-step with the plain model")
+    func lockStep() throws { try LockStep.run(on: [try Self.fixture()], seed: 3, operationCount: 500) }
+}
