@@ -17,6 +17,8 @@ public enum CrashWorkload {
     /// - Parameters:
     ///   - n: The number.
     ///   - model: The model of the stores, if it is not ``model``.
+    /// - Returns: The change set.
+    /// - Throws: What building the model throws.
     public static func transaction(
         _ n: Int64, in model: ManagedObjectModel? = nil
     ) throws(StoreError) -> ChangeSet {

@@ -21,6 +21,7 @@ public struct SampleGraph: Sendable {
     ///   - seed: What everything follows from.
     ///   - objectCount: How many objects there are.
     ///   - hasConstraints: Whether the model has uniqueness constraints, which the objects keep in any case.
+    /// - Throws: What building the model throws.
     public init(seed: UInt64, objectCount: Int, hasConstraints: Bool = true) throws(StoreError) {
         self.seed = seed
         self.objectCount = max(10, objectCount)
