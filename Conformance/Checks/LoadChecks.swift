@@ -281,12 +281,20 @@ extension ConformanceCheck {
             try store.change { try $0.insert(ObjectID("Track", 2), values: [:]) }
             try expectEqual(try store.view { try $0.objects(of: "Track").map(\.id.key) }, [2], "the tracks")
         },
-        ConformanceCheck("bulk.empty", "A load of nothing is fine.") { bench in
+        ConformanceCheck("bulk.empty", "A load of nothing is fine, and adds no generation.") { bench in
             let store = try filled(3, on: bench)
+            let generation = try store.change { $0.userMetadata["last"] = .bool(true) }.generation
             let before = try store.contents()
-            let tally = try load(store) { _ in }
+            let tally = try load(store) { loader in
+                try loader.append(RecordBatch(model: bench.model))
+                try loader.append(
+                    LinkBatch(
+                        relationship: bench.model.requireLinkRelationship(RelationshipName("Tag", "tagged")).owner))
+            }
             try expectEqual(try store.contents(), before, "the contents")
             try expectEqual(tally.digest, try store.view { try $0.computeTally() }.digest, "the digest")
+            let next = try store.change { $0.userMetadata["last"] = .bool(false) }.generation
+            try expectEqual(next, generation + 1, "the generation of the next commit")
         },
     ]
 

@@ -147,7 +147,7 @@ final class SQLBulkLoader: BulkLoader {
         try perform { () throws(StoreError) in
             if makesIndexes { try makeIndexes() }
             try store.raiseLastKeys(lastKeys, connection)
-            _ = try SQLTallies.apply(change, connection, store)
+            if change != StoreTally(model: store.model) { _ = try SQLTallies.apply(change, connection, store) }
             tally = try SQLTallies.read(connection, store)
             isActive = false
             switch mode {

@@ -16,6 +16,7 @@ public protocol BulkLoader: AnyObject {
 
     /// Builds indexes, makes everything durable and then visible at once.
     ///
+    /// A load that added a record or a link adds one to the generation, any other none.
     /// - Returns: The tally of the whole store, computed from what was written.
     func finish() throws(StoreError) -> StoreTally
 
