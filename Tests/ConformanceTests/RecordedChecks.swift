@@ -121,6 +121,7 @@ enum RecordedChecks {
         "links.deleted-with-object",
         "links.deleted-reflexive",
         "links.after",
+        "links.after-any",
         "links.many",
         "links.requests",
         "links.polymorphic",

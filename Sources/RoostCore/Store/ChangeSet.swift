@@ -128,4 +128,11 @@ extension ManagedObjectModel.Relationship {
         if !inverseIsOrdered { link.inverseOrder = 0 }
         return link
     }
+
+    /// The link as it is stored, seen from the end that `isFlipped` says, as ``normalised(_:)`` of the relationship that owns the links.
+    ///
+    /// Where links are read behind one, this is the place to go on from.
+    public func normalised(_ link: Link, isFlipped: Bool) -> Link {
+        isFlipped ? normalised(link.flipped).flipped : normalised(link)
+    }
 }
