@@ -142,6 +142,52 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
+            "bulk.duplicate-links",
+            "Loading a link that is there, in the store or in the load, fails with `duplicateObject` and leaves no trace."
+        ) { bench in
+            for (source, relationship) in [("Node", "friends"), ("Playlist", "tracks"), ("Queue", "members")]
+                as [(EntityName, String)]
+            {
+                let name = RelationshipName(source, relationship)
+                let owner = try bench.model.requireLinkRelationship(name).owner
+                for (isFilled, second) in [false, true].flatMap({ filled in
+                    [Link(1, 2, order: 5), source == "Node" ? Link(2, 1) : Link(1, 2, order: 7, inverseOrder: 9)].map {
+                        (filled, $0)
+                    }
+                }) {
+                    let store = try bench.create(name: "\(source.text)\(isFilled)\(second.order)")
+                    if isFilled {
+                        try store.change { changes in
+                            for entity in Set([source, "Track"]) {
+                                for key in Int64(1)...3 { try changes.insert(ObjectID(entity, key), values: [:]) }
+                            }
+                        }
+                    }
+                    let before = try store.contents()
+                    let loader = try store.bulkLoader(BulkLoadOptions())
+                    try expectError(.duplicateObject, in: "loading a link of \(name) twice") {
+                        try loader.append(
+                            LinkBatch(relationship: owner, links: [Link(1, 2, order: 5), Link(1, 3), second]))
+                        _ = try loader.finish()
+                    }
+                    loader.abandon()
+                    try expectEqual(try store.contents(), before, "the contents")
+                }
+            }
+            let store = try filled(5, on: bench)
+            let before = try store.contents()
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            try expectError(.duplicateObject, in: "loading a link that is in the store") {
+                try loader.append(
+                    LinkBatch(
+                        relationship: bench.model.requireLinkRelationship(RelationshipName("Tag", "tagged")).owner,
+                        links: [Link(1, 4)]))
+                _ = try loader.finish()
+            }
+            loader.abandon()
+            try expectEqual(try store.contents(), before, "the contents")
+        },
+        ConformanceCheck(
             "bulk.constraints",
             "Loading equal unique values fails with `constraintViolation`, naming the pair, and leaves no trace.",
             needs: [.uniquenessConstraints]

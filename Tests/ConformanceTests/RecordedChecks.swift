@@ -211,6 +211,7 @@ enum RecordedChecks {
         "bulk.abandon",
         "bulk.last-keys",
         "bulk.duplicates",
+        "bulk.duplicate-links",
         "bulk.constraints",
         "bulk.into-filled",
         "bulk.links-any-order",

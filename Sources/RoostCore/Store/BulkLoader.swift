@@ -11,7 +11,12 @@ public protocol BulkLoader: AnyObject {
 
     /// Adds links.
     ///
+    /// There is one link at most between two objects: one that is loaded twice, or that is in the store, is refused, with the same
+    /// places too.
+    ///
     /// That both ends exist is not checked; ``checkStore(_:limit:)`` reports those that lead nowhere.
+    ///
+    /// - Throws: `duplicateObject` (here or in ``finish()``), `invalidRequest` for a relationship without links of its own, `noSpace`.
     func append(_ links: LinkBatch) throws(StoreError)
 
     /// Builds indexes, makes everything durable and then visible at once.
