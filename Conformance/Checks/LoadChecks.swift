@@ -188,6 +188,37 @@ extension ConformanceCheck {
             try expectEqual(try store.contents(), before, "the contents")
         },
         ConformanceCheck(
+            "bulk.failed-frees",
+            "A load that failed holds the writer's place no longer, takes nothing more (`closed`) and leaves no trace."
+        ) { bench in
+            for isUnpublished in bench.type.capabilities.contains(.file) ? [false, true] : [false] {
+                for failsLate in [false, true] {
+                    let store = try bench.create(name: "store-\(isUnpublished)-\(failsLate)") {
+                        $0.timeoutSeconds = 0.2
+                        $0.isUnpublished = isUnpublished
+                    }
+                    let loader = try store.bulkLoader(BulkLoadOptions())
+                    let owner = try bench.model.requireLinkRelationship(RelationshipName("Tag", "tagged")).owner
+                    try expectError(.duplicateObject, in: "a load") {
+                        var batch = RecordBatch(model: bench.model)
+                        for key in failsLate ? [1, 2] : [1, 1] as [Int64] {
+                            try batch.append(ObjectID("Track", key), values: [:])
+                        }
+                        try loader.append(batch)
+                        try loader.append(LinkBatch(relationship: owner, links: [Link(1, 2), Link(1, 2)]))
+                        _ = try loader.finish()
+                    }
+                    try expectError(.closed, in: "appending afterwards") {
+                        try loader.append(RecordBatch(model: bench.model))
+                    }
+                    try expectError(.closed, in: "finishing afterwards") { _ = try loader.finish() }
+                    try store.change { try $0.insert(ObjectID("Track", 7), values: [:]) }
+                    loader.abandon()
+                    try expectEqual(try store.view { try $0.objects(of: "Track").map(\.id.key) }, [7], "the tracks")
+                }
+            }
+        },
+        ConformanceCheck(
             "bulk.constraints",
             "Loading equal unique values fails with `constraintViolation`, naming the pair, and leaves no trace.",
             needs: [.uniquenessConstraints]

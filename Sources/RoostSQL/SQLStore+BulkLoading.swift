@@ -39,8 +39,6 @@ final class SQLBulkLoader: BulkLoader {
     /// By position in the schema's object tables.
     private var lastKeys: [Int64?]
     private var isActive = true
-    /// The first error; after it the load can only be abandoned.
-    private var failure: StoreError?
 
     private var schema: SQLSchema { store.schema }
 
@@ -188,21 +186,21 @@ final class SQLBulkLoader: BulkLoader {
                 }
             } catch {
                 // The contract has no error here; every later call on the store meets the same obstacle and reports it.
-                failure = failure ?? error
+                return
             }
         }
     }
 
+    /// Runs a part of the load, and abandons all of it when the part fails: others need not wait for somebody to let go of the loader.
     private func perform(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         guard isActive else {
             throw StoreError(.closed, "The loader of '\(store.url)' was finished or abandoned before.")
         }
-        if let failure { throw failure }
         try store.requireOpen()
         do throws(StoreError) {
             try body()
         } catch {
-            failure = error
+            abandon()
             throw error
         }
     }

@@ -212,6 +212,7 @@ enum RecordedChecks {
         "bulk.last-keys",
         "bulk.duplicates",
         "bulk.duplicate-links",
+        "bulk.failed-frees",
         "bulk.constraints",
         "bulk.into-filled",
         "bulk.links-any-order",

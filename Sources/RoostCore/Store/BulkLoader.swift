@@ -1,6 +1,7 @@
 /// Loads many records and links into a store; nothing shows before ``finish()``.
 ///
-/// Use it from one thread. After an error, call ``abandon()``, which leaves no trace; so does letting go of the loader.
+/// Use it from one thread. An error abandons the load, as ``abandon()`` does and letting go of the loader: no trace of it is left, the
+/// writer's place is free, and later calls throw `closed`.
 public protocol BulkLoader: AnyObject {
     /// Adds records, with the versions they carry.
     ///
