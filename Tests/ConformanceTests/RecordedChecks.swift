@@ -93,6 +93,7 @@ enum RecordedChecks {
         "constraints.single",
         "constraints.update",
         "constraints.every-pair",
+        "constraints.three-of-one",
         "constraints.nulls",
         "constraints.compound",
         "constraints.in-one-change-set",
