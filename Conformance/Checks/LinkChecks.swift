@@ -319,6 +319,36 @@ extension ConformanceCheck {
                 (Link(2, .min), 1), (Link(.max, 1), 0),
             ] { try least(playlists, after, count) }
         },
+        linked(
+            "impossible-keys", "A link with a key below 1 is refused with `invalidRequest`, and nothing is written."
+        ) { store in
+            for (relationship, link) in [
+                (tracks, Link(0, 1)), (tracks, Link(1, 0)), (tracks, Link(-1, 1)), (tracks, Link(1, .min)),
+                (RelationshipName("Node", "friends"), Link(2, -2)),
+            ] {
+                try expectError(.invalidRequest, in: "adding \(link)") {
+                    try store.change { changes in
+                        try changes.add(Link(1, 1), to: tracks)
+                        try changes.add(link, to: relationship)
+                    }
+                }
+                try expectError(.invalidRequest, in: "removing \(link)") {
+                    try store.change { changes in
+                        try changes.add(Link(1, 1), to: tracks)
+                        try changes.remove(link, from: relationship)
+                    }
+                }
+                let loader = try store.bulkLoader(BulkLoadOptions())
+                defer { loader.abandon() }
+                try expectError(.invalidRequest, in: "loading \(link)") {
+                    try loader.append(
+                        LinkBatch(
+                            relationship: store.model.requireLinkRelationship(relationship).owner, links: [link]))
+                    _ = try loader.finish()
+                }
+            }
+            try expectEqual(try store.view { try $0.allLinks(of: tracks) }, [], "the links")
+        },
         linked("many", "Thousands of links of one object come back complete and in order, over several batches.") {
             store in
             let count = 10_000

@@ -8,6 +8,11 @@ extension SQLSnapshot {
         var conditions: [String] = []
         var values: [SQLValue] = []
         if let id {
+            guard try model.requireEntity(id.entity).root == entity.root else {
+                throw StoreError(
+                    .invalidRequest,
+                    "Records of '\(entity.name)' cannot go on behind \(id), which is of another hierarchy.")
+            }
             conditions.append("_id > \(schema.dialect.parameter(1))")
             values.append(.integer(id.key))
         }

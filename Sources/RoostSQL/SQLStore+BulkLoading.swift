@@ -101,6 +101,7 @@ final class SQLBulkLoader: BulkLoader {
             else {
                 throw StoreError(.invalidRequest, "The relationship with number \(links.relationship) owns no links.")
             }
+            try links.requirePositiveKeys(store.model)
             var batch = links
             for index in batch.links.indices { batch.links[index] = table.relationship.normalised(batch.links[index]) }
             do throws(StoreError) {

@@ -17,7 +17,8 @@ public protocol BulkLoader: AnyObject {
     ///
     /// That both ends exist is not checked; ``checkStore(_:limit:)`` reports those that lead nowhere.
     ///
-    /// - Throws: `duplicateObject` (here or in ``finish()``), `invalidRequest` for a relationship without links of its own, `noSpace`.
+    /// - Throws: `duplicateObject` (here or in ``finish()``), `invalidRequest` for a relationship without links of its own or a
+    ///   key below 1, `noSpace`.
     func append(_ links: LinkBatch) throws(StoreError)
 
     /// Builds indexes, makes everything durable and then visible at once.

@@ -20,7 +20,10 @@ public protocol StoreSnapshot: AnyObject {
 
     /// Reads the records of `entity` and its subentities in ascending key order, behind `id` if given.
     ///
-    /// An entity that the model lacks throws `unknownEntity`; an entity without objects gives an empty cursor.
+    /// `id` need not exist, but must be of the entity's hierarchy. An entity without objects gives an empty cursor.
+    ///
+    /// - Throws: `unknownEntity` for an entity that the model lacks, the one of `id` too; `invalidRequest` for an `id` of another
+    ///   hierarchy.
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor
 
     /// Reads the records with these IDs, in this order.
