@@ -34,7 +34,10 @@ extension ConformanceCheck {
                 try store.view { try $0.objects(of: "Account").map(\.values) }, [["number": 1], ["number": 2]],
                 "the accounts")
         },
-        unique("every-pair", "A violation lists every pair that would collide, of every constraint.") { store in
+        unique(
+            "every-pair",
+            "Every rejected object is listed, under every constraint, beside the one that holds the values."
+        ) { store in
             try store.change { changes in
                 try changes.insert(ObjectID("Account", 1), values: ["email": "a", "number": 1])
                 try changes.insert(ObjectID("Account", 2), values: ["email": "b", "first": "x", "last": "y"])
@@ -54,6 +57,46 @@ extension ConformanceCheck {
                     try changes.insert(ObjectID("Account", 3), values: ["email": "a", "number": 3])
                     try changes.insert(
                         ObjectID("Account", 4), values: ["email": "d", "number": 1, "first": "x", "last": "y"])
+                }
+            }
+        },
+        unique(
+            "three-of-one",
+            "Several objects that claim one value are each listed once, beside the object that keeps it, or the first to claim it."
+        ) { store in
+            try store.change { changes in
+                try changes.insert(ObjectID("Account", 1), values: ["email": "a"])
+                try changes.insert(ObjectID("Account", 2), values: ["email": "b"])
+            }
+            func pairs(_ pairs: [(Int64, Int64)]) -> Set<ConstraintViolation> {
+                Set(
+                    pairs.map {
+                        ConstraintViolation(
+                            entity: "Account", attributes: ["email"], rejected: ObjectID("Account", $0.0),
+                            existing: ObjectID("Account", $0.1))
+                    })
+            }
+            try expectViolations(pairs([(3, 1), (4, 1), (5, 1), (7, 6), (8, 6)])) {
+                try store.change { changes in
+                    for (key, email) in [(3, "a"), (4, "a"), (5, "a"), (6, "c"), (7, "c"), (8, "c")]
+                        as [(Int64, String)]
+                    {
+                        try changes.insert(ObjectID("Account", key), values: ["email": .string(email)])
+                    }
+                }
+            }
+            try expectViolations(pairs([(2, 1), (3, 1)])) {
+                try store.change { changes in
+                    try changes.insert(ObjectID("Account", 3), values: ["email": "a"])
+                    try changes.update(ObjectID("Account", 2), version: 1, values: ["email": "a"])
+                    try changes.update(ObjectID("Account", 1), version: 1, values: ["email": "a", "number": 7])
+                }
+            }
+            try expectViolations(pairs([(3, 2)])) {
+                try store.change { changes in
+                    try changes.insert(ObjectID("Account", 3), values: ["email": "a"])
+                    try changes.update(ObjectID("Account", 2), version: 1, values: ["email": "a"])
+                    changes.delete(ObjectID("Account", 1), version: 1)
                 }
             }
         },

@@ -120,6 +120,49 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
+            "identity.insert.version",
+            "An insert that carries a version above 1 fails with `invalidRequest`, writing nothing."
+        ) { bench in
+            let store = try bench.create()
+            for version in [2, 17, .max] as [UInt32] {
+                try expectError(.invalidRequest, in: "an insert of version \(version)") {
+                    try store.change { changes in
+                        try changes.insert(ObjectID("Dog", 2), values: [:])
+                        try changes.inserts.append(ObjectID("Dog", 1), version: version, values: [:])
+                    }
+                }
+            }
+            try expectEqual(try store.view { try $0.count(FetchRequest("Dog")) }, 0, "the count")
+            try store.change { try $0.inserts.append(ObjectID("Dog", 1), version: 0, values: [:]) }
+            try expectEqual(try store.view { try $0.objects(of: "Dog").map(\.version) }, [1], "the version")
+        },
+        ConformanceCheck(
+            "identity.read.after",
+            "Records are read on behind an ID of the same hierarchy; behind another one's with `invalidRequest`, or `unknownEntity`."
+        ) { bench in
+            let store = try bench.create()
+            try store.change { changes in
+                for key in Int64(1)...4 {
+                    try changes.insert(ObjectID(key % 2 == 0 ? "Dog" : "Robot", key), values: [:])
+                }
+            }
+            try store.view { snapshot in
+                for (after, keys) in [
+                    (ObjectID("Being", 1), [2, 4]), (ObjectID("Robot", 2), [4]), (ObjectID("Dog", -7), [2, 4]),
+                    (ObjectID("Animal", .min), [2, 4]), (ObjectID("Dog", .max), []),
+                ] as [(ObjectID, [Int64])] {
+                    try expectEqual(
+                        try snapshot.objects(of: "Dog", after: after).map(\.id.key), keys, "the dogs behind \(after)")
+                }
+                try expectError(.invalidRequest, in: "reading behind an ID of another hierarchy") {
+                    _ = try snapshot.records(of: "Dog", after: ObjectID("Tag", 1))
+                }
+                try expectError(.unknownEntity, in: "reading behind an ID of no entity") {
+                    _ = try snapshot.records(of: "Dog", after: ObjectID("Nothing", 1))
+                }
+            }
+        },
+        ConformanceCheck(
             "identity.insert.duplicate",
             "Inserting a key that is taken in its hierarchy fails with `duplicateObject`, writing nothing."
         ) {

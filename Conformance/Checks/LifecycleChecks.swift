@@ -83,6 +83,20 @@ extension ConformanceCheck {
             try expectEqual(try bench.open(name: "new").contents(), contents[1], "the new store")
         },
         ConformanceCheck(
+            "replace.itself", "Replacing a store with itself is refused with `invalidRequest` and leaves it as it is.",
+            needs: [.persistence]
+        ) { bench in
+            let store = try filled(3, on: bench)
+            let before = try store.contents()
+            try store.close()
+            for overwriting in [false, true] {
+                try expectError(.invalidRequest, in: "replacing a store with itself") {
+                    try bench.type.replace(bench.url(), with: bench.url(), overwriting: overwriting)
+                }
+            }
+            try expectEqual(try bench.open().contents(), before, "the contents")
+        },
+        ConformanceCheck(
             "replace.busy", "While either store is open, replacing fails with `busy` and changes neither.",
             needs: [.persistence]
         ) { bench in

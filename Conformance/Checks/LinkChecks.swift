@@ -283,6 +283,72 @@ extension ConformanceCheck {
                     "the flipped links behind number 6")
             }
         },
+        linked(
+            "after-any",
+            "Links can be walked from behind a link in any form: turned round, with places that have no meaning, with any numbers."
+        ) { store in
+            let friends = RelationshipName("Node", "friends")
+            try store.change { changes in
+                for link in [Link(1, 2), Link(1, 3), Link(2, 4), Link(3, 3)] { try changes.add(link, to: friends) }
+                for link in [Link(1, 1, order: -5), Link(1, 2, order: 3), Link(2, 1, order: .max)] {
+                    try changes.add(link, to: tracks)
+                }
+            }
+            func least(_ relationship: RelationshipName, _ after: Link, _ count: Int) throws {
+                try store.view { snapshot in
+                    let all = try snapshot.allLinks(of: relationship)
+                    try expectEqual(
+                        try snapshot.allLinks(of: relationship, after: after), Array(all.suffix(count)),
+                        "the links of \(relationship) behind \(after)")
+                }
+            }
+            for (after, count) in [
+                (Link(2, 1), 3), (Link(3, 1, order: 9, inverseOrder: -9), 2), (Link(4, 2), 1), (Link(3, 3), 0),
+                (Link(-1, 2), 4), (Link(2, -1), 4), (Link(1, 0), 4), (Link(.min, .max, order: .max), 4),
+                (Link(.max, .max), 0),
+            ] { try least(friends, after, count) }
+            for (after, count) in [
+                (Link(-1, 9, order: 9), 3), (Link(.min, .min, order: .min, inverseOrder: .min), 3),
+                (Link(0, 0, order: .max), 3), (Link(1, .min, order: -5), 3),
+                (Link(1, .max, order: -5, inverseOrder: 4), 2),
+                (Link(1, -1, order: 4), 1), (Link(2, 0, order: .max), 1), (Link(2, 1, order: .max, inverseOrder: 7), 0),
+                (Link(.max, -1), 0),
+            ] { try least(tracks, after, count) }
+            for (after, count) in [
+                (Link(-1, 9), 3), (Link(1, 1, order: 77, inverseOrder: -5), 2), (Link(1, -1, inverseOrder: -5), 3),
+                (Link(2, .min), 1), (Link(.max, 1), 0),
+            ] { try least(playlists, after, count) }
+        },
+        linked(
+            "impossible-keys", "A link with a key below 1 is refused with `invalidRequest`, and nothing is written."
+        ) { store in
+            for (relationship, link) in [
+                (tracks, Link(0, 1)), (tracks, Link(1, 0)), (tracks, Link(-1, 1)), (tracks, Link(1, .min)),
+                (RelationshipName("Node", "friends"), Link(2, -2)),
+            ] {
+                try expectError(.invalidRequest, in: "adding \(link)") {
+                    try store.change { changes in
+                        try changes.add(Link(1, 1), to: tracks)
+                        try changes.add(link, to: relationship)
+                    }
+                }
+                try expectError(.invalidRequest, in: "removing \(link)") {
+                    try store.change { changes in
+                        try changes.add(Link(1, 1), to: tracks)
+                        try changes.remove(link, from: relationship)
+                    }
+                }
+                let loader = try store.bulkLoader(BulkLoadOptions())
+                defer { loader.abandon() }
+                try expectError(.invalidRequest, in: "loading \(link)") {
+                    try loader.append(
+                        LinkBatch(
+                            relationship: store.model.requireLinkRelationship(relationship).owner, links: [link]))
+                    _ = try loader.finish()
+                }
+            }
+            try expectEqual(try store.view { try $0.allLinks(of: tracks) }, [], "the links")
+        },
         linked("many", "Thousands of links of one object come back complete and in order, over several batches.") {
             store in
             let count = 10_000

@@ -142,6 +142,83 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
+            "bulk.duplicate-links",
+            "Loading a link that is there, in the store or in the load, fails with `duplicateObject` and leaves no trace."
+        ) { bench in
+            for (source, relationship) in [("Node", "friends"), ("Playlist", "tracks"), ("Queue", "members")]
+                as [(EntityName, String)]
+            {
+                let name = RelationshipName(source, relationship)
+                let owner = try bench.model.requireLinkRelationship(name).owner
+                for (isFilled, second) in [false, true].flatMap({ filled in
+                    [Link(1, 2, order: 5), source == "Node" ? Link(2, 1) : Link(1, 2, order: 7, inverseOrder: 9)].map {
+                        (filled, $0)
+                    }
+                }) {
+                    let store = try bench.create(name: "\(source.text)\(isFilled)\(second.order)")
+                    if isFilled {
+                        try store.change { changes in
+                            for entity in Set([source, "Track"]) {
+                                for key in Int64(1)...3 { try changes.insert(ObjectID(entity, key), values: [:]) }
+                            }
+                        }
+                    }
+                    let before = try store.contents()
+                    let loader = try store.bulkLoader(BulkLoadOptions())
+                    try expectError(.duplicateObject, in: "loading a link of \(name) twice") {
+                        try loader.append(
+                            LinkBatch(relationship: owner, links: [Link(1, 2, order: 5), Link(1, 3), second]))
+                        _ = try loader.finish()
+                    }
+                    loader.abandon()
+                    try expectEqual(try store.contents(), before, "the contents")
+                }
+            }
+            let store = try filled(5, on: bench)
+            let before = try store.contents()
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            try expectError(.duplicateObject, in: "loading a link that is in the store") {
+                try loader.append(
+                    LinkBatch(
+                        relationship: bench.model.requireLinkRelationship(RelationshipName("Tag", "tagged")).owner,
+                        links: [Link(1, 4)]))
+                _ = try loader.finish()
+            }
+            loader.abandon()
+            try expectEqual(try store.contents(), before, "the contents")
+        },
+        ConformanceCheck(
+            "bulk.failed-frees",
+            "A load that failed holds the writer's place no longer, takes nothing more (`closed`) and leaves no trace."
+        ) { bench in
+            for isUnpublished in bench.type.capabilities.contains(.file) ? [false, true] : [false] {
+                for failsLate in [false, true] {
+                    let store = try bench.create(name: "store-\(isUnpublished)-\(failsLate)") {
+                        $0.timeoutSeconds = 0.2
+                        $0.isUnpublished = isUnpublished
+                    }
+                    let loader = try store.bulkLoader(BulkLoadOptions())
+                    let owner = try bench.model.requireLinkRelationship(RelationshipName("Tag", "tagged")).owner
+                    try expectError(.duplicateObject, in: "a load") {
+                        var batch = RecordBatch(model: bench.model)
+                        for key in failsLate ? [1, 2] : [1, 1] as [Int64] {
+                            try batch.append(ObjectID("Track", key), values: [:])
+                        }
+                        try loader.append(batch)
+                        try loader.append(LinkBatch(relationship: owner, links: [Link(1, 2), Link(1, 2)]))
+                        _ = try loader.finish()
+                    }
+                    try expectError(.closed, in: "appending afterwards") {
+                        try loader.append(RecordBatch(model: bench.model))
+                    }
+                    try expectError(.closed, in: "finishing afterwards") { _ = try loader.finish() }
+                    try store.change { try $0.insert(ObjectID("Track", 7), values: [:]) }
+                    loader.abandon()
+                    try expectEqual(try store.view { try $0.objects(of: "Track").map(\.id.key) }, [7], "the tracks")
+                }
+            }
+        },
+        ConformanceCheck(
             "bulk.constraints",
             "Loading equal unique values fails with `constraintViolation`, naming the pair, and leaves no trace.",
             needs: [.uniquenessConstraints]
@@ -281,12 +358,20 @@ extension ConformanceCheck {
             try store.change { try $0.insert(ObjectID("Track", 2), values: [:]) }
             try expectEqual(try store.view { try $0.objects(of: "Track").map(\.id.key) }, [2], "the tracks")
         },
-        ConformanceCheck("bulk.empty", "A load of nothing is fine.") { bench in
+        ConformanceCheck("bulk.empty", "A load of nothing is fine, and adds no generation.") { bench in
             let store = try filled(3, on: bench)
+            let generation = try store.change { $0.userMetadata["last"] = .bool(true) }.generation
             let before = try store.contents()
-            let tally = try load(store) { _ in }
+            let tally = try load(store) { loader in
+                try loader.append(RecordBatch(model: bench.model))
+                try loader.append(
+                    LinkBatch(
+                        relationship: bench.model.requireLinkRelationship(RelationshipName("Tag", "tagged")).owner))
+            }
             try expectEqual(try store.contents(), before, "the contents")
             try expectEqual(tally.digest, try store.view { try $0.computeTally() }.digest, "the digest")
+            let next = try store.change { $0.userMetadata["last"] = .bool(false) }.generation
+            try expectEqual(next, generation + 1, "the generation of the next commit")
         },
     ]
 

@@ -211,6 +211,38 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
+            "opening.options.timeout", "A timeout that is negative or not a number is refused with `invalidRequest`."
+        ) { bench in
+            for seconds in [-1, -.infinity, .nan] as [Double] {
+                try expectError(.invalidRequest, in: "creating with a timeout of \(seconds)") {
+                    _ = try bench.create { $0.timeoutSeconds = seconds }
+                }
+            }
+            try expectEqual(try bench.files(), [], "nothing was made")
+            guard bench.fixture.keepsClosedStores else { return }
+            try bench.create().close()
+            for seconds in [-1, -.infinity, .nan] as [Double] {
+                try expectError(.invalidRequest, in: "opening with a timeout of \(seconds)") {
+                    _ = try bench.open { $0.timeoutSeconds = seconds }
+                }
+            }
+        },
+        ConformanceCheck(
+            "opening.options.create-read-only",
+            "Creating a store that is to be read-only is refused with `readOnly`, and makes nothing."
+        ) { bench in
+            for isUnpublished in [false, true] {
+                try expectError(.readOnly, in: "creating a read-only store") {
+                    _ = try bench.create {
+                        $0.isReadOnly = true
+                        $0.isUnpublished = isUnpublished
+                    }
+                }
+            }
+            try expectEqual(try bench.files(), [], "nothing was made")
+            try bench.create().close()
+        },
+        ConformanceCheck(
             "opening.read-only.refuses",
             "A store opened read-only reads, says so, and refuses every change with `readOnly`.",
             needs: [.persistence]

@@ -93,9 +93,10 @@
                 SELECT * FROM (SELECT \(Self.places(columns, resolved)) FROM (\(links.query)))
                 WHERE (a, c, b) > (?1, ?2, ?3) ORDER BY a, c, b
                 """)
-            try statement.bind(link?.source ?? Int64.min, at: 1)
-            try statement.bind(link.map { resolved.isOrdered ? $0.order : 0 } ?? Int64.min, at: 2)
-            try statement.bind(link?.target ?? Int64.min, at: 3)
+            let after = link.map { model.relationships[owner].normalised($0, isFlipped: isFlipped) }
+            try statement.bind(after?.source ?? Int64.min, at: 1)
+            try statement.bind(after?.order ?? Int64.min, at: 2)
+            try statement.bind(after?.target ?? Int64.min, at: 3)
             return CoreDataLinkCursor(self, resolved, statement)
         }
 

@@ -83,7 +83,7 @@ extension StoreFile {
     ///   - overwriting: Whether a store that has this name may be replaced.
     ///   - companions: What follows a store's name in the names of files that mean nothing once it is closed; they are removed.
     ///   - isStore: Whether the file at a path is a store of the caller's type.
-    /// - Throws: `notFound`; `busy` when somebody holds the ``StoreLock`` of either; `alreadyExists`; `notAStore` when `isStore`
+    /// - Throws: `notFound`; `invalidRequest` when both are one file; `busy` when somebody holds the ``StoreLock`` of either; `alreadyExists`; `notAStore` when `isStore`
     ///   says no to either file; `permissionDenied`, `ioFailure`.
     public static func moveStore(
         from source: String, to destination: String, overwriting: Bool, companions: [String] = [],
@@ -91,7 +91,9 @@ extension StoreFile {
     ) throws(StoreError) {
         let (origin, target) = (resolvingLink(source), resolvingLink(destination))
         try requireRegularFile(at: origin, forWriting: true)
-        guard !sameFile(origin, target) else { return }
+        guard !sameFile(origin, target) else {
+            throw StoreError(.invalidRequest, "'\(target)' cannot be replaced with itself.")
+        }
         func requireMovable() throws(StoreError) {
             guard try hasStore(at: origin, isStore) else {
                 throw StoreError(.notFound, "'\(origin)' was removed by another program; nothing was replaced")

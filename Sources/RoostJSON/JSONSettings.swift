@@ -25,6 +25,7 @@ struct JSONSettings: Sendable {
 
     /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not possible.
     init(_ options: StoreOptions) throws(StoreError) {
+        try options.requireValidTimeout()
         timeoutSeconds = options.timeoutSeconds
         isReadOnly = options.isReadOnly
         isUnpublished = options.isUnpublished

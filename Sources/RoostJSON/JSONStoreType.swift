@@ -40,9 +40,7 @@ public struct JSONStoreType: PersistentStoreType {
     public func create(
         _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
-        guard !options.isReadOnly else {
-            throw StoreError(.readOnly, "A new store cannot be opened read-only; create it first.")
-        }
+        try options.requireWritable()
         _ = try JSONSettings(options)
         if options.isUnpublished { return try createUnpublished(url, model, options) }
         try StoreFile.requireAbsent(at: url.path)
@@ -111,7 +109,9 @@ public struct JSONStoreType: PersistentStoreType {
     ) throws(StoreError) {
         let (origin, target) = (StoreFile.resolvingLink(source.path), StoreFile.resolvingLink(destination.path))
         try StoreFile.requireRegularFile(at: origin, forWriting: true)
-        guard !StoreFile.sameFile(origin, target) else { return }
+        guard !StoreFile.sameFile(origin, target) else {
+            throw StoreError(.invalidRequest, "'\(target)' cannot be replaced with itself.")
+        }
         // Locked before they are looked at, so that nobody puts another file there meanwhile.
         let originLock = try StoreLock.acquire(forStoreAt: origin, .exclusive, timeoutSeconds: 0)
         defer { originLock.release() }

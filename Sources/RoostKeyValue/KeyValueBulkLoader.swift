@@ -157,11 +157,16 @@ final class KeyValueBulkLoader: BulkLoader {
                         }
                     }
                 } else {
-                    // Links that are there already may change their places, so each is looked up.
+                    // Whether a link is there already, or came in this load, a look at each tells.
                     tally = try write.perform { [tally, plan] (writer) throws(StoreError) in
                         var tally = tally
                         for link in batch.links {
-                            _ = try writer.addLink(link, batch.relationship, plan.model, &tally)
+                            guard try writer.storedLink(link, batch.relationship, plan.model) == nil else {
+                                throw .repeatedLink(
+                                    "\(plan.model.relationships[batch.relationship].name), p\(link.source) and p\(link.target)"
+                                )
+                            }
+                            try writer.insertLink(link, batch.relationship, &tally)
                         }
                         return tally
                     }

@@ -29,9 +29,10 @@ final class LinkStream {
         self.skipsSelf = skipsSelf
         var start = prefix
         if let after {
-            start.append(key: after.source)
+            // Every stored key is positive: what lies behind a lower one is what lies behind 0.
+            start.append(key: max(0, after.source))
             start.append(place: after.order)
-            start.append(key: after.target)
+            start.append(key: max(0, after.target))
             // The least key behind that of a link is the same one with a byte more.
             start.append(bytes: [0])
         }

@@ -72,10 +72,7 @@ final class KeyValueSnapshot: StoreSnapshot {
         try requireOpen()
         let (owner, isFlipped) = try model.requireLinkRelationship(relationship)
         let number = try model.requireRelationship(relationship).number
-        let after = link.map { link in
-            let normalised = model.relationships[owner].normalised(isFlipped ? link.flipped : link)
-            return isFlipped ? normalised.flipped : normalised
-        }
+        let after = link.map { model.relationships[owner].normalised($0, isFlipped: isFlipped) }
         let stream = try LinkStream(
             self, space: isFlipped ? .inverseLinks : .links, prefix: StorageKey(number: owner), after: after)
         return KeyValueLinkCursor(self, relationship: number, streams: [stream])

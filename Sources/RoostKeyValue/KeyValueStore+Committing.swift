@@ -118,11 +118,9 @@ extension StorePlan {
             }
             let relationship = model.relationships[owner]
             let links = batch.links.map { relationship.normalised(isFlipped ? $0.flipped : $0) }
-            guard links.allSatisfy({ $0.source > 0 && $0.target > 0 }) else {
-                throw StoreError(
-                    .invalidRequest, "A link of '\(relationship.name)' has an end whose key is not positive.")
-            }
-            stored.append(LinkBatch(relationship: owner, links: links))
+            let normalised = LinkBatch(relationship: owner, links: links)
+            try normalised.requirePositiveKeys(model)
+            stored.append(normalised)
         }
         return stored
     }

@@ -29,11 +29,16 @@ extension KeyValueWriter {
             if old == link { return false }
             try removeStoredLink(old, relationship, model, &tally)
         }
+        try insertLink(link, relationship, &tally)
+        return true
+    }
+
+    /// Writes a normalised link between two objects that have none.
+    func insertLink(_ link: Link, _ relationship: Int, _ tally: inout StoreTally) throws(StoreError) {
         let (key, inverseKey) = LinkKeys.keys(link, relationship)
         try put(key, number: link.inverseOrder, in: .links)
         try put(inverseKey, number: link.order, in: .inverseLinks)
         tally.relationships[relationship].add(RecordHash.link(relationship: relationship, link))
-        return true
     }
 
     /// Removes a link that is there, with exactly these places.

@@ -16,8 +16,8 @@ struct SortedEntryWriter: Sendable {
     /// The entry before, by space, key and value.
     private var previous: (space: KeySpace, key: StorageKey, value: [UInt8])?
 
-    /// The pair before of a relationship that is ordered at both ends, and its places.
-    private var previousPair: (key: StorageKey, value: [UInt8]) = (StorageKey(), [])
+    /// The pair before of a relationship that is ordered at both ends.
+    private var previousPair = StorageKey()
 
     init(plan: StorePlan, startedEmpty: Bool, tally: StoreTally) {
         self.plan = plan
@@ -28,7 +28,7 @@ struct SortedEntryWriter: Sendable {
     mutating func write(_ arena: EntryArena, _ writer: any KeyValueWriter) throws(StoreError) {
         try arena.forEach { (entry) throws(StoreError) in
             let placed = EntryArena.key(of: entry)
-            if placed.first == SortedPairs.position { return try requireNewPair(placed, EntryArena.value(of: entry)) }
+            if placed.first == SortedPairs.position { return try requireNewPair(placed) }
             guard let space = placed.first.flatMap({ KeySpace(position: Int($0)) }) else {
                 throw StoreError(.internalInconsistency, "A sorted entry is of no space.")
             }
@@ -47,8 +47,7 @@ struct SortedEntryWriter: Sendable {
             }
             if isRepeated ?? false {
                 if space == .unique { return try noteViolation(key, value, writer) }
-                if value.elementsEqual(previous?.value ?? []) { return }
-                throw StoreError(.invalidRequest, "A link was loaded twice, with different places: \(describe(key)).")
+                throw .repeatedLink(describe(key))
             }
             if space == .unique, try isTaken(key, value, writer) { return }
             previous = (space, StorageKey(key), Array(value))
@@ -64,24 +63,18 @@ struct SortedEntryWriter: Sendable {
         }
     }
 
-    /// Refuses a pair that was loaded before with other places.
+    /// Refuses a pair that was loaded before.
     ///
-    /// Where both ends have a place, the keys of the two links differ, and only this tells.
-    private mutating func requireNewPair(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
-    ) throws(StoreError) {
-        if key.count == previousPair.key.count, key.begins(with: previousPair.key.bytes),
-            !value.elementsEqual(previousPair.value)
-        {
+    /// Where both ends have a place, the keys of the two links can differ, and only this tells.
+    private mutating func requireNewPair(_ key: UnsafeRawBufferPointer) throws(StoreError) {
+        if key.count == previousPair.count, key.begins(with: previousPair.bytes) {
             let ends = UnsafeRawBufferPointer(rebasing: key.dropFirst())
             let name = ends.keyNumber.flatMap { plan.model.relationships.indices.contains($0) ? $0 : nil }
                 .map { "\(plan.model.relationships[$0].name)" }
-            throw StoreError(
-                .invalidRequest,
-                "A link was loaded twice, with different places: \(name ?? "unknown"), p\(ends.objectKey(at: 2) ?? 0) and p\(ends.objectKey(at: 10) ?? 0)."
-            )
+            throw .repeatedLink(
+                "\(name ?? "unknown"), p\(ends.objectKey(at: 2) ?? 0) and p\(ends.objectKey(at: 10) ?? 0)")
         }
-        previousPair = (StorageKey(key), Array(value))
+        previousPair = StorageKey(key)
     }
 
     private func describe(_ key: UnsafeRawBufferPointer) -> String {
@@ -161,18 +154,21 @@ enum SortedPairs {
 }
 
 extension ExternalSorter {
-    /// Adds the pair that a link connects, with its places as the value.
+    /// Adds the pair that a link connects.
     func append(pairOf link: Link, _ relationship: Int, key: inout StorageKey) throws(StoreError) {
         key.start(record: link.source, root: relationship)
         key.append(key: link.target)
-        var places = StorageKey()
-        places.append(place: link.order)
-        places.append(place: link.inverseOrder)
-        try places.withBytes { (places) throws(StoreError) in try append(key, places, in: .meta) }
+        try append(key, in: .meta)
     }
 }
 
 extension StoreError {
+    /// An error about a link that is loaded twice, or was there before; `link` names its relationship and its ends.
+    static func repeatedLink(_ link: String) -> StoreError {
+        StoreError(
+            .duplicateObject, "A link cannot be loaded: there is one between the same two objects already: \(link).")
+    }
+
     /// An error that lists pairs of objects with equal unique values.
     static func constraintViolations(_ violations: [ConstraintViolation], furtherCount: Int = 0) -> StoreError {
         guard let first = violations.first else {

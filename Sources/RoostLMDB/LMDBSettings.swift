@@ -30,6 +30,7 @@ struct LMDBSettings: Sendable {
     ///
     /// Throws code `invalidRequest` for unknown or senseless ones.
     init(_ options: StoreOptions) throws(StoreError) {
+        try options.requireValidTimeout()
         timeoutSeconds = options.timeoutSeconds
         isWritable = !options.isReadOnly
         isUnpublished = options.isUnpublished

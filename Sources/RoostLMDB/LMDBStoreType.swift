@@ -58,6 +58,7 @@ public struct LMDBStoreType: PersistentStoreType {
     public func create(
         _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
+        try options.requireWritable()
         if options.isUnpublished { return try createUnpublished(url, model, options) }
         try StoreFile.requireAbsent(at: url.path)
         let temporary = StoreFile.temporarySibling(of: url.path)

@@ -30,6 +30,7 @@ public struct MemoryStoreType: PersistentStoreType {
     /// Reads the metadata of a named store.
     public func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata {
         try requireKnown(options.typeOptions)
+        try options.requireValidTimeout()
         let storage = try openStorage(url)
         do throws(StoreError) {
             let metadata = try KeyValueStore.metadata(in: storage, type: self, url: url)
@@ -46,6 +47,7 @@ public struct MemoryStoreType: PersistentStoreType {
     /// Throws `notFound` where there is none, and for `memory:` always.
     public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
+        try options.requireValidTimeout()
         return try KeyValueStore(opening: try openStorage(url), type: self, url: url, options: options)
     }
 
@@ -54,6 +56,8 @@ public struct MemoryStoreType: PersistentStoreType {
         _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
+        try options.requireValidTimeout()
+        try options.requireWritable()
         guard !url.path.isEmpty else {
             return try KeyValueStore(creating: MemoryStorage(), type: self, url: url, model: model, options: options)
         }
@@ -94,7 +98,9 @@ public struct MemoryStoreType: PersistentStoreType {
         try Self.stores.withLock { (stores) throws(StoreError) in
             guard let entry = stores[source.path] else { throw notFound(source) }
             try requireClosed(entry, source)
-            guard destination.path != source.path else { return }
+            guard destination.path != source.path else {
+                throw StoreError(.invalidRequest, "'\(destination)' cannot be replaced with itself.")
+            }
             if let old = stores[destination.path] {
                 guard overwriting else { throw alreadyExists(destination) }
                 try requireClosed(old, destination)

@@ -1,13 +1,26 @@
 internal import RoostCore
 
 extension SQLCommit {
-    /// Finds every pair of objects that would claim the same unique values; throws code `constraintViolation` if there is one.
+    /// Finds every object whose unique values another one holds; throws code `constraintViolation` if there is one.
     mutating func checkConstraints() throws(StoreError) {
         var violations: [ConstraintViolation] = []
         for constraint in schema.constraints {
+            let declaring = model.entities[constraint.constraint.entity]
+            let claims = try claims(changes.updates, constraint) + claims(changes.inserts, constraint)
             var owners: [[UInt8]: ObjectID] = [:]
-            try check(changes.inserts, constraint, &owners, &violations)
-            try check(changes.updates, constraint, &owners, &violations)
+            // Objects that keep their values hold them before others that want them.
+            for claim in claims where claim.isKept { owners[claim.values] = claim.id }
+            for claim in claims {
+                guard let holder = owners[claim.values] ?? claim.holder else {
+                    owners[claim.values] = claim.id
+                    continue
+                }
+                guard holder != claim.id else { continue }
+                violations.append(
+                    ConstraintViolation(
+                        entity: declaring.name, attributes: constraint.constraint.attributes, rejected: claim.id,
+                        existing: holder))
+            }
         }
         guard violations.isEmpty else {
             throw StoreError(
@@ -17,38 +30,47 @@ extension SQLCommit {
         }
     }
 
-    private mutating func check(
-        _ batch: RecordBatch, _ constraint: SQLSchema.Constraint, _ owners: inout [[UInt8]: ObjectID],
-        _ violations: inout [ConstraintViolation]
-    ) throws(StoreError) {
+    /// The values that one object of the change set claims under a constraint.
+    private struct Claim {
+        let id: ObjectID
+        let values: [UInt8]
+        /// The object that holds the values in the store and goes on to, other than by the change set.
+        var holder: ObjectID?
+        /// Whether the object itself holds them in the store.
+        var isKept = false
+    }
+
+    private mutating func claims(
+        _ batch: RecordBatch, _ constraint: SQLSchema.Constraint
+    ) throws(StoreError) -> [Claim] {
         let declaring = model.entities[constraint.constraint.entity]
         let tableNumber = schema.tableOfEntity[declaring.number]
         let query = SQLUniqueQuery(constraint, schema: schema)
+        var claims: [Claim] = []
         for index in 0..<batch.count where declaring.includes(batch.entityNumber(at: index)) {
-            let id = batch.id(at: index)
-            func violation(_ existing: ObjectID) -> ConstraintViolation {
-                ConstraintViolation(
-                    entity: declaring.name, attributes: constraint.constraint.attributes, rejected: id,
-                    existing: existing)
-            }
-            let holders = try batch.withRecord(at: index) { (record) throws(StoreError) -> [ObjectID] in
+            let found = try batch.withRecord(at: index) {
+                (record) throws(StoreError) -> (values: [UInt8], holders: [ObjectID])? in
                 guard let fields = query.fields(of: record), let key = SQLUniqueQuery.key(fields, record) else {
-                    return []
+                    return nil
                 }
-                if let owner = owners[key] { violations.append(violation(owner)) } else { owners[key] = id }
-                return try query.holders(fields, record, connection)
+                return (key, try query.holders(fields, record, connection))
             }
-            for holder in holders where holder.key != id.key {
+            guard let found else { continue }
+            var claim = Claim(id: batch.id(at: index), values: found.values)
+            for holder in found.holders {
                 let object = SQLObjectKey(table: tableNumber, key: holder.key)
-                if deleted.contains(object) { continue }
-                if updated.contains(object) {
+                if holder.key == claim.id.key {
+                    claim.isKept = true
+                } else if updated.contains(object) {
                     // What it holds after the change is compared in the change set; but it must let go first.
                     constraintsToRelease.insert(constraint.constraint.number)
-                    continue
+                } else if !deleted.contains(object), claim.holder == nil {
+                    claim.holder = holder
                 }
-                violations.append(violation(holder))
             }
+            claims.append(claim)
         }
+        return claims
     }
 
     /// Takes from updated objects the unique values that others of them will have.

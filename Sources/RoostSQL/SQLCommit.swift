@@ -84,6 +84,11 @@ struct SQLCommit {
         inserted.reserveCapacity(changes.inserts.count)
         updated.reserveCapacity(changes.updates.count)
         for index in 0..<changes.inserts.count {
+            guard changes.inserts.version(at: index) <= 1 else {
+                throw StoreError(
+                    .invalidRequest,
+                    "New object \(changes.inserts.id(at: index)) carries a version above 1; is it an update?")
+            }
             let key = SQLObjectKey(
                 table: schema.tableOfEntity[changes.inserts.entityNumber(at: index)],
                 key: changes.inserts.key(at: index))
@@ -96,6 +101,7 @@ struct SQLCommit {
             guard !inserted.contains(key) else { throw duplicate(changes.updates.id(at: index)) }
             guard updated.insert(key).inserted else { throw twice(changes.updates.id(at: index)) }
         }
+        for batch in changes.addedLinks + changes.removedLinks { try batch.requirePositiveKeys(model) }
         for reference in changes.deletes {
             let key = SQLObjectKey(
                 table: schema.tableOfEntity[try model.requireEntity(reference.id.entity).number], key: reference.id.key)

@@ -8,6 +8,11 @@ extension SQLSnapshot {
         var conditions: [String] = []
         var values: [SQLValue] = []
         if let id {
+            guard try model.requireEntity(id.entity).root == entity.root else {
+                throw StoreError(
+                    .invalidRequest,
+                    "Records of '\(entity.name)' cannot go on behind \(id), which is of another hierarchy.")
+            }
             conditions.append("_id > \(schema.dialect.parameter(1))")
             values.append(.integer(id.key))
         }
@@ -54,7 +59,7 @@ extension SQLSnapshot {
         let (dialect, columns) = (schema.dialect, SQLLinkColumns(isFlipped: isFlipped))
         var condition = ""
         var values: [SQLValue] = []
-        if let link {
+        if let link = link.map({ model.relationships[owner].normalised($0, isFlipped: isFlipped) }) {
             let p = (1...3).map { dialect.parameter($0) }
             condition =
                 " WHERE \(columns.source) >= \(p[0]) AND (\(columns.source) > \(p[0]) OR (\(columns.order), \(columns.target)) > (\(p[1]), \(p[2])))"

@@ -39,8 +39,6 @@ final class SQLBulkLoader: BulkLoader {
     /// By position in the schema's object tables.
     private var lastKeys: [Int64?]
     private var isActive = true
-    /// The first error; after it the load can only be abandoned.
-    private var failure: StoreError?
 
     private var schema: SQLSchema { store.schema }
 
@@ -103,6 +101,7 @@ final class SQLBulkLoader: BulkLoader {
             else {
                 throw StoreError(.invalidRequest, "The relationship with number \(links.relationship) owns no links.")
             }
+            try links.requirePositiveKeys(store.model)
             var batch = links
             for index in batch.links.indices { batch.links[index] = table.relationship.normalised(batch.links[index]) }
             do throws(StoreError) {
@@ -147,7 +146,7 @@ final class SQLBulkLoader: BulkLoader {
         try perform { () throws(StoreError) in
             if makesIndexes { try makeIndexes() }
             try store.raiseLastKeys(lastKeys, connection)
-            _ = try SQLTallies.apply(change, connection, store)
+            if change != StoreTally(model: store.model) { _ = try SQLTallies.apply(change, connection, store) }
             tally = try SQLTallies.read(connection, store)
             isActive = false
             switch mode {
@@ -188,21 +187,21 @@ final class SQLBulkLoader: BulkLoader {
                 }
             } catch {
                 // The contract has no error here; every later call on the store meets the same obstacle and reports it.
-                failure = failure ?? error
+                return
             }
         }
     }
 
+    /// Runs a part of the load, and abandons all of it when the part fails: others need not wait for somebody to let go of the loader.
     private func perform(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         guard isActive else {
             throw StoreError(.closed, "The loader of '\(store.url)' was finished or abandoned before.")
         }
-        if let failure { throw failure }
         try store.requireOpen()
         do throws(StoreError) {
             try body()
         } catch {
-            failure = error
+            abandon()
             throw error
         }
     }

@@ -44,9 +44,7 @@ struct SQLiteSettings: Sendable {
     init(_ options: StoreOptions) throws(StoreError) {
         timeoutSeconds = options.timeoutSeconds
         isReadOnly = options.isReadOnly
-        guard timeoutSeconds >= 0 else {
-            throw StoreError(.invalidRequest, "A timeout must not be negative.")
-        }
+        try options.requireValidTimeout()
         let given = options.typeOptions
         try SQLiteStoreType().requireKnown(given)
         synchronous = given["synchronous"].flatMap(Synchronous.init(rawValue:)) ?? synchronous

@@ -33,9 +33,7 @@ public struct SQLiteStoreType: PersistentStoreType {
     public func create(
         _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
-        guard !options.isReadOnly else {
-            throw StoreError(.readOnly, "A new store cannot be opened read-only; create it first.")
-        }
+        try options.requireWritable()
         let path = url.path
         let opening = try SQLiteOpening(path, options)
         try StoreFile.requireAbsent(at: path)

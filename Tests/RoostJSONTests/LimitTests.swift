@@ -18,7 +18,7 @@ struct LimitTests {
         try again.close()
     }
 
-    @Test("a link twice with different places is refused with both places in the file")
+    @Test("a link twice, with the same places or others, is refused with both places in the file")
     func linkTwice() throws {
         let bench = try Bench()
         let store = try bench.create()

@@ -1,6 +1,7 @@
 /// Loads many records and links into a store; nothing shows before ``finish()``.
 ///
-/// Use it from one thread. After an error, call ``abandon()``, which leaves no trace; so does letting go of the loader.
+/// Use it from one thread. An error abandons the load, as ``abandon()`` does and letting go of the loader: no trace of it is left, the
+/// writer's place is free, and later calls throw `closed`.
 public protocol BulkLoader: AnyObject {
     /// Adds records, with the versions they carry.
     ///
@@ -11,11 +12,18 @@ public protocol BulkLoader: AnyObject {
 
     /// Adds links.
     ///
+    /// There is one link at most between two objects: one that is loaded twice, or that is in the store, is refused, with the same
+    /// places too.
+    ///
     /// That both ends exist is not checked; ``checkStore(_:limit:)`` reports those that lead nowhere.
+    ///
+    /// - Throws: `duplicateObject` (here or in ``finish()``), `invalidRequest` for a relationship without links of its own or a
+    ///   key below 1, `noSpace`.
     func append(_ links: LinkBatch) throws(StoreError)
 
     /// Builds indexes, makes everything durable and then visible at once.
     ///
+    /// A load that added a record or a link adds one to the generation, any other none.
     /// - Returns: The tally of the whole store, computed from what was written.
     func finish() throws(StoreError) -> StoreTally
 

@@ -5,6 +5,8 @@
 ///
 /// Links are sets: adding one that is there replaces its places, removing one that is not there does nothing. Removals come before
 /// additions. Deleting an object removes its links; to-one references to it stay, and lead nowhere.
+///
+/// An insert with a version above 1, and a link with a key below 1 at either end, fail with `invalidRequest`.
 public struct ChangeSet: Sendable {
     /// An object at a version.
     public struct Reference: Hashable, Sendable {
@@ -127,5 +129,24 @@ extension ManagedObjectModel.Relationship {
         if !isOrdered { link.order = 0 }
         if !inverseIsOrdered { link.inverseOrder = 0 }
         return link
+    }
+
+    /// The link as it is stored, seen from the end that `isFlipped` says, as ``normalised(_:)`` of the relationship that owns the links.
+    ///
+    /// Where links are read behind one, this is the place to go on from.
+    public func normalised(_ link: Link, isFlipped: Bool) -> Link {
+        isFlipped ? normalised(link.flipped).flipped : normalised(link)
+    }
+}
+
+extension LinkBatch {
+    /// Refuses links that no objects can have.
+    ///
+    /// - Throws: `invalidRequest` for an end whose key is not positive.
+    public func requirePositiveKeys(_ model: ManagedObjectModel) throws(StoreError) {
+        guard !links.allSatisfy({ $0.source > 0 && $0.target > 0 }) else { return }
+        let name = model.relationships.indices.contains(relationship) ? "\(model.relationships[relationship].name)" : ""
+        throw StoreError(
+            .invalidRequest, "A link of '\(name)' has an end whose key is not positive; reserve keys from the store.")
     }
 }

@@ -36,7 +36,8 @@ public protocol PersistentStoreType: Sendable {
     ///
     /// A crash leaves the whole empty store or nothing under its name.
     ///
-    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`.
+    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`; `readOnly` when the options ask for a
+    ///   store that cannot be changed, which would stay empty.
     func create(
         _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore
@@ -55,7 +56,7 @@ public protocol PersistentStoreType: Sendable {
     ///   - destination: The name the store gets.
     ///   - source: The store that moves; it is gone under this name afterwards.
     ///   - overwriting: Whether an existing store may be replaced; if not and there is one, throws `alreadyExists`.
-    /// - Throws: `busy` when either store is open anywhere; `notAStore` when the file to be replaced is something else.
+    /// - Throws: `busy` when either store is open anywhere; `notAStore` when the file to be replaced is something else; `invalidRequest` when both are the same store.
     func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError)
 
     /// Makes a store's file as small as the type can while others have the store open, in one atomic step.
@@ -128,7 +129,7 @@ public struct StoreOptions: Sendable {
     public var isReadOnly: Bool
     /// The model the caller expects; nil takes whatever the store embeds.
     public var model: ManagedObjectModel?
-    /// How long a writer waits for another process or thread before code `busy`, in seconds.
+    /// How long a writer waits for another process or thread before code `busy`, in seconds; `invalidRequest` if negative or not a number.
     public var timeoutSeconds: Double
     /// The identity of a new store; nil for a random one.
     public var storeUUID: StoreUUID?
@@ -155,5 +156,25 @@ public struct StoreOptions: Sendable {
         self.userMetadata = userMetadata
         self.isUnpublished = isUnpublished
         self.typeOptions = typeOptions
+    }
+}
+
+extension StoreOptions {
+    /// Refuses a timeout that is no length of time.
+    ///
+    /// - Throws: `invalidRequest`.
+    public func requireValidTimeout() throws(StoreError) {
+        guard timeoutSeconds >= 0 else {
+            throw StoreError(.invalidRequest, "A timeout must be 0 seconds or more; it is \(timeoutSeconds).")
+        }
+    }
+
+    /// Refuses to make a store that nobody could fill.
+    ///
+    /// - Throws: `readOnly`.
+    public func requireWritable() throws(StoreError) {
+        guard !isReadOnly else {
+            throw StoreError(.readOnly, "A new store cannot be opened read-only; create it first.")
+        }
     }
 }

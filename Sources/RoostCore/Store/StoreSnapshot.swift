@@ -20,7 +20,10 @@ public protocol StoreSnapshot: AnyObject {
 
     /// Reads the records of `entity` and its subentities in ascending key order, behind `id` if given.
     ///
-    /// An entity that the model lacks throws `unknownEntity`; an entity without objects gives an empty cursor.
+    /// `id` need not exist, but must be of the entity's hierarchy. An entity without objects gives an empty cursor.
+    ///
+    /// - Throws: `unknownEntity` for an entity that the model lacks, the one of `id` too; `invalidRequest` for an `id` of another
+    ///   hierarchy.
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor
 
     /// Reads the records with these IDs, in this order.
@@ -33,6 +36,8 @@ public protocol StoreSnapshot: AnyObject {
     /// Reads all links of a to-many relationship that has no to-one inverse, behind `link` if given.
     ///
     /// They come in ascending order of source, then place, then target; of a relationship that is its own inverse, each pair once.
+    /// `link` need not exist: it is first made what it would be in the store, as ``ManagedObjectModel/Relationship/normalised(_:)``
+    /// does, and its numbers compare as signed ones, whatever they are.
     /// - Throws: `unknownProperty` where there is no such relationship, `invalidRequest` for one without links.
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor
 

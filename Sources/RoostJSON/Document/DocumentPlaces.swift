@@ -72,23 +72,21 @@ struct DocumentPlaces {
         return found
     }
 
-    /// An error about the first link that an earlier one gives other places; nil if there is none.
+    /// An error about the first link that an earlier one repeats; nil if there is none.
     func duplicateLink() throws(StoreError) -> StoreError? {
-        var first: [Link: (link: Link, place: TextPosition)] = [:]
+        var first: [Link: TextPosition] = [:]
         var found: StoreError?
         try visitLinks { (relationship, link, place) in
             let ends = Link(link.source, link.target)
             guard let earlier = first[ends] else {
-                first[ends] = (link, place)
+                first[ends] = place
                 return true
             }
-            if earlier.link != link {
-                found = located(
-                    place,
-                    "a link of '\(relationship.name)' from p\(link.source) to p\(link.target) stands in line \(earlier.place.line) with another place; remove one of them"
-                )
-            }
-            return found == nil
+            found = located(
+                place,
+                "a link of '\(relationship.name)' from p\(link.source) to p\(link.target) stands in line \(earlier.line) too; remove one of them"
+            )
+            return false
         } next: {
             first = [:]
         }

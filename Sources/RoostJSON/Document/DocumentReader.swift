@@ -149,7 +149,7 @@ struct DocumentReader: ~Copyable {
             _ = try loading.loader.finish()
         } catch {
             guard let violation = error.violations.first else {
-                if error.code == .invalidRequest, let found = try DocumentPlaces(file, loading.model).duplicateLink() {
+                if error.code == .duplicateObject, let found = try DocumentPlaces(file, loading.model).duplicateLink() {
                     throw found
                 }
                 throw StoreError(.corrupted, "'\(file.path)': \(error.message)", underlying: error.underlying)
