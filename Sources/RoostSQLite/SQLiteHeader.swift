@@ -61,9 +61,10 @@ struct SQLiteHeader {
     ///
     /// Needs no lock, since a store has these bytes from before it gets its name.
     ///
-    /// - Throws: `notAStore`, `unsupportedVersion` or `corrupted`.
+    /// - Throws: `notAStore`, `unsupportedVersion` or `corrupted`; what reading the file reports.
     static func requireStore(at path: String) throws(StoreError) {
-        guard let bytes = StoreFile.read(prefix: byteCount, of: path), let header = SQLiteHeader(bytes) else {
+        // What keeps the file from being read, such as a lack of file handles, does not make it a foreign one.
+        guard let header = SQLiteHeader(try RegularFile(at: path).bytes(at: 0, count: byteCount)) else {
             throw StoreError(.notAStore, "'\(path)' is not an SQLite database; check the path.")
         }
         guard header.isStore else {

@@ -54,6 +54,7 @@ public struct ConformanceReport: Sendable {
     ///
     /// - Parameter isInterrupted: Whether the run ended early. Then TAP bails out, JUnit has a suite with an error, and Markdown says so;
     ///   the text has the counts of what was run.
+    /// - Returns: The rest of the report.
     public func ending(isInterrupted: Bool = false) -> String {
         switch format {
         case .text: textSummary()
