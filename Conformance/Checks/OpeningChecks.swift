@@ -74,41 +74,38 @@ extension ConformanceCheck {
         ConformanceCheck(
             "opening.open.not-found", "Opening what does not exist fails with `notFound` and makes nothing.", on: .none
         ) { bench in
-            try expectError(.notFound, in: "opening nothing") { _ = try bench.open() }
-            try expectError(.notFound, in: "reading the metadata of nothing") {
-                _ = try bench.type.metadata(at: bench.url(), options: bench.fixture.options)
-            }
-            try expectEqual(try bench.files(), [], "nothing was made")
+            try expectRefused(.notFound, opening: "nothing", on: bench)
         },
         ConformanceCheck(
-            "opening.open.empty-file", "An empty file is not a store: `notAStore`, and it stays empty.", on: .none,
-            needs: [.file]
+            "opening.open.empty-file",
+            "An empty file is not a store: `notAStore`, it stays empty, and nothing comes to stand beside it.",
+            on: .none, needs: [.file]
         ) { bench in
             let path = try bench.write([], as: "store")
-            try expectError(.notAStore, in: "opening an empty file") { _ = try bench.open() }
+            try expectRefused(.notAStore, opening: "an empty file", on: bench)
             try expectEqual(bench.bytes(of: path), [], "the file's bytes")
         },
         ConformanceCheck(
             "opening.open.foreign-file",
-            "A file of another format is not a store: `notAStore`, and no byte of it changes.",
+            "A file of another format is not a store: `notAStore`, no byte of it changes, and nothing comes to stand beside it.",
             on: .none, needs: [.file]
         ) { bench in
-            let bytes =
-                [UInt8]("This is a letter to somebody and no store at all.\n".utf8) + [UInt8](repeating: 7, count: 9000)
-            let path = try bench.write(bytes, as: "store")
-            try expectError(.notAStore, in: "opening a letter") { _ = try bench.open() }
-            try expectError(.notAStore, in: "reading the metadata of a letter") {
-                _ = try bench.type.metadata(at: bench.url(), options: bench.fixture.options)
+            let letter = [UInt8]("This is a letter to somebody and no store at all.\n".utf8)
+            for bytes in [letter, letter + [UInt8](repeating: 7, count: 9000)] {
+                let path = try bench.write(bytes, as: "store")
+                try expectRefused(.notAStore, opening: "a letter of \(bytes.count) bytes", on: bench)
+                try expectEqual(bench.bytes(of: path), bytes, "the file's bytes")
             }
-            try expectEqual(bench.bytes(of: path), bytes, "the file's bytes")
         },
         ConformanceCheck(
-            "opening.open.directory", "A directory is not a store: `notAStore`.", on: .none, needs: [.file]
+            "opening.open.directory",
+            "A directory is not a store: `notAStore`, and nothing comes to stand in it or beside it.",
+            on: .none, needs: [.file]
         ) {
             bench in
             try FileManager.default.createDirectory(
                 atPath: bench.directory + "/store", withIntermediateDirectories: false)
-            try expectError(.notAStore, in: "opening a directory") { _ = try bench.open() }
+            try expectRefused(.notAStore, opening: "a directory", on: bench)
             try expectEqual(
                 try FileManager.default.contentsOfDirectory(atPath: bench.directory + "/store"), [], "its contents")
         },
@@ -307,6 +304,25 @@ extension ConformanceCheck {
             }
         },
     ]
+
+    /// Fails unless opening, also read-only, reading metadata and recognising refuse what stands where a store belongs, and make no file.
+    private static func expectRefused(_ code: StoreError.Code, opening what: String, on bench: Workbench) throws {
+        let before = try bench.files()
+        func expectNothingMade(by how: String) throws {
+            try expectEqual(try bench.files(), before, "the files after \(how) \(what)")
+        }
+        try expectError(code, in: "opening \(what)") { _ = try bench.open() }
+        try expectNothingMade(by: "opening")
+        try expectError(code, in: "opening \(what) read-only") { _ = try bench.open { $0.isReadOnly = true } }
+        try expectNothingMade(by: "opening read-only")
+        try expectError(code, in: "reading the metadata of \(what)") {
+            _ = try bench.type.metadata(at: bench.url(), options: bench.fixture.options)
+        }
+        try expectNothingMade(by: "reading the metadata of")
+        guard bench.fixture.capabilities.contains(.file) else { return }
+        try expect(!bench.type.recognises(fileAt: bench.url().path), "\(what) is not recognised")
+        try expectNothingMade(by: "looking at")
+    }
 
     /// The metadata of stores.
     static let metadata: [ConformanceCheck] = [

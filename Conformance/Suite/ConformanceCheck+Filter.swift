@@ -2,20 +2,30 @@ extension ConformanceCheck {
     /// Whether the check's ID contains `filter`, or, where that has asterisks, is what it describes: `*` stands for any text.
     ///
     /// `links` finds `links.order` and `bulk.links-any-order`, `links.*` only the checks of that group.
-    public func matches(_ filter: String) -> Bool {
+    public func matches(_ filter: String) -> Bool { id.isFound(by: filter) }
+
+    /// The first part of the ID, which says what the check is about.
+    public var group: String { String(id.prefix { $0 != "." }) }
+}
+
+extension FaultyStoreType.Fault {
+    /// Whether the fault's name, or the ID of the check that is named for it, is found by `filter` as a check is.
+    public func matches(_ filter: String) -> Bool { description.isFound(by: filter) || caughtBy.isFound(by: filter) }
+}
+
+extension String {
+    /// Whether the text contains `filter`, or, where that has asterisks, is what it describes.
+    fileprivate func isFound(by filter: String) -> Bool {
         let parts = filter.split(separator: "*", omittingEmptySubsequences: false)
-        guard let first = parts.first, let last = parts.last, parts.count > 1 else { return id.contains(filter) }
-        guard id.hasPrefix(first), id.hasSuffix(last), id.utf8.count >= first.utf8.count + last.utf8.count else {
+        guard let first = parts.first, let last = parts.last, parts.count > 1 else { return contains(filter) }
+        guard hasPrefix(first), hasSuffix(last), utf8.count >= first.utf8.count + last.utf8.count else {
             return false
         }
-        var rest = id.dropFirst(first.count).dropLast(last.count)
+        var rest = dropFirst(first.count).dropLast(last.count)
         for part in parts.dropFirst().dropLast() where !part.isEmpty {
             guard let found = rest.firstRange(of: part) else { return false }
             rest = rest[found.upperBound...]
         }
         return true
     }
-
-    /// The first part of the ID, which says what the check is about.
-    public var group: String { String(id.prefix { $0 != "." }) }
 }

@@ -16,13 +16,37 @@ public final class Workbench {
     private var peers: [Peer] = []
 
     /// Makes an empty directory for a run.
+    ///
+    /// - Throws: what ``requireTemporaryDirectory()`` throws.
     public init(_ fixture: StoreFixture) throws {
         self.fixture = fixture
         model = try ConformanceModel.standard(for: [fixture])
-        directory =
-            FileManager.default.temporaryDirectory
-            .appendingPathComponent("roost-conformance-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        directory = try Self.makeDirectory()
+    }
+
+    /// Checks that directories for runs can be made where temporary files belong.
+    ///
+    /// - Throws: `missingDirectory`, `permissionDenied`.
+    public static func requireTemporaryDirectory() throws(StoreError) {
+        let path = try makeDirectory()
+        // Empty and of a name of its own: what cannot be removed does no harm.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Makes an empty directory among the temporary files, but not the place for those.
+    private static func makeDirectory() throws(StoreError) -> String {
+        let place = FileManager.default.temporaryDirectory
+        let path = place.appendingPathComponent("roost-conformance-\(UUID().uuidString)").path
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            return path
+        } catch {
+            let exists = FileManager.default.fileExists(atPath: place.path)
+            throw StoreError(
+                exists ? .permissionDenied : .missingDirectory,
+                "No directory can be made in '\(place.path)', which \(exists ? "cannot be written" : "does not exist"); set TMPDIR to a directory that can be written",
+                underlying: error)
+        }
     }
 
     /// The type under test.

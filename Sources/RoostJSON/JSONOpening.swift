@@ -25,6 +25,7 @@ struct JSONOpening {
     func open(under held: StoreLock? = nil) throws(StoreError) -> JSONStorage {
         try StoreFile.requireRegularFile(at: url.path, forWriting: !settings.isReadOnly)
         if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }
+        try refuseForeignFile()
         var lock: StoreLock?
         if held == nil {
             lock =
@@ -40,6 +41,15 @@ struct JSONOpening {
             writerLock?.close()
             lock?.release()
             throw error
+        }
+    }
+
+    /// Before the lock: beside a file that is no store no lock file is made.
+    private func refuseForeignFile() throws(StoreError) {
+        let document = try DocumentFile(at: path)
+        do throws(StoreError) { try DocumentReader.requireRecognised(document) } catch {
+            // One that is being written just now is looked at again under the lock.
+            guard try !document.isUnchanged() else { throw error }
         }
     }
 

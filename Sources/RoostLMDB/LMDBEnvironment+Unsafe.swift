@@ -60,6 +60,8 @@ final class LMDBEnvironment: Sendable {
         self.path = path
         self.settings = settings
         try StoreFile.refuseNetworkFileSystem(at: path)
+        // Before the lock: beside a file that is no LMDB file no lock file is made. A store has its first bytes before its name.
+        if !isNew { try LMDBFileCheck.requireMagic(path) }
         try Self.requireLockFileIsPlain(path)
         let storeLock =
             settings.isWritable

@@ -42,8 +42,26 @@ final class LMDBFileCheck {
     ///
     /// Throws `notAStore`, `unsupportedVersion` or `corrupted`, or what reading it reports.
     static func check(_ path: String) throws(StoreError) {
+        try examine(path) { (file) throws(CheckFailure) in try file.run() }
+    }
+
+    /// Checks that a file begins as LMDB files of this kind of machine do.
+    ///
+    /// Throws `notAStore` or `unsupportedVersion`, or what reading it reports.
+    static func requireMagic(_ path: String) throws(StoreError) {
+        try examine(path) { (file) throws(CheckFailure) in
+            try file.withBytes(Int(min(file.byteCount, UInt64(LMDBMeta.byteCount))), at: 0) {
+                (bytes) throws(CheckFailure) in
+                do throws(LMDBDamage) { try LMDBMeta.requireMagic(bytes) } catch { throw .damage(error) }
+            }
+        }
+    }
+
+    private static func examine(
+        _ path: String, _ body: (LMDBFileCheck) throws(CheckFailure) -> Void
+    ) throws(StoreError) {
         do throws(CheckFailure) {
-            try LMDBFileCheck(path).run()
+            try body(LMDBFileCheck(path))
         } catch {
             switch error {
             case .damage(let damage): throw damage.storeError(path: path)

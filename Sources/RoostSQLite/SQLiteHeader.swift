@@ -49,11 +49,22 @@ struct SQLiteHeader {
 
     private func word(_ offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
 
-    /// Checks that the file at `path` is a store of a version that can be read.
+    /// Checks that the file at `path` is a whole store of a version that can be read.
     ///
-    /// - Throws: `notAStore` or `unsupportedVersion`.
+    /// - Throws: `notAStore`, `unsupportedVersion` or `corrupted`.
     static func require(at path: String) throws(StoreError) {
-        guard let bytes = StoreFile.read(prefix: byteCount, of: path), let header = SQLiteHeader(bytes) else {
+        try requireStore(at: path)
+        try requireWhole(path)
+    }
+
+    /// Checks that the first bytes of the file at `path` are those of a store of a version that can be read.
+    ///
+    /// Needs no lock, since a store has these bytes from before it gets its name.
+    ///
+    /// - Throws: `notAStore`, `unsupportedVersion` or `corrupted`; what reading the file reports.
+    static func requireStore(at path: String) throws(StoreError) {
+        // What keeps the file from being read, such as a lack of file handles, does not make it a foreign one.
+        guard let header = SQLiteHeader(try RegularFile(at: path).bytes(at: 0, count: byteCount)) else {
             throw StoreError(.notAStore, "'\(path)' is not an SQLite database; check the path.")
         }
         guard header.isStore else {
@@ -70,7 +81,6 @@ struct SQLiteHeader {
         guard header.textEncoding <= 1 else {
             throw StoreError(.corrupted, "'\(path)' does not keep its text as UTF-8, as every Roost store does.")
         }
-        try requireWhole(path)
     }
 
     /// Whether the file at `path` is a store of this type; never blocks and never throws.

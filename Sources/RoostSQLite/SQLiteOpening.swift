@@ -23,6 +23,8 @@ struct SQLiteOpening {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: path, forWriting: !settings.isReadOnly)
             if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }
+            // Before the lock: beside a file that is no store no lock file is made.
+            try SQLiteHeader.requireStore(at: path)
         } catch {
             held?.release()
             throw error

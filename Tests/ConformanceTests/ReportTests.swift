@@ -77,7 +77,7 @@ struct ReportTests {
     @Test("in TAP has a plan, numbers without gaps, known failures as such, and diagnostics of failures")
     func tap() throws {
         let lines = try Self.report(.tap).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        #expect(lines.prefix(2) == ["TAP version 14", "1..6"])
+        #expect(lines.prefix(2) == ["TAP version 13", "1..6"])
         #expect(lines.last == "")
         let points = lines.filter { $0.hasPrefix("ok ") || $0.hasPrefix("not ok ") }
         let results = try Self.results()
@@ -97,6 +97,32 @@ struct ReportTests {
             lines.contains(
                 #"  actual: "<a & \"b\"> \U00000001\U00000000 | # \\ é🦉\nsecond line\r\n]]>""#))
         #expect(lines.allSatisfy { $0.isEmpty || !$0.hasPrefix(" ") || $0.hasPrefix("  ") })
+    }
+
+    @Test("of an interrupted run has what was run and says that it is not all", arguments: [0, 2])
+    func interrupted(count: Int) throws {
+        func ending(_ format: ConformanceReport.Format) throws -> String {
+            var report = ConformanceReport(format)
+            for result in try Self.results().prefix(count) { _ = report.add(result) }
+            return report.ending(isInterrupted: true)
+        }
+        let counts = "a: 2 checks: 2 passed, 0 passed as opposites, 0 excluded, 0 failed\n"
+        #expect(try ending(.text) == (count == 0 ? "" : counts))
+        let bailOut = "Bail out! Interrupted: not all checks were made.\n"
+        #expect(try ending(.tap) == (count == 0 ? "" : "# \(counts)") + bailOut)
+        let markdown = try ending(.markdown)
+        #expect(markdown.hasSuffix("|\n\n**Interrupted: not all checks were made.**\n"))
+        #expect(markdown.contains("| `links` | 2 |\n") == (count == 2))
+
+        let parser = XMLParser(data: Data(try ending(.junit).utf8))
+        let reader = Reader()
+        parser.delegate = reader
+        try #require(parser.parse(), "\(String(describing: parser.parserError))")
+        #expect(reader.all("testsuites").first?["errors"] == "1")
+        #expect(reader.all("testsuites").first?["tests"] == "\(count + 1)")
+        #expect(reader.all("testsuite").map { $0["errors"] } == (count == 0 ? ["1"] : ["0", "1"]))
+        #expect(reader.all("testcase").count == count + 1)
+        #expect(reader.all("error").map { $0["message"] } == ["Interrupted: not all checks were made."])
     }
 
     /// What a reader of XML sees.

@@ -47,7 +47,7 @@ struct ConformanceCommandTests {
             #expect(result.code == 0 && result.errors == "")
             return result.output
         }
-        #expect(try output("--format=tap").hasPrefix("TAP version 14\n1..2\nok 1 - memory: links.order\nok 2 - "))
+        #expect(try output("--format=tap").hasPrefix("TAP version 13\n1..2\nok 1 - memory: links.order\nok 2 - "))
         #expect(try output("--format=junit").hasPrefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites "))
         #expect(try output("--format=markdown").contains("| `links` | 2 |\n"))
         #expect(try output("--format=markdown", "--verbose").contains("| `links.order` | "))
@@ -87,6 +87,13 @@ struct ConformanceCommandTests {
         #expect(excluded.output.contains("excluded  memory  links.many-to-many  (drops = loses one)\n"))
         let json = try Self.run(arguments + ["--json"], on: [try Self.faulty()])
         #expect(json.code == .success && json.output.contains("\"excluded\" : \"drops = loses one\""))
+        // For one of two types: the other one passes.
+        let types = [try Self.faulty(), try StoreRegistry.builtIn.type(named: "lmdb")]
+        let one = try Self.run(
+            [types[0].name, "lmdb", "-f", "links.many-to-many", "-x", "\(types[0].name):links.many-to-many=why: so"],
+            on: types)
+        #expect(one.code == .success && one.output.contains("excluded  memory  links.many-to-many  (why: so)\n"))
+        #expect(one.output.contains("ok        lmdb  links.many-to-many\n"))
         let needless = try Workplace().start(["conformance"] + arguments).wait()
         #expect(needless.code == 1 && needless.output.contains("it passes: remove the exclusion"))
     }
@@ -103,6 +110,17 @@ struct ConformanceCommandTests {
             (["memory", "--exclude=links.order="], "without a reason"),
             (["memory", "--exclude=links.odrer=x"], "'links.order'?"),
             (["memory", "-x", "links.order=a", "-x", "links.order=b"], "twice"), ([], "needs TYPE"),
+            (["memory", "-x", "links.order=a", "-x", "memory:links.order=b"], "twice"),
+            (["memory", "-x", "memory:links.odrer=x"], "'links.order'?"),
+            (["memory", "-x", "lmdb:links.order=x"], "type 'lmdb' is not under test"),
+            (["memory", "-x", "memroy:links.order=x"], "did you mean 'memory'?"),
+            (["memory", "--filter=values", "-x", "links.order=x"], "'--filter' leaves out check 'links.order'"),
+            (["--self-test", "memroy"], "did you mean 'memory'?"),
+            (["--self-test", "memory", "memory"], "given twice"),
+            (["--self-test", "--format=tap"], "leave out '--format'"),
+            (["--self-test", "-x", "links.order=x"], "leave out '--exclude'"),
+            (["--self-test", "--filter=l*lin"], "--filter=l*lin"), (["--self-test", "-q", "--json"], "'--quiet'"),
+            (["--self-test", "-q", "-v"], "'--quiet'"),
         ] as [([String], String)])
     func usage(arguments: [String], message: String) throws {
         let result = try Workplace().start(["conformance"] + arguments).wait()
@@ -123,16 +141,49 @@ struct ConformanceCommandTests {
     }
 
     @Test(
+        "cancelled, reports what was run in every format",
+        arguments: [
+            ("--format=text", "memory: 2 checks: 2 passed"), ("--format=tap", "Bail out! "),
+            ("--format=junit", "<error "),
+            ("--format=markdown", "**Interrupted: "), ("--json", "\"interrupted\" : true"),
+        ])
+    func cancelledReport(format: String, mark: String) throws {
+        let parsed = try ParsedArguments(["memory", "--filter=links", format], for: .conformance)
+        var count = 0
+        let run = try ConformanceRun(parsed, StoreRegistry.builtIn) {
+            count += 1
+            return count == 2
+        }
+        var output = ""
+        let error = #expect(throws: StoreError.self) { try run.run { output += $0 } }
+        #expect(error?.code == .cancelled && count == 2)
+        #expect(output.contains(mark), "\(output)")
+        #expect(output.contains("links"), "\(output)")
+        let whole = try Self.run(
+            ["memory", "--filter=links.order", format], on: [try StoreRegistry.builtIn.type(named: "memory")])
+        #expect(whole.code == .success && (format == "--format=text" || !whole.output.contains(mark)))
+    }
+
+    @Test("makes no directory for temporary files, and says that there is none", arguments: ["memory", "--self-test"])
+    func temporaryDirectory(argument: String) throws {
+        let place = try Workplace()
+        let missing = place.file("none")
+        let result = try place.roost("conformance", argument, through: ["/usr/bin/env", "TMPDIR=\(missing)"])
+        result.expectError(3, containing: "'\(missing)', which does not exist; set TMPDIR")
+        #expect(result.output == "" && !FileManager.default.fileExists(atPath: missing))
+    }
+
+    @Test(
         "stopped by Ctrl-C or SIGTERM, or with nobody reading, leaves nothing behind",
-        arguments: ["INT", "TERM", "PIPE"])
-    func stopped(signal: String) throws {
+        arguments: ["INT", "TERM", "PIPE"], ["--filter=values", "--self-test"])
+    func stopped(signal: String, option: String) throws {
         let place = try Workplace()
         let program = try #require(Workplace.program)
         // The first line has come, so the run is under way; for PIPE the reader then goes.
         let stop = signal == "PIPE" ? "" : "kill -\(signal) $run; cat >/dev/null;"
         let script = """
             mkdir tmp; mkfifo lines
-            TMPDIR=\(place.file("tmp")) '\(program)' conformance json --filter=values >lines & run=$!
+            TMPDIR=\(place.file("tmp")) '\(program)' conformance json \(option) >lines & run=$!
             { read line; \(stop) } <lines; wait $run; echo $?; ls tmp
             """
         let result = try RunningCommand(["/bin/sh", "-c", script], in: place.path).wait()

@@ -4,23 +4,35 @@ extension ConformanceReport {
     /// All results as a JUnit document: a test suite for each store, a test case for each check.
     ///
     /// The property `opposite` names the capability that a store lacks where a check passed as its opposite. An excluded check is
-    /// `skipped`, with the reason.
-    func junit() -> String {
+    /// `skipped`, with the reason. A run that was interrupted ends with a suite of its own, whose one case is an error.
+    func junit(isInterrupted: Bool) -> String {
         var document = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        document += "<testsuites name=\"roost conformance\" \(Self.totals(of: results))>\n"
+        document +=
+            "<testsuites name=\"roost conformance\" \(Self.totals(of: results, isInterrupted: isInterrupted))>\n"
         for (store, results) in resultsByStore {
             document += "  <testsuite name=\"\(Self.xml(store))\" \(Self.totals(of: results))>\n"
             for result in results { document += Self.testCase(result) }
             document += "  </testsuite>\n"
         }
+        if isInterrupted {
+            document += """
+                  <testsuite name="interruption" \(Self.totals(of: [], isInterrupted: true))>
+                    <testcase classname="interruption" name="interrupted" time="\(Self.time(0))">
+                      <error type="Interruption" message="\(Self.xml(Self.interruption))"/>
+                    </testcase>
+                  </testsuite>
+
+                """
+        }
         return document + "</testsuites>\n"
     }
 
-    private static func totals(of results: [ConformanceResult]) -> String {
+    private static func totals(of results: [ConformanceResult], isInterrupted: Bool = false) -> String {
         let counts = ConformanceCounts(results)
+        let errors = isInterrupted ? 1 : 0
         let seconds = results.reduce(0) { $0 + $1.seconds }
         return
-            "tests=\"\(counts.total)\" failures=\"\(counts.failed)\" errors=\"0\" skipped=\"\(counts.excluded)\" time=\"\(time(seconds))\""
+            "tests=\"\(counts.total + errors)\" failures=\"\(counts.failed)\" errors=\"\(errors)\" skipped=\"\(counts.excluded)\" time=\"\(time(seconds))\""
     }
 
     private static func testCase(_ result: ConformanceResult) -> String {

@@ -24,6 +24,13 @@ extension ConformanceReport {
         return "\(point)\n  ---\n\(fields.map { "  \($0): \($1)\n" }.joined())  ...\n"
     }
 
+    /// The end of a run that was interrupted: the counts as comments, and that no more is to come.
+    func tapBailOut() -> String {
+        resultsByStore.map { store, results in
+            "# \(Self.escaped(store)): \(ConformanceCounts(results))\n"
+        }.joined() + "Bail out! \(Self.interruption)\n"
+    }
+
     /// A text on one line in which nothing begins a directive.
     private static func escaped(_ text: String) -> String {
         var result = ""

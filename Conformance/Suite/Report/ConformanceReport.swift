@@ -7,7 +7,7 @@ public struct ConformanceReport: Sendable {
     public enum Format: String, CaseIterable, Sendable {
         /// A line for each check, more for a failure, and the counts of each store, for people.
         case text
-        /// Version 14 of the Test Anything Protocol.
+        /// Version 13 of the Test Anything Protocol.
         case tap
         /// The XML that continuous-integration servers read: one test suite for each store.
         case junit
@@ -37,7 +37,7 @@ public struct ConformanceReport: Sendable {
 
     /// What comes before `checkCount` results; lines with their line feeds, or nothing.
     public func beginning(checkCount: Int) -> String {
-        format == .tap ? "TAP version 14\n1..\(checkCount)\n" : ""
+        format == .tap ? "TAP version 13\n1..\(checkCount)\n" : ""
     }
 
     /// Takes a result and returns what can be written of it now; lines with their line feeds, or nothing.
@@ -51,14 +51,23 @@ public struct ConformanceReport: Sendable {
     }
 
     /// What comes behind the results; lines with their line feeds, or nothing.
-    public func ending() -> String {
+    ///
+    /// - Parameter isInterrupted: Whether the run ended early. Then TAP bails out, JUnit has a suite with an error, and Markdown says so;
+    ///   the text has the counts of what was run.
+    /// - Returns: The rest of the report.
+    public func ending(isInterrupted: Bool = false) -> String {
         switch format {
         case .text: textSummary()
-        case .tap: ""
-        case .junit: junit()
-        case .markdown: detail == .everything ? checkTables() : groupTable()
+        case .tap: isInterrupted ? tapBailOut() : ""
+        case .junit: junit(isInterrupted: isInterrupted)
+        case .markdown:
+            (detail == .everything ? checkTables() : groupTable())
+                + (isInterrupted ? "\n**\(Self.interruption)**\n" : "")
         }
     }
+
+    /// What reports say of a run that ended early.
+    static let interruption = "Interrupted: not all checks were made."
 
     /// The names of the stores in the order in which they came, each with its results.
     var resultsByStore: [(store: String, results: [ConformanceResult])] {

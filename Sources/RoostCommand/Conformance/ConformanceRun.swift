@@ -12,7 +12,7 @@ struct ConformanceRun {
 
     /// Reads the command line.
     ///
-    /// `isCancelled` is asked after each check; true ends the run with code `cancelled`.
+    /// `isCancelled` is asked after each check; true ends the run.
     ///
     /// - Throws: `UsageError` for a type that is not known, no check left, a mistaken exclusion, or options that exclude each other.
     init(
@@ -30,22 +30,44 @@ struct ConformanceRun {
         detail = arguments.has("quiet") ? .failures : arguments.has("verbose") ? .everything : .usual
         checks = try Self.checks(arguments.allValues("filter"))
         let exclusions = try arguments.allValues("exclude").map(Self.exclusion)
-        fixtures = try Self.fixtures(arguments.positions, exclusions, registry)
+        fixtures = try Self.fixtures(try Self.types(arguments.positions, registry), exclusions)
+        try Self.requireUse(of: exclusions, in: checks, on: fixtures)
     }
 
     /// Runs the checks; `write` gets the report piece by piece.
+    ///
+    /// When the run is cancelled, the report has what was run and says that it is not all.
+    ///
+    /// - Throws: code `cancelled`; what `write` throws; `missingDirectory` or `permissionDenied` where temporary files belong.
     func run(write: (String) throws -> Void) throws -> ExitCode {
+        try Workbench.requireTemporaryDirectory()
+        let checkCount = checks.count * fixtures.count
         var report = ConformanceReport(format ?? .text, detail: detail)
-        if format != nil { try write(report.beginning(checkCount: checks.count * fixtures.count)) }
-        let results = try ConformanceRunner.run(checks, on: fixtures) { result in
-            if format != nil { try write(report.add(result)) }
-            guard !isCancelled() else {
-                throw StoreError(.cancelled, "The run was cancelled; not all checks were made.")
+        if format != nil { try write(report.beginning(checkCount: checkCount)) }
+        var isInterrupted = false
+        do {
+            _ = try ConformanceRunner.run(checks, on: fixtures) { result in
+                let text = report.add(result)
+                if format != nil { try write(text) }
+                if isCancelled(), report.results.count < checkCount { throw Interrupted() }
             }
+        } catch is Interrupted {
+            isInterrupted = true
         }
-        try write(format == nil ? Console.json(ConformanceJSON(results)) + "\n" : report.ending())
-        return results.contains(where: \.isFailure) ? .finding : .success
+        if format != nil {
+            try write(report.ending(isInterrupted: isInterrupted))
+        } else {
+            try write(Console.json(ConformanceJSON(report.results, isInterrupted: isInterrupted)) + "\n")
+        }
+        guard !isInterrupted else { throw Self.cancelled }
+        return report.results.contains(where: \.isFailure) ? .finding : .success
     }
+
+    /// Ends the runner early.
+    private struct Interrupted: Error {}
+
+    /// What a run ends with that did not come to its end.
+    static var cancelled: StoreError { StoreError(.cancelled, "The run was cancelled; not all checks were made.") }
 
     // MARK: Reading the command line
 
@@ -70,30 +92,65 @@ struct ConformanceRun {
         return ConformanceCheck.all.filter { check in filters.isEmpty || filters.contains { check.matches($0) } }
     }
 
-    private static func exclusion(_ text: String) throws -> ConformanceExclusion {
+    /// An exclusion, and the name of the only type that it is for; nil for all of them.
+    private typealias Exclusion = (type: String?, exclusion: ConformanceExclusion)
+
+    /// Reads `ID=REASON` or `TYPE:ID=REASON`.
+    private static func exclusion(_ text: String) throws -> Exclusion {
         guard let equals = text.firstIndex(of: "=") else {
             throw UsageError("option '--exclude' needs the ID of a check and a reason: --exclude=\(text)=REASON")
         }
-        return ConformanceExclusion(String(text[..<equals]), because: String(text[text.index(after: equals)...]))
+        let name = text[..<equals]
+        let reason = String(text[text.index(after: equals)...])
+        guard let colon = name.firstIndex(of: ":") else {
+            return (nil, ConformanceExclusion(String(name), because: reason))
+        }
+        let check = String(name[name.index(after: colon)...])
+        return (String(name[..<colon]), ConformanceExclusion(check, because: reason))
+    }
+
+    /// Refuses an exclusion that would have no effect.
+    private static func requireUse(
+        of exclusions: [Exclusion], in checks: [ConformanceCheck], on fixtures: [StoreFixture]
+    ) throws {
+        for (type, exclusion) in exclusions {
+            if let type, !fixtures.contains(where: { $0.name == type }) {
+                let hint = nearestName(to: type, among: fixtures.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
+                throw UsageError("option '--exclude': type '\(type)' is not under test\(hint)")
+            }
+            guard checks.contains(where: { $0.id == exclusion.check }) else {
+                throw UsageError(
+                    "option '--exclude': '--filter' leaves out check '\(exclusion.check)'; leave out the exclusion, too"
+                )
+            }
+        }
+    }
+
+    /// The types with these names.
+    ///
+    /// - Throws: `UsageError` for one that is not known or given twice.
+    static func types(_ names: [String], _ registry: StoreRegistry) throws -> [any PersistentStoreType] {
+        var types: [any PersistentStoreType] = []
+        for name in names {
+            guard !types.contains(where: { $0.name == name }) else { throw UsageError("type '\(name)' is given twice") }
+            do throws(StoreError) { types.append(try registry.type(named: name)) } catch {
+                throw UsageError(error.message)
+            }
+        }
+        return types
     }
 
     private static func fixtures(
-        _ names: [String], _ exclusions: [ConformanceExclusion], _ registry: StoreRegistry
+        _ types: [any PersistentStoreType], _ exclusions: [Exclusion]
     ) throws -> [StoreFixture] {
-        var fixtures: [StoreFixture] = []
-        for name in names {
-            guard !fixtures.contains(where: { $0.name == name }) else {
-                throw UsageError("type '\(name)' is given twice")
-            }
-            let type: any PersistentStoreType
-            do throws(StoreError) { type = try registry.type(named: name) } catch { throw UsageError(error.message) }
-            let fixture = StoreFixture.builtIn(type, exclusions: exclusions)
+        try types.map { type in
+            let own = exclusions.filter { $0.type == nil || $0.type == type.name }.map(\.exclusion)
+            let fixture = StoreFixture.builtIn(type, exclusions: own)
             do throws(ConformanceFailure) { try fixture.requireSoundExclusions() } catch {
                 throw UsageError("option '--exclude': \(error.actual)")
             }
-            fixtures.append(fixture)
+            return fixture
         }
-        return fixtures
     }
 }
 
@@ -114,8 +171,10 @@ private struct ConformanceJSON: Encodable {
     let passed: Int
     let excluded: Int
     let failed: Int
+    let interrupted: Bool
 
-    init(_ results: [ConformanceResult]) {
+    init(_ results: [ConformanceResult], isInterrupted: Bool) {
+        interrupted = isInterrupted
         let counts = ConformanceCounts(results)
         (passed, excluded, failed) = (counts.passed + counts.opposites, counts.excluded, counts.failed)
         checks = results.map { result in

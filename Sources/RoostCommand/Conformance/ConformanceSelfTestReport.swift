@@ -16,41 +16,72 @@ struct ConformanceSelfTestReport: Encodable {
     private var caught = 0
     private var missed = 0
     private var skipped = 0
+    private var interrupted = false
 
     /// Tries every fault around stores of each type and prints a line for each, or one JSON object at the end.
     ///
+    /// `isCancelled` is asked after each fault; true ends the run, after a report on what was tried.
+    ///
     /// - Returns: `finding` when a fault is not caught.
-    static func run(_ types: [String], _ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let filters = arguments.allValues("filter")
-        let faults = FaultyStoreType.Fault.allCases.filter { fault in
-            filters.isEmpty || filters.contains { fault.description.contains($0) || fault.caughtBy.contains($0) }
-        }
-        guard !faults.isEmpty else {
-            throw UsageError("no fault's name and no check's ID contains the text of --filter")
-        }
-        var report = Self()
-        for name in types {
-            let type = try StoreRegistry.builtIn.type(named: name)
+    /// - Throws: `UsageError` for options that do not go together, a type that is not known, given twice or cannot be written, and a
+    ///   filter that finds nothing; code `cancelled`.
+    static func run(
+        _ types: [String], _ arguments: ParsedArguments, isCancelled: () -> Bool, print: (String) throws -> Void
+    ) throws -> ExitCode {
+        let (isJSON, isQuiet) = (arguments.has("json"), arguments.has("quiet"))
+        try requireFitting(arguments)
+        let faults = try faults(arguments.allValues("filter"))
+        let fixtures = try ConformanceRun.types(types, StoreRegistry.builtIn).map { type in
             guard type.capabilities.contains(.writing) else {
-                throw UsageError("stores of type '\(name)' cannot be written; the self-test needs a type that can")
+                throw UsageError(
+                    "stores of type '\(type.name)' cannot be written; the self-test needs a type that can")
             }
-            let fixture = StoreFixture.builtIn(type)
-            for fault in faults {
-                for result in ConformanceSelfTest.run([fault], on: fixture) {
-                    report.add(result)
-                    guard !arguments.has("json"), result.isFailure || !arguments.has("quiet") else { continue }
-                    try console.print(result.text)
-                }
+            return StoreFixture.builtIn(type)
+        }
+        try Workbench.requireTemporaryDirectory()
+        var report = Self()
+        for (fixture, fault) in fixtures.flatMap({ fixture in faults.map { (fixture, $0) } }) {
+            if isCancelled() {
+                report.interrupted = true
+                break
+            }
+            for result in ConformanceSelfTest.run([fault], on: fixture) {
+                report.add(result)
+                if !isJSON, result.isFailure || !isQuiet { try print(result.text) }
             }
         }
-        if arguments.has("json") {
-            try console.printJSON(report)
-        } else {
-            try console.print(
+        if isJSON {
+            try print(Console.json(report))
+        } else if !isQuiet {
+            try print(
                 "\(report.faults.count) faults: \(report.caught) caught, \(report.missed) missed, \(report.skipped) skipped"
             )
         }
+        guard !report.interrupted else { throw ConformanceRun.cancelled }
         return report.missed == 0 ? .success : .finding
+    }
+
+    private static func requireFitting(_ arguments: ParsedArguments) throws {
+        if arguments.value("format") != nil {
+            throw UsageError("option '--self-test' has no formats but text and '--json'; leave out '--format'")
+        }
+        if !arguments.allValues("exclude").isEmpty {
+            throw UsageError("option '--self-test' needs every check; leave out '--exclude'")
+        }
+        if arguments.has("quiet"), arguments.has("json") || arguments.has("verbose") {
+            throw UsageError("option '--quiet' prints failures as text; leave out '--json' and '--verbose'")
+        }
+    }
+
+    private static func faults(_ filters: [String]) throws -> [FaultyStoreType.Fault] {
+        let all = FaultyStoreType.Fault.allCases
+        for filter in filters where !all.contains(where: { $0.matches(filter) }) {
+            let hint = nearestName(to: filter, among: all.flatMap { ["\($0)", $0.caughtBy] })
+            throw UsageError(
+                "no fault has a name or a check that '--filter=\(filter)' finds\(hint.map { "; did you mean '\($0)'?" } ?? "")"
+            )
+        }
+        return all.filter { fault in filters.isEmpty || filters.contains { fault.matches($0) } }
     }
 
     private mutating func add(_ result: ConformanceSelfTest.Result) {

@@ -50,18 +50,25 @@ struct DocumentReader: ~Copyable {
         return tally
     }
 
-    /// Reads the document.
+    /// Checks that a document begins as a store does.
     ///
-    /// - Throws: `notAStore`, `unsupportedVersion`, `limitExceeded`; `corrupted` with line, column, record and property.
-    static func load(
-        _ file: DocumentFile, url: StoreURL, _ settings: JSONSettings
-    ) throws(StoreError) -> LoadedDocument {
+    /// - Throws: `notAStore`; what reading it reports.
+    static func requireRecognised(_ file: DocumentFile) throws(StoreError) {
         guard DocumentFormat.isRecognised(try file.read(at: 0, count: DocumentFormat.prefixByteCount)) else {
             throw StoreError(
                 .notAStore,
                 "'\(file.path)' is not a JSON store of Roost: it does not begin with {\"format\": \"\(DocumentFormat.name)\"."
             )
         }
+    }
+
+    /// Reads the document.
+    ///
+    /// - Throws: `notAStore`, `unsupportedVersion`, `limitExceeded`; `corrupted` with line, column, record and property.
+    static func load(
+        _ file: DocumentFile, url: StoreURL, _ settings: JSONSettings
+    ) throws(StoreError) -> LoadedDocument {
+        try requireRecognised(file)
         guard file.byteCount <= settings.maximumDocumentBytes else {
             throw StoreError(
                 .limitExceeded,
