@@ -176,6 +176,16 @@ extension ConformanceCheck {
                 }
             }
         },
+        fetch("sort.repeated-keys", "A sort key that is given again, in whatever direction, changes nothing.") {
+            (snapshot, entity) in
+            let keys = ["dbl", "i64", "str", "i32"]
+            let repeated = (0..<5000).map {
+                FetchRequest.SortDescriptor(keys[$0 % keys.count], ascending: ($0 / keys.count) % 2 == 0)
+            }
+            try expectEqual(
+                try snapshot.keys(FetchRequest(entity, sortedBy: repeated)),
+                try snapshot.keys(FetchRequest(entity, sortedBy: Array(repeated.prefix(keys.count)))), "the keys")
+        },
         ConformanceCheck(
             "fetch.sort.several-keys",
             "Several sort keys apply in turn, each in its direction; ties go by ascending key."

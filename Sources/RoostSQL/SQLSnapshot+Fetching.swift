@@ -58,7 +58,9 @@ extension SQLSnapshot {
     ) throws(StoreError) -> [String]? {
         let table = schema.table(of: entity.number)
         var terms: [String] = []
-        for descriptor in request.sortDescriptors {
+        var keys: Set<String> = []
+        // A key that came before leaves nothing to decide; a statement takes some 2000 terms.
+        for descriptor in request.sortDescriptors where keys.insert(descriptor.key).inserted {
             let field = try entity.layout.requireField(descriptor.key)
             guard let column = table.column(field, of: entity.number) else { return nil }
             switch field.kind {

@@ -187,6 +187,7 @@ enum RecordedChecks {
         "fetch.unknown-names",
         "fetch.bad-requests",
         "fetch.limit-and-offset",
+        "fetch.sort.repeated-keys",
         "fetch.sort.several-keys",
         "fetch.random",
         "fetch.follows-changes",

@@ -24,6 +24,7 @@ public struct SortedFileStoreType: PersistentStoreType {
     /// Opens a store, and removes what a crash left beside it.
     public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
+        try options.requireValidTimeout()
         try StoreFile.requireRegularFile(at: url.path, forWriting: !options.isReadOnly)
         let storage = try SortedFileStorage(at: url.path, isNew: false, options: options)
         if !options.isReadOnly { StoreFile.sweepTemporarySiblings(of: url.path) }
@@ -35,6 +36,7 @@ public struct SortedFileStoreType: PersistentStoreType {
         _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
+        try options.requireValidTimeout()
         guard !options.isReadOnly else {
             throw StoreError(.readOnly, "A new store cannot be read-only; create '\(url.path)' first.")
         }
