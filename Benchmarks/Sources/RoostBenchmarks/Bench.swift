@@ -67,7 +67,10 @@ struct Bench {
                     return (operation, scale)
                 }
             })
-        print(scalingTable(results.operations, sizes: sizes), terminator: "")
+        print("time of one object, from \(grouped(1000)) tracks on\n")
+        print(scalingTable(results.operations, sizes: sizes))
+        print("processor time of each further object, up to this many tracks\n")
+        print(growthTable(results.operations, sizes: sizes), terminator: "")
         return try finish(results)
     }
 

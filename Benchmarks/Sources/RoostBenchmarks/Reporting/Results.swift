@@ -79,6 +79,11 @@ struct OperationResult: Codable {
         return unitCount > 0 ? seconds / Double(unitCount) * 1e9 : 0
     }
 
+    /// The median processor time of a round.
+    func medianCPUSeconds(_ side: Side) -> Double {
+        side == .roost ? roost.medianCPUSeconds : baseline.medianCPUSeconds
+    }
+
     /// Whether the target is met; nil without one.
     var meetsTarget: Bool? { target.map { ratio <= $0 } }
 

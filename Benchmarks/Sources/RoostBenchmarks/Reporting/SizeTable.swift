@@ -39,6 +39,27 @@ func scalingTable(_ results: [OperationResult], sizes: [Int]) -> String {
     return table.text
 }
 
+/// Processor time of each further object from one size to the next, as a table: without what a store costs however small it is.
+func growthTable(_ results: [OperationResult], sizes: [Int]) -> String {
+    var table = SizeTable(sizes: Array(sizes.dropFirst()), summaryTitle: "factor")
+    for side in Side.allCases {
+        for name in results.map(\.name).uniqued() {
+            let measured = sizes.map { size in results.first { $0.name == name && $0.trackCount == size } }
+            let times: [Double?] = zip(measured, measured.dropFirst()).map { smaller, larger in
+                guard let smaller, let larger, larger.unitCount > smaller.unitCount else { return nil }
+                let seconds = larger.medianCPUSeconds(side) - smaller.medianCPUSeconds(side)
+                return seconds / Double(larger.unitCount - smaller.unitCount) * 1e9
+            }
+            let known = times.compactMap { $0 }
+            let factor = (known.max() ?? 0) / max(known.min() ?? 1, .leastNormalMagnitude)
+            table.add(
+                side == .roost ? name : "\(name), C", times.map { $0.map { String(format: "%.0f ns", $0) } ?? "–" },
+                summary: String(format: "%.2f", factor))
+        }
+    }
+    return table.text
+}
+
 extension [String] {
     /// Each element once, in the order of its first occurrence.
     func uniqued() -> [String] {
