@@ -83,7 +83,7 @@
             #expect(
                 errorCode {
                     _ = try type.create(try self.url("new"), model: try model(), options: options(isReadOnly: true))
-                } == .invalidRequest)
+                } == .readOnly)
             #expect(try directory.names == ["store"])
         }
 
