@@ -9,8 +9,7 @@ extension ConformanceCheck {
             "What a process committed is there after it was killed, and its store can be opened and written at once.",
             needs: [.persistence]
         ) { bench in
-            let peer = try bench.startPeer()
-            try peer.ask(bench.command("create"))
+            let peer = try bench.startPeer("create")
             for number in 1...12 { try peer.ask("commit \(number)") }
             try peer.kill()
             try expectState(after: 12, try bench.open())
@@ -23,8 +22,7 @@ extension ConformanceCheck {
             try bench.create().close()
             var last: Int64 = 0
             for round in 1...4 {
-                let peer = try bench.startPeer()
-                try peer.ask(bench.command("open"))
+                let peer = try bench.startPeer("open")
                 try peer.tell("commits \(last + 1)")
                 // Killed after another number of commits each time, wherever in the next one it is by then.
                 for _ in 0..<(3 * round) {
@@ -46,8 +44,7 @@ extension ConformanceCheck {
             "processes.durable.closed", "What one process wrote and closed, another reads whole and goes on from.",
             needs: [.persistence]
         ) { bench in
-            let peer = try bench.startPeer()
-            try peer.ask(bench.command("create"))
+            let peer = try bench.startPeer("create")
             for number in 1...3 { try peer.ask("commit \(number)") }
             try peer.ask("close")
             let store = try bench.open()
@@ -61,8 +58,7 @@ extension ConformanceCheck {
             "processes.load.killed", "A process that is killed during a bulk load leaves nothing of it, and no lock.",
             needs: [.persistence]
         ) { bench in
-            let peer = try bench.startPeer()
-            try peer.ask(bench.command("create"))
+            let peer = try bench.startPeer("create")
             for number in 1...3 { try peer.ask("commit \(number)") }
             try peer.ask("load 500")
             try peer.kill()
@@ -76,8 +72,7 @@ extension ConformanceCheck {
             "While one process has a store open, another shares it, or is refused with `busy` and harms nothing.",
             needs: [.persistence]
         ) { bench in
-            let peer = try bench.startPeer()
-            try peer.ask(bench.command("create"))
+            let peer = try bench.startPeer("create")
             try peer.ask("commit 1")
             do {
                 let store = try bench.open { $0.timeoutSeconds = 0.1 }
@@ -100,8 +95,7 @@ extension ConformanceCheck {
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
-            let peer = try bench.startPeer()
-            try peer.ask(bench.command("open"))
+            let peer = try bench.startPeer("open")
             for number in stride(from: Int64(1), to: 20, by: 2) {
                 _ = try store.commit(try bench.transaction(number))
                 try expectEqual(try peer.askNumber("number"), number, "what the other process sees")
@@ -114,8 +108,7 @@ extension ConformanceCheck {
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
-            let peer = try bench.startPeer()
-            try peer.ask(bench.command("open"))
+            let peer = try bench.startPeer("open")
             try peer.ask("commit 1")
             let mine = try store.snapshot()
             defer { mine.close() }
@@ -134,8 +127,7 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             _ = try store.commit(try bench.transaction(1))
-            let peer = try bench.startPeer()
-            try peer.ask(bench.command("open"))
+            let peer = try bench.startPeer("open")
             try peer.ask("hold")
             try peer.kill()
             for number in Int64(2)...30 { _ = try store.commit(try bench.transaction(number)) }
@@ -149,8 +141,7 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create { $0.timeoutSeconds = 0.1 }
             _ = try store.commit(try bench.transaction(1))
-            let peer = try bench.startPeer()
-            try peer.ask(bench.command("open"))
+            let peer = try bench.startPeer("open")
             try peer.ask("load 10")
             let error = try expectError(.busy, in: "a commit while another process loads") {
                 _ = try store.commit(try bench.transaction(2))
@@ -167,8 +158,7 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             _ = try store.commit(try bench.transaction(1))
-            let peer = try bench.startPeer()
-            try peer.ask(bench.command("open"))
+            let peer = try bench.startPeer("open")
             try peer.ask("load 500")
             try peer.kill()
             _ = try store.commit(try bench.transaction(2))
@@ -181,8 +171,7 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Track", 5), values: ["title": "old"]) }
-            let peer = try bench.startPeer()
-            try peer.ask(bench.command("open"))
+            let peer = try bench.startPeer("open")
             try peer.ask("update 5 1")
             let error = try expectError(.conflict, in: "an update of what another process updated") {
                 try store.change { try $0.update(ObjectID("Track", 5), version: 1, values: ["title": "mine"]) }
@@ -208,8 +197,7 @@ extension ConformanceCheck {
                 }
             }
             for _ in 0..<2 {
-                let peer = try bench.startPeer()
-                try peer.ask(bench.command("open"))
+                let peer = try bench.startPeer("open")
                 for count in [1, 7, 40] {
                     let ends = try peer.ask("reserve \(count)").compactMap { Int64($0) }
                     try expect(
@@ -225,8 +213,7 @@ extension ConformanceCheck {
             "A store that another process has open is neither destroyed nor replaced: `busy`, and nothing changes.",
             needs: [.persistence]
         ) { bench in
-            let peer = try bench.startPeer()
-            try peer.ask(bench.command("create"))
+            let peer = try bench.startPeer("create")
             try peer.ask("commit 1")
             let other = try bench.create(name: "other")
             try other.close()
@@ -248,8 +235,7 @@ extension ConformanceCheck {
             "A commit that meets a limit of file size fails with `noSpace` and leaves what was there; so does creating.",
             needs: [.persistence, .file]
         ) { bench in
-            let peer = try bench.startPeer()
-            try peer.ask(bench.command("create"))
+            let peer = try bench.startPeer("create")
             for number in 1...3 { try peer.ask("commit \(number)") }
             // As much as is there already, in whichever file; nothing can grow.
             let largest = try bench.files().compactMap { bench.bytes(of: "\(bench.directory)/\($0)")?.count }.max() ?? 0
@@ -279,8 +265,7 @@ extension ConformanceCheck {
             "Opening without a free file handle fails with `outOfResources`; an open store loses nothing by it.",
             needs: [.persistence, .file]
         ) { bench in
-            let peer = try bench.startPeer()
-            try peer.ask(bench.command("create"))
+            let peer = try bench.startPeer("create")
             try peer.ask("commit 1")
             try peer.ask("limit-open-files")
             // It may need no further file.

@@ -143,6 +143,13 @@ public final class Workbench {
         return peer
     }
 
+    /// Starts a second process that opens or creates the store of the usual name.
+    func startPeer(_ verb: String) throws -> Peer {
+        let peer = try startPeer()
+        try peer.ask(command(verb))
+        return peer
+    }
+
     /// A command for a second process that opens or creates the store with this name, with the options of the fixture.
     func command(
         _ verb: String, name: String = "store", readOnly: Bool = false, timeoutSeconds: Double? = nil

@@ -32,21 +32,7 @@ final class EntityRecordCursor: RecordCursor, RecordVisitor {
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         try snapshot.requireOpen()
-        if let error = pendingError {
-            pendingError = nil
-            throw error
-        }
-        do throws(StoreError) {
-            _ = try visitNext { record in
-                batch.append(record)
-                return !batch.isFull
-            }
-        } catch {
-            // A damaged record costs only itself: what came before it goes out first, and the next call goes on behind it.
-            guard !batch.isEmpty else { throw error }
-            pendingError = error
-        }
-        return !batch.isEmpty
+        return try fill(&batch, &pendingError)
     }
 
     func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
@@ -111,20 +97,8 @@ final class SelectedRecordCursor: RecordCursor, RecordVisitor {
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
-        if let error = pendingError {
-            pendingError = nil
-            throw error
-        }
-        do throws(StoreError) {
-            _ = try visit { record in
-                batch.append(record)
-                return !batch.isFull
-            }
-        } catch {
-            guard !batch.isEmpty else { throw error }
-            pendingError = error
-        }
-        return !batch.isEmpty
+        try snapshot.requireOpen()
+        return try fill(&batch, &pendingError)
     }
 
     func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
@@ -150,5 +124,27 @@ final class SelectedRecordCursor: RecordCursor, RecordVisitor {
             if error.damagedObject == nil { index = ids.count }
             throw error
         }
+    }
+}
+
+extension RecordVisitor {
+    /// Copies the next records into an empty batch until it is full; false when there was none.
+    ///
+    /// A damaged record costs only itself: what came before it goes out first, and the error waits in `pending` for the next call.
+    fileprivate func fill(_ batch: inout RecordBatch, _ pending: inout StoreError?) throws(StoreError) -> Bool {
+        if let error = pending {
+            pending = nil
+            throw error
+        }
+        do throws(StoreError) {
+            _ = try visit { record in
+                batch.append(record)
+                return !batch.isFull
+            }
+        } catch {
+            guard !batch.isEmpty else { throw error }
+            pending = error
+        }
+        return !batch.isEmpty
     }
 }

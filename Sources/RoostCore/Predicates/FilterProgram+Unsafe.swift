@@ -6,6 +6,7 @@ final class FilterProgram: @unchecked Sendable {
 
     /// Where a value comes from.
     private enum Source: @unchecked Sendable {
+        // Proof of Sendable: a value that never changes; the bytes of an operand are the program's, see above.
         case field(FieldSlot, destinationRoot: Int)
         case constant(PredicateOperand)
         case evaluatedObject(root: Int)
