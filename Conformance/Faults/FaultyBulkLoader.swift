@@ -29,3 +29,30 @@ final class FaultyBulkLoader: BulkLoader {
         memory.withLock { $0.unfinished = [] }
     }
 }
+
+/// A bulk loader that begins when it is to finish.
+final class LateBulkLoader: BulkLoader {
+    private let start: () throws(StoreError) -> any BulkLoader
+    private var records: [RecordBatch] = []
+    private var links: [LinkBatch] = []
+
+    init(_ start: @escaping () throws(StoreError) -> any BulkLoader) { self.start = start }
+
+    func append(_ records: RecordBatch) throws(StoreError) { self.records.append(records) }
+
+    func append(_ links: LinkBatch) throws(StoreError) { self.links.append(links) }
+
+    func finish() throws(StoreError) -> StoreTally {
+        let loader = try start()
+        do throws(StoreError) {
+            for batch in records { try loader.append(batch) }
+            for batch in links { try loader.append(batch) }
+            return try loader.finish()
+        } catch {
+            loader.abandon()
+            throw error
+        }
+    }
+
+    func abandon() { (records, links) = ([], []) }
+}

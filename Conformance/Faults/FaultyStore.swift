@@ -53,6 +53,10 @@ final class FaultyStore: PersistentStore {
     }
 
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
+        if fault == .letsWritersPass {
+            let base = base
+            return LateBulkLoader { () throws(StoreError) in try base.bulkLoader(options) }
+        }
         let loader = try base.bulkLoader(fault == .forgetsLoadedKeys ? BulkLoadOptions() : options)
         return FaultyBulkLoader(loader, fault, memory)
     }

@@ -94,6 +94,8 @@ extension FaultyStoreType {
 
         // MARK: Bulk loading
 
+        /// A load takes the writer's place only when it finishes: commits of others do not wait.
+        case letsWritersPass = "lets-writers-pass"
         /// An abandoned load is written all the same.
         case keepsAbandonedLoads = "keeps-abandoned-loads"
         /// The keys that count as used in a load's source are forgotten.
@@ -157,6 +159,7 @@ extension FaultyStoreType {
             case .showsLaterCommits: "snapshots.unchanged"
             case .showsUnfinishedLoads: "bulk.invisible"
             case .leaksCursors: "snapshots.closed"
+            case .letsWritersPass: "bulk.writers-wait"
             case .keepsAbandonedLoads: "bulk.abandon"
             case .forgetsLoadedKeys: "bulk.last-keys"
             case .losesLastCommit: "changes.durable"
