@@ -349,6 +349,27 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.allLinks(of: tracks) }, [], "the links")
         },
+        linked(
+            "inverse-number",
+            "A batch of links with the number of a relationship that does not own them is refused with `invalidRequest`."
+        ) { store in
+            for relationship in store.model.relationships {
+                if case .links(relationship.number, _) = relationship.storage { continue }
+                let batch = LinkBatch(relationship: relationship.number, links: [Link(1, 1)])
+                var changes = ChangeSet(model: store.model)
+                changes.addedLinks = [batch]
+                try expectError(.invalidRequest, in: "a commit of links of \(relationship.name)") {
+                    _ = try store.commit(changes)
+                }
+                let loader = try store.bulkLoader(BulkLoadOptions())
+                defer { loader.abandon() }
+                try expectError(.invalidRequest, in: "a load of links of \(relationship.name)") {
+                    try loader.append(batch)
+                    _ = try loader.finish()
+                }
+            }
+            try expectEqual(try store.view { try $0.allLinks(of: tracks) }, [], "the links")
+        },
         linked("many", "Thousands of links of one object come back complete and in order, over several batches.") {
             store in
             let count = 10_000

@@ -110,15 +110,15 @@ extension StorePlan {
         var stored: [LinkBatch] = []
         for batch in batches where !batch.isEmpty {
             guard model.relationships.indices.contains(batch.relationship),
-                case .links(let owner, let isFlipped) = model.relationships[batch.relationship].storage
+                model.relationships[batch.relationship].ownsLinks
             else {
                 throw StoreError(
                     .invalidRequest,
                     "There is no relationship with number \(batch.relationship) that has links of its own.")
             }
-            let relationship = model.relationships[owner]
-            let links = batch.links.map { relationship.normalised(isFlipped ? $0.flipped : $0) }
-            let normalised = LinkBatch(relationship: owner, links: links)
+            let relationship = model.relationships[batch.relationship]
+            let normalised = LinkBatch(
+                relationship: batch.relationship, links: batch.links.map { relationship.normalised($0) })
             try normalised.requirePositiveKeys(model)
             stored.append(normalised)
         }

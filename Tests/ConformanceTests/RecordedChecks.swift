@@ -128,6 +128,7 @@ enum RecordedChecks {
         "links.after",
         "links.after-any",
         "links.impossible-keys",
+        "links.inverse-number",
         "links.many",
         "links.requests",
         "links.polymorphic",

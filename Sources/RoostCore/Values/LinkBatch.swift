@@ -31,7 +31,7 @@ public struct LinkBatch: Sendable {
     /// The links after which a cursor stops filling a batch.
     public static let capacityCount = 4096
 
-    /// The number of the relationship the links belong to.
+    /// The number of the relationship that owns the links, which ``ManagedObjectModel/linkRelationships`` lists.
     public var relationship: Int
     /// The links.
     public var links: [Link]
