@@ -138,21 +138,11 @@ public final class SQLReadPlan: Sendable {
                     field, column: position(columns[field.index].column),
                     entityColumn: columns[field.index].entityColumn.map(position))
             }
-            entities[number] = Entity(layout: layout, template: Self.template(of: layout), steps: steps)
+            entities[number] = Entity(layout: layout, template: layout.template, steps: steps)
         }
         self.entities = entities
         allowedDestinations = allowed
         columnList = list.joined(separator: ", ")
-    }
-
-    private static func template(of layout: RecordLayout) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: layout.fixedByteCount)
-        bytes[RecordLayout.Header.entity] = UInt8(truncatingIfNeeded: layout.entityNumber)
-        bytes[RecordLayout.Header.entity + 1] = UInt8(truncatingIfNeeded: layout.entityNumber >> 8)
-        bytes[RecordLayout.Header.fieldCount] = UInt8(truncatingIfNeeded: layout.fields.count)
-        bytes[RecordLayout.Header.fieldCount + 1] = UInt8(truncatingIfNeeded: layout.fields.count >> 8)
-        for index in layout.fields.indices { bytes[RecordLayout.Header.bitmap + index / 8] |= 1 << UInt8(index % 8) }
-        return bytes
     }
 
     /// Whether a reference or an object ID may lead to an object of the entity with this number.
