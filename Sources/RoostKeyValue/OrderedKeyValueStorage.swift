@@ -141,10 +141,31 @@ public protocol KeyValueCursor: AnyObject {
     ///
     /// Returns false at the end and ever after.
     func next() throws(StoreError) -> Bool
+    /// Moves on entry by entry, as ``next()`` does, and shows each to `body` until that returns false.
+    ///
+    /// Afterwards, and when `body` throws, the cursor stands at the entry that was shown last. Most reading is done by this, so a
+    /// storage that can do it in a loop of its own should; without one, ``next()`` is called for each entry.
+    /// - Parameter body: Takes key and value; uses neither the cursor nor what ends its view, and writes nothing.
+    /// - Returns: False at the end; true when `body` returned false.
+    func visit(
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool
     /// The key at the position; empty at the end.
     var key: UnsafeRawBufferPointer { get }
     /// The value at the position; empty at the end.
     var value: UnsafeRawBufferPointer { get }
+}
+
+extension KeyValueCursor {
+    /// Calls ``next()`` for each entry.
+    public func visit(
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        while try next() {
+            guard try body(key, value) else { return true }
+        }
+        return false
+    }
 }
 
 /// A write transaction.

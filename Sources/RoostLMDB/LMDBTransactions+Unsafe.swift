@@ -117,15 +117,34 @@ final class LMDBCursor: KeyValueCursor {
         return try move(MDB_NEXT, MDB_val())
     }
 
-    private func move(_ operation: MDB_cursor_op, _ target: MDB_val) throws(StoreError) -> Bool {
-        _ = try transaction.requireOpen()
-        if let verify {
-            movesLeft -= 1
-            if movesLeft < 0 {
-                try verify()
-                movesLeft = 255
+    func visit(
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        guard try next() else { return false }
+        var (keyValue, dataValue) = (MDB_val(key), MDB_val(value))
+        // The position is noted once, at the end, and not for every entry.
+        defer {
+            key = UnsafeRawBufferPointer(keyValue)
+            value = UnsafeRawBufferPointer(dataValue)
+        }
+        while try body(UnsafeRawBufferPointer(keyValue), UnsafeRawBufferPointer(dataValue)) {
+            try verifyNowAndThen()
+            let code = mdb_cursor_get(cursor, &keyValue, &dataValue, MDB_NEXT)
+            guard code == MDB_SUCCESS else {
+                (keyValue, dataValue) = (MDB_val(), MDB_val())
+                guard code == MDB_NOTFOUND else {
+                    throw StoreError.lmdb(code, "cannot be read", path: transaction.path)
+                }
+                isAtEnd = true
+                return false
             }
         }
+        return true
+    }
+
+    private func move(_ operation: MDB_cursor_op, _ target: MDB_val) throws(StoreError) -> Bool {
+        _ = try transaction.requireOpen()
+        try verifyNowAndThen()
         var (keyValue, value) = (target, MDB_val())
         let code = mdb_cursor_get(cursor, &keyValue, &value, operation)
         switch code {
@@ -140,6 +159,15 @@ final class LMDBCursor: KeyValueCursor {
             return false
         default: throw StoreError.lmdb(code, "cannot be read", path: transaction.path)
         }
+    }
+
+    /// Makes sure, once in 256 moves, that a file that is read without locks is still the same.
+    private func verifyNowAndThen() throws(StoreError) {
+        guard let verify else { return }
+        movesLeft -= 1
+        guard movesLeft < 0 else { return }
+        try verify()
+        movesLeft = 255
     }
 }
 
