@@ -49,7 +49,7 @@ final class EntityRecordCursor: RecordCursor, RecordVisitor {
             let (cursor, model, wanted, root) = (cursor, snapshot.model, wanted, entity.root)
             var goesOn = true
             while goesOn {
-                guard cursor.key.count == 10, let key = cursor.key.objectKey(at: 2), key > 0 else {
+                guard let key = cursor.key.recordPlace?.key else {
                     state = .atEnd
                     throw StoreError(
                         .corrupted, "A record of '\(model.entities[root].name)' has a key of the wrong form.")

@@ -52,7 +52,7 @@ extension StorePlan {
         key.truncate(to: key.count - 8)
         var candidates: [Int64] = []
         try reader.forEach(prefix: key, in: .unique) { (key, _) throws(StoreError) in
-            if key.count == keyLimit, let candidate = key.objectKey(at: key.count - 8) { candidates.append(candidate) }
+            if key.count == keyLimit, let candidate = key.lastKey { candidates.append(candidate) }
             return true
         }
         let root = model.entities[constraints[constraint].entity].root
