@@ -113,7 +113,14 @@ extension KeyValueWriter {
 
     /// Sets the value of a key to a number of eight bytes, little-endian.
     func put(_ key: StorageKey, number: Int64, in space: KeySpace) throws(StoreError) {
-        try put(key, UInt64(bitPattern: number).littleEndianBytes, in: space)
+        try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in try put(key, value, in: space) }
+    }
+
+    /// Sets the value of a key that is not there to a number of eight bytes, little-endian; false if it is there.
+    func insert(_ key: UnsafeRawBufferPointer, number: Int64, in space: KeySpace) throws(StoreError) -> Bool {
+        try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in
+            try insert(key, value, in: space)
+        }
     }
 
     /// Removes a key.

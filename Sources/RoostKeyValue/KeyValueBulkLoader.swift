@@ -206,7 +206,7 @@ final class KeyValueBulkLoader: BulkLoader {
             self.write = nil
             if store.options.isUnpublished { try store.storage.sync() }
             store.state.withLock { $0.hidesContents = false }
-            store.noteUsedKeys(highestKeys)
+            store.noteUsedKeys(highestKeys.map { ($0.key, $0.value) })
             return tally
         } catch {
             abandon()

@@ -7,14 +7,14 @@ final class EntityRecordCursor: RecordCursor, RecordVisitor {
     private let entity: ManagedObjectModel.Entity
     /// By entity number, whether its records are wanted; nil when all of the hierarchy are.
     private let wanted: [Bool]?
-    private var state: Position
+    private var position: Position
     private var pendingError: StoreError?
 
     private enum Position {
         /// Before the first record after this key.
         case before(Int64)
-        /// At a record that was not given yet.
-        case atRecord
+        /// At a record that was shown.
+        case atShown
         case atEnd
     }
 
@@ -26,7 +26,7 @@ final class EntityRecordCursor: RecordCursor, RecordVisitor {
         wanted =
             entity.selfAndSubentities.count == model.entities[entity.root].selfAndSubentities.count
             ? nil : model.entities.map { entity.includes($0.number) }
-        state = .before(max(0, key))
+        position = .before(max(0, key))
     }
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
@@ -42,43 +42,43 @@ final class EntityRecordCursor: RecordCursor, RecordVisitor {
 
     /// Calls `body` with each of the next records until it returns false; returns false at the end.
     private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
-        do throws(StoreError) {
-            if case .before(let key) = state { try start(after: key) }
-            guard case .atRecord = state else { return false }
-            // Held here once, not for every record.
-            let (cursor, model, wanted, root) = (cursor, snapshot.model, wanted, entity.root)
-            var goesOn = true
-            while goesOn {
-                guard cursor.key.count == 10, let key = cursor.key.objectKey(at: 2), key > 0 else {
-                    state = .atEnd
-                    throw StoreError(
-                        .corrupted, "A record of '\(model.entities[root].name)' has a key of the wrong form.")
-                }
-                // Also a record that is not wanted is verified: damage might have made it so.
-                var failure: StoreError?
-                do throws(StoreError) {
-                    let record = try verifiedRecord(cursor.value, key: key, root: root, model: model)
-                    if wanted?[record.entityNumber] ?? true { goesOn = body(record) }
-                } catch {
-                    failure = error
-                }
-                let isAtRecord = try cursor.next() && cursor.key.keyNumber == root
-                if !isAtRecord { state = .atEnd }
-                if let failure { throw failure }
-                if !isAtRecord { return !goesOn }
+        // Held here once, not for every record.
+        let (model, wanted, root) = (snapshot.model, wanted, entity.root)
+        var isBehindAll = false
+        func show(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+            var parts = KeyParts(key)
+            guard parts.number() == root else {
+                isBehindAll = true
+                return false
             }
-            return true
-        } catch {
-            if error.damagedObject == nil { state = .atEnd }
-            throw error
+            guard let key = parts.key(), parts.isAtEnd else {
+                throw StoreError(
+                    .corrupted, "A record of '\(model.entities[root].name)' has a key of the wrong form.")
+            }
+            // Also a record that is not wanted is verified: damage might have made it so.
+            let record = try verifiedRecord(value, key: key, root: root, model: model)
+            return !(wanted?[record.entityNumber] ?? true) || body(record)
         }
-    }
-
-    private func start(after key: Int64) throws(StoreError) {
-        guard key < Int64.max else { return state = .atEnd }
-        state = .atEnd
-        if try cursor.seek(to: StorageKey(record: key + 1, root: entity.root)), cursor.key.keyNumber == entity.root {
-            state = .atRecord
+        do throws(StoreError) {
+            var goesOn = true
+            switch position {
+            case .atEnd: return false
+            case .atShown: break
+            case .before(let key):
+                position = .atEnd
+                guard key < Int64.max, try cursor.seek(to: StorageKey(record: key + 1, root: root)) else {
+                    return false
+                }
+                position = .atShown
+                goesOn = try show(cursor.key, cursor.value)
+            }
+            if goesOn, try !cursor.visit(show) { isBehindAll = true }
+            if isBehindAll { position = .atEnd }
+            return !isBehindAll
+        } catch {
+            // Behind a damaged record it goes on.
+            if error.damagedObject == nil { position = .atEnd }
+            throw error
         }
     }
 }

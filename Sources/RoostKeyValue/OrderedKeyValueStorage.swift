@@ -141,10 +141,31 @@ public protocol KeyValueCursor: AnyObject {
     ///
     /// Returns false at the end and ever after.
     func next() throws(StoreError) -> Bool
+    /// Moves on entry by entry, as ``next()`` does, and shows each to `body` until that returns false.
+    ///
+    /// Afterwards, and when `body` throws, the cursor stands at the entry that was shown last. Most reading is done by this, so a
+    /// storage that can do it in a loop of its own should; without one, ``next()`` is called for each entry.
+    /// - Parameter body: Takes key and value; uses neither the cursor nor what ends its view, and writes nothing.
+    /// - Returns: False at the end; true when `body` returned false.
+    func visit(
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool
     /// The key at the position; empty at the end.
     var key: UnsafeRawBufferPointer { get }
     /// The value at the position; empty at the end.
     var value: UnsafeRawBufferPointer { get }
+}
+
+extension KeyValueCursor {
+    /// Calls ``next()`` for each entry.
+    public func visit(
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        while try next() {
+            guard try body(key, value) else { return true }
+        }
+        return false
+    }
 }
 
 /// A write transaction.
@@ -154,6 +175,12 @@ public protocol KeyValueCursor: AnyObject {
 public protocol KeyValueWriter: KeyValueReader {
     /// Sets the value of a key, in the place of the one it has.
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError)
+    /// Sets the value of a key that is not there.
+    ///
+    /// Returns false, and changes nothing, if it is there. A storage that can do both in one search implements it; others need not.
+    func insert(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
+    ) throws(StoreError) -> Bool
     /// Sets the value of a key that comes after all keys of the space.
     ///
     /// Throws code `invalidRequest` if it does not.
@@ -163,6 +190,18 @@ public protocol KeyValueWriter: KeyValueReader {
     /// Returns whether it was there.
     @discardableResult
     func delete(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> Bool
+}
+
+extension KeyValueWriter {
+    /// Looks for the key, then puts it.
+    public func insert(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
+    ) throws(StoreError) -> Bool {
+        var isThere = false
+        try withValue(of: key, in: space) { (value) throws(StoreError) in isThere = value != nil }
+        if !isThere { try put(key, value, in: space) }
+        return !isThere
+    }
 }
 
 /// A write transaction that lasts over several calls.

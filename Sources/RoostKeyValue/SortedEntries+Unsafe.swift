@@ -108,6 +108,17 @@ struct EntryArena: Sendable {
         }
     }
 
+    /// Calls `body` with the space and the key of each entry in the present order.
+    func forEachKey(
+        _ body: (_ space: KeySpace, _ key: UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try forEach { (entry) throws(StoreError) in
+            let key = Self.key(of: entry)
+            guard let space = KeySpace(position: Int(key[0])) else { return }
+            try body(space, UnsafeRawBufferPointer(rebasing: key.dropFirst()))
+        }
+    }
+
     // MARK: Encoded entries
 
     /// The encoded entry that starts at `offset`; nil if `buffer` does not hold all of it.
@@ -149,9 +160,16 @@ struct EntryArena: Sendable {
 }
 
 extension KeySpace {
+    private static let byPosition = allCases.sorted { $0.position < $1.position }
+
     /// The space at this position.
     init?(position: Int) {
-        guard let space = Self.allCases.first(where: { $0.position == position }) else { return nil }
-        self = space
+        guard Self.byPosition.indices.contains(position) else { return nil }
+        self = Self.byPosition[position]
     }
+}
+
+extension UnsafeRawBufferPointer {
+    /// No bytes.
+    static var none: Self { Self(start: nil, count: 0) }
 }

@@ -68,20 +68,21 @@ struct SortedEntryWriter: Sendable {
     /// Where both ends have a place, the keys of the two links can differ, and only this tells.
     private mutating func requireNewPair(_ key: UnsafeRawBufferPointer) throws(StoreError) {
         if key.count == previousPair.count, key.begins(with: previousPair.bytes) {
-            let ends = UnsafeRawBufferPointer(rebasing: key.dropFirst())
-            let name = ends.keyNumber.flatMap { plan.model.relationships.indices.contains($0) ? $0 : nil }
-                .map { "\(plan.model.relationships[$0].name)" }
-            throw .repeatedLink(
-                "\(name ?? "unknown"), p\(ends.objectKey(at: 2) ?? 0) and p\(ends.objectKey(at: 10) ?? 0)")
+            var parts = KeyParts(key, at: 1)
+            let (number, source, target) = (parts.number(), parts.key(), parts.key())
+            throw .repeatedLink("\(name(number)), p\(source ?? 0) and p\(target ?? 0)")
         }
         previousPair = StorageKey(key)
     }
 
     private func describe(_ key: UnsafeRawBufferPointer) -> String {
-        guard let number = key.keyNumber, plan.model.relationships.indices.contains(number),
-            let from = key.objectKey(at: 2), let to = key.objectKey(at: 18)
-        else { return "unknown" }
-        return "\(plan.model.relationships[number].name), p\(from) and p\(to)"
+        guard let link = LinkKey(key) else { return "unknown" }
+        return "\(name(link.relationship)), p\(link.from) and p\(link.to)"
+    }
+
+    private func name(_ relationship: Int?) -> String {
+        guard let relationship, plan.model.relationships.indices.contains(relationship) else { return "unknown" }
+        return "\(plan.model.relationships[relationship].name)"
     }
 
     // MARK: Unique values

@@ -37,7 +37,6 @@ final class LMDBEnvironment: Sendable {
     let path: String
     let settings: LMDBSettings
     let gate = Mutex(Gate())
-    let thread = WriterThread()
     /// One writer of this process at a time; others of the process wait here, those of other processes at `writerLock`.
     let writersPlace = DispatchSemaphore(value: 1)
     private let writerLock = Mutex<WriterLock?>(nil)

@@ -14,6 +14,8 @@ final class MemoryContents: Sendable {
 
     /// The longest key, in bytes; that of LMDB, so that both write the same keys.
     static let maximumKeyByteCount = 511
+    /// The largest value, in bytes; that of the contract.
+    static let maximumValueByteCount = 1 << 30
 
     private let version = Mutex(Version())
     private let writersPlace = DispatchSemaphore(value: 1)

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostKeyValue
 
 /// A view of the trees of one commit.
-final class MemoryReader: KeyValueReader {
+final class MemoryReader: KeyValueReader, TreeSource {
     private var trees: [Tree]?
 
     init(trees: [Tree]) { self.trees = trees }
@@ -16,21 +16,17 @@ final class MemoryReader: KeyValueReader {
 
     func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
         _ = try tree(space)
-        return TreeCursor { [self] () throws(StoreError) in
-            try tree(space)
-        } requireOpen: { [self] () throws(StoreError) in
-            try requireOpen()
-        }
+        return TreeCursor(self, space)
     }
 
     func close() { trees = nil }
 
-    private func tree(_ space: KeySpace) throws(StoreError) -> Tree {
+    func tree(_ space: KeySpace) throws(StoreError) -> Tree {
         guard let trees else { throw closed }
         return trees[space.position]
     }
 
-    private func requireOpen() throws(StoreError) {
+    func requireOpen() throws(StoreError) {
         if trees == nil { throw closed }
     }
 
@@ -38,7 +34,7 @@ final class MemoryReader: KeyValueReader {
 }
 
 /// A write transaction on copies of the trees.
-final class MemoryWriter: KeyValueWriter {
+final class MemoryWriter: KeyValueWriter, TreeSource {
     private var trees: [Tree]
     private var isOver = false
     private let transaction: UInt64
@@ -69,23 +65,19 @@ final class MemoryWriter: KeyValueWriter {
 
     func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
         _ = try tree(space)
-        let cursor = TreeCursor { [self] () throws(StoreError) in
-            try tree(space)
-        } requireOpen: { [self] () throws(StoreError) in
-            try requireOpen()
-        }
+        let cursor = TreeCursor(self, space)
         cursors.removeAll { $0.cursor == nil }
         cursors.append(WeakCursor(cursor: cursor))
         return cursor
     }
 
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
-        try requireKey(key)
+        try requireSizes(key, value)
         try change(space) { $0.put(key, value, transaction: transaction) }
     }
 
     func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
-        try requireKey(key)
+        try requireSizes(key, value)
         guard try change(space, { $0.append(key, value, transaction: transaction) }) else {
             throw StoreError(
                 .invalidRequest, "A key was appended to space '\(space)' that does not come after all others.")
@@ -114,20 +106,26 @@ final class MemoryWriter: KeyValueWriter {
         if hasGone { cursors.removeAll { $0.cursor == nil } }
     }
 
-    private func requireKey(_ key: UnsafeRawBufferPointer) throws(StoreError) {
+    private func requireSizes(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) {
         guard (1...MemoryContents.maximumKeyByteCount).contains(key.count) else {
             throw StoreError(
                 .limitExceeded,
                 "A key of \(key.count) bytes cannot be stored; keys have 1 to \(MemoryContents.maximumKeyByteCount).")
         }
+        guard value.count <= MemoryContents.maximumValueByteCount else {
+            throw StoreError(
+                .limitExceeded,
+                "A value of \(value.count) bytes cannot be stored; values have up to \(MemoryContents.maximumValueByteCount)."
+            )
+        }
     }
 
-    private func tree(_ space: KeySpace) throws(StoreError) -> Tree {
+    func tree(_ space: KeySpace) throws(StoreError) -> Tree {
         try requireOpen()
         return trees[space.position]
     }
 
-    private func requireOpen() throws(StoreError) {
+    func requireOpen() throws(StoreError) {
         if isOver { throw StoreError(.closed, "The write transaction is over.") }
     }
 }

@@ -18,10 +18,9 @@ struct Tree: Sendable {
     func withValue(
         of key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
     ) throws(StoreError) {
-        var node = root
-        while !node.isLeaf { node = node.children[node.childPosition(of: key)] }
-        let (index, isFound) = node.position(of: key)
-        try body(isFound ? node.value(at: index) : nil)
+        let leaf = root.leaf(of: key)
+        let (index, isFound) = leaf.position(of: key)
+        try body(isFound ? leaf.entry(at: index).value : nil)
     }
 
     /// Whether `key` comes after all keys.
@@ -68,12 +67,8 @@ struct Tree: Sendable {
     /// Returns whether it was there.
     mutating func remove(_ key: UnsafeRawBufferPointer, transaction: UInt64) -> Bool {
         appendedLeaf = nil
-        var isThere = false
         // Looked up first: a key that is not there should not copy pages.
-        var node = root
-        while !node.isLeaf { node = node.children[node.childPosition(of: key)] }
-        isThere = node.position(of: key).isFound
-        guard isThere else { return false }
+        guard root.leaf(of: key).position(of: key).isFound else { return false }
         root = own(root, transaction)
         remove(key, from: root, transaction)
         while !root.isLeaf, root.count == 1 { root = root.children[0] }
@@ -117,16 +112,18 @@ struct Tree: Sendable {
 
     /// Splits a page that is too large.
     ///
-    /// When entries come in order, the left page stays full; otherwise both get half.
+    /// When entries come in order, the left page stays full; otherwise the bytes are shared as evenly as they can be, so that no page
+    /// keeps two values that are both much larger than a page.
     private func split(_ node: TreeNode, _ transaction: UInt64, isAppending: Bool) -> TreeNode? {
         guard node.isOverfull else { return nil }
         var cut = node.count - 1
         if !isAppending {
-            let half = node.liveByteCount / 2
             var (index, bytes) = (0, 0)
-            while index < node.count - 1, bytes < half {
-                bytes += node.slots[index].byteCount
-                index += 1
+            while index < node.count - 1 {
+                let next = bytes + node.byteCount(at: index)
+                // Whether more would be right of the cut with this entry than left of it without.
+                guard node.liveByteCount - bytes > next else { break }
+                (index, bytes) = (index + 1, next)
             }
             cut = max(1, node.isLeaf ? index : node.count / 2)
         }

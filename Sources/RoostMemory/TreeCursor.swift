@@ -1,6 +1,14 @@
 internal import RoostCore
 internal import RoostKeyValue
 
+/// What a cursor goes through: the tree of one space, as it is now.
+protocol TreeSource: AnyObject {
+    /// The tree of a space; throws code `closed` after the end of the view or the transaction.
+    func tree(_ space: KeySpace) throws(StoreError) -> Tree
+    /// Throws code `closed` after the end of the view or the transaction.
+    func requireOpen() throws(StoreError)
+}
+
 /// A position in a tree: the way from the root to an entry.
 ///
 /// It keeps the pages on it alive.
@@ -8,8 +16,8 @@ internal import RoostKeyValue
 /// The tree is asked for anew by every ``seek(to:)``. In a write transaction, ``park()`` is called before a change, which may move
 /// pages under the position; the next move finds the place again by its key.
 final class TreeCursor: KeyValueCursor {
-    private let tree: () throws(StoreError) -> Tree
-    private let requireOpen: () throws(StoreError) -> Void
+    private let source: any TreeSource
+    private let space: KeySpace
     /// The inner pages above the leaf, each with the position of the child that was taken.
     private var path: [(node: TreeNode, index: Int)] = []
     /// The page of the entry, and its position there; nil at the end, before the start, and while parked.
@@ -23,16 +31,13 @@ final class TreeCursor: KeyValueCursor {
     /// The value at the position; empty at the end.
     private(set) var value = EmptyBytes.buffer
 
-    /// A cursor over what `tree` gives, as long as `requireOpen` does not throw.
-    init(
-        _ tree: @escaping () throws(StoreError) -> Tree, requireOpen: @escaping () throws(StoreError) -> Void
-    ) {
-        self.tree = tree
-        self.requireOpen = requireOpen
+    init(_ source: any TreeSource, _ space: KeySpace) {
+        self.source = source
+        self.space = space
     }
 
     func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-        let tree = try tree()
+        let tree = try source.tree(space)
         hasStarted = true
         parkedKey = nil
         path.removeAll(keepingCapacity: true)
@@ -47,7 +52,7 @@ final class TreeCursor: KeyValueCursor {
 
     func next() throws(StoreError) -> Bool {
         // A view that was closed must say so rather than go on.
-        try requireOpen()
+        try source.requireOpen()
         if let leaf { return settle(leaf, index + 1) }
         if let parked = parkedKey {
             let isThere = try parked.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
@@ -57,6 +62,27 @@ final class TreeCursor: KeyValueCursor {
             return settle(leaf, index + 1)
         }
         return hasStarted ? false : try seek(to: EmptyBytes.buffer)
+    }
+
+    func visit(
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        while try next() {
+            // The rest of the leaf is gone through without asking the source, and the position is noted only where it ends.
+            guard let leaf else { return false }
+            var position = index
+            defer {
+                index = position
+                (key, value) = leaf.entry(at: position)
+            }
+            while true {
+                let (key, value) = leaf.entry(at: position)
+                guard try body(key, value) else { return true }
+                guard position < leaf.count - 1 else { break }
+                position += 1
+            }
+        }
+        return false
     }
 
     /// Remembers the position by its key.

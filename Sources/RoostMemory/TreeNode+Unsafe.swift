@@ -8,7 +8,11 @@ internal import RoostCore
     internal import Darwin
 #endif
 
-/// A page of a tree: sorted entries, their bytes in one piece of memory, and, unless it is a leaf, a child for each.
+/// A page of a tree: sorted entries in one piece of memory and, unless it is a leaf, a child for each.
+///
+/// Entries fill the memory from its start, each as the length of its key (two bytes), the key and the value; the slots that say where
+/// they are fill it from its end, in the order of the keys. A slot also has the eight bytes of the key that follow those which all
+/// keys of the page share, as a number: a search reads slots, which lie side by side, and an entry only where these numbers are equal.
 ///
 /// A page belongs to the transaction that made it. Only that one may change it; to every other it is immutable, and whoever
 /// wants to change it makes a copy. So pages are shared between any number of snapshots without locks.
@@ -17,109 +21,126 @@ final class TreeNode: @unchecked Sendable {
     // hands the node to other threads only by publishing its root under the lock of `MemoryContents`, after its last change.
     // Later transactions have other numbers.
 
-    /// One entry: where its bytes are, the key first, then the value.
-    struct Slot {
-        var offset: Int
-        var keyCount: UInt32
-        var valueCount: UInt32
+    // SAFETY of all accesses to `memory`: entries are written behind `usedByteCount` after room was made for them, slots below the
+    // last one likewise, and both stay inside `capacity`. Positions come from searches and ranges below `count`; those that come
+    // from outside are compared with it.
 
-        var byteCount: Int { Int(keyCount) + Int(valueCount) }
+    /// Where an entry is, and what of its key a search compares.
+    private struct Slot {
+        var head: UInt64
+        // No page has 4 GiB: values have at most one, and a page that is too large is split into balanced halves.
+        var offset: UInt32
+        var valueCount: UInt32
     }
 
-    /// The bytes after which a page is split.
+    /// The bytes of entries after which a page is split.
     static let capacityBytes = 8192
+    /// The children after which an inner page is split.
+    static let capacityChildren = 256
+    /// What an entry takes beside its key and value.
+    private static let entryOverhead = MemoryLayout<Slot>.stride + keyCountBytes
+    private static let keyCountBytes = 2
+    private static let smallestPage = 256
     /// The memory of a page that is to be filled: room for the entry that makes it too large.
     static let pageBytes = capacityBytes + 1024
-    /// The children after which an inner page is split.
-    static let capacityChildren = 64
 
     let transaction: UInt64
-    private(set) var slots: [Slot] = []
-    /// Empty in a leaf; else one per slot, whose key is not after any key below the child.
-    private(set) var children: [TreeNode] = []
     let isLeaf: Bool
-    private var memory: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
+    /// Empty in a leaf; else one per entry, whose key is not after any key below the child.
+    private(set) var children: [TreeNode] = []
+    private var memory: UnsafeMutableRawPointer
+    private var capacity: Int
+    /// The bytes of entries, those that are left over from removed ones included.
     private var usedByteCount = 0
-    /// The bytes of present entries; the rest of what is used is left over from removed ones.
+    /// The bytes of the entries that are there, with what each takes beside its key and value.
     private(set) var liveByteCount = 0
+    /// The first bytes of all keys, a key of fewer than eight continued by zeros; the rest of it is zero.
+    private var prefix: UInt64 = 0
+    private var prefixCount = 8
 
-    init(transaction: UInt64, isLeaf: Bool, capacity: Int = 256) {
+    init(transaction: UInt64, isLeaf: Bool, capacity: Int = smallestPage) {
         self.transaction = transaction
         self.isLeaf = isLeaf
-        memory = .allocate(byteCount: max(16, capacity), alignment: 8)
+        // The slots at the end must be aligned.
+        self.capacity = max(Self.smallestPage, (capacity + 15) & ~15)
+        memory = .allocate(byteCount: self.capacity, alignment: 16)
     }
 
     deinit { memory.deallocate() }
 
-    var count: Int { slots.count }
     /// Whether the page is too large.
     ///
     /// One entry alone is never too much.
     var isOverfull: Bool { count > 1 && (liveByteCount > Self.capacityBytes || children.count > Self.capacityChildren) }
     /// Whether a leaf that is not empty can take an entry of this size without becoming too large.
-    func hasRoom(for byteCount: Int) -> Bool { count > 0 && liveByteCount + byteCount <= Self.capacityBytes }
+    func hasRoom(for byteCount: Int) -> Bool {
+        count > 0 && liveByteCount + byteCount + Self.entryOverhead <= Self.capacityBytes
+    }
     /// Whether the page is worth merging with a neighbour.
     var isUnderfull: Bool { liveByteCount < Self.capacityBytes / 4 && children.count < Self.capacityChildren / 4 }
     /// The memory the page takes.
-    var byteCount: Int {
-        memory.count + slots.capacity * MemoryLayout<Slot>.stride + children.capacity * MemoryLayout<TreeNode>.stride
-    }
+    var byteCount: Int { capacity + children.capacity * MemoryLayout<TreeNode>.stride }
 
     // MARK: Reading
 
     /// The key of an entry.
     ///
     /// Valid until the node changes or goes.
-    func key(at index: Int) -> UnsafeRawBufferPointer {
-        let slot = slots[index]
-        return UnsafeRawBufferPointer(rebasing: memory[slot.offset..<slot.offset + Int(slot.keyCount)])
-    }
-
-    /// The value of an entry.
-    ///
-    /// Valid until the node changes or goes.
-    func value(at index: Int) -> UnsafeRawBufferPointer {
-        let slot = slots[index]
-        let start = slot.offset + Int(slot.keyCount)
-        return UnsafeRawBufferPointer(rebasing: memory[start..<start + Int(slot.valueCount)])
-    }
+    func key(at index: Int) -> UnsafeRawBufferPointer { entry(at: index).key }
 
     /// Key and value of an entry.
     ///
     /// Valid until the node changes or goes.
     func entry(at index: Int) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        let slot = slots[index]
-        let middle = slot.offset + Int(slot.keyCount)
-        let memory = UnsafeRawBufferPointer(memory)
-        return (
-            UnsafeRawBufferPointer(rebasing: memory[slot.offset..<middle]),
-            UnsafeRawBufferPointer(rebasing: memory[middle..<middle + Int(slot.valueCount)])
-        )
+        precondition(index >= 0 && index < count, "no entry at this position")
+        return entry(slot(index).pointee)
+    }
+
+    /// The bytes that an entry takes of its page.
+    func byteCount(at index: Int) -> Int {
+        let (key, value) = entry(at: index)
+        return Self.byteCount(key, value)
     }
 
     /// The position of the first entry whose key is not before `key`, and whether it is that key.
     func position(of key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool) {
-        // The array and the memory are reached once, not at every step.
-        let memory = UnsafeRawBufferPointer(memory)
-        return slots.withUnsafeBufferPointer { slots in
-            var (low, high) = (0, slots.count)
-            while low < high {
-                let middle = (low + high) / 2
-                let slot = slots[middle]
-                let candidate = UnsafeRawBufferPointer(
-                    rebasing: memory[slot.offset..<slot.offset + Int(slot.keyCount)])
-                let order = Self.order(candidate, key)
+        // A key that is continued by zeros comes where it comes without them, but for keys that are equal so far.
+        let beginning = Self.word(of: key, at: 0) & Self.firstBytes(prefixCount)
+        if beginning != prefix, count > 0 { return (beginning < prefix ? 0 : count, false) }
+        let head = Self.word(of: key, at: prefixCount)
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            let slot = slot(middle).pointee
+            if slot.head != head {
+                if slot.head < head { low = middle + 1 } else { high = middle }
+            } else {
+                let order = Self.order(entry(slot).key, key)
                 if order == 0 { return (middle, true) }
                 if order < 0 { low = middle + 1 } else { high = middle }
             }
-            return (low, false)
         }
+        return (low, false)
     }
 
     /// The position of the child that may hold `key`.
     func childPosition(of key: UnsafeRawBufferPointer) -> Int {
         let (index, isFound) = position(of: key)
         return isFound ? index : max(0, index - 1)
+    }
+
+    /// The leaf below this page that may hold `key`; valid as long as this page is held.
+    func leaf(of key: UnsafeRawBufferPointer) -> TreeNode {
+        // Whoever holds the root holds all pages, so the way down need not count references to them.
+        var node = Unmanaged.passUnretained(self)
+        while true {
+            let child = node._withUnsafeGuaranteedRef { node in
+                node.isLeaf ? nil : Unmanaged.passUnretained(node.children[node.childPosition(of: key)])
+            }
+            guard let child else { return node.takeUnretainedValue() }
+            node = child
+        }
     }
 
     /// Compares bytes as unsigned numbers, a prefix before what it is a prefix of.
@@ -132,21 +153,65 @@ final class TreeNode: @unchecked Sendable {
         return left.count - right.count
     }
 
+    private func slot(_ index: Int) -> UnsafeMutablePointer<Slot> {
+        (memory + (capacity - (index + 1) * MemoryLayout<Slot>.stride)).assumingMemoryBound(to: Slot.self)
+    }
+
+    private func entry(_ slot: Slot) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        let start = memory + Int(slot.offset)
+        let keyCount = Int(start.loadUnaligned(as: UInt16.self))
+        let key = start + Self.keyCountBytes
+        return (
+            UnsafeRawBufferPointer(start: key, count: keyCount),
+            UnsafeRawBufferPointer(start: key + keyCount, count: Int(slot.valueCount))
+        )
+    }
+
+    private static func byteCount(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int {
+        key.count + value.count + entryOverhead
+    }
+
+    /// Eight bytes of a key as a number in their order; those behind its end are zero.
+    private static func word(of key: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+        let left = key.count - offset
+        if left >= 8 { return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
+        guard left > 0 else { return 0 }
+        if key.count >= 8 {
+            return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: key.count - 8, as: UInt64.self))
+                << (64 - 8 * left)
+        }
+        var word: UInt64 = 0
+        for index in offset..<key.count { word = word << 8 | UInt64(key[index]) }
+        return word << (64 - 8 * left)
+    }
+
+    /// A mask of the first bytes of a word, at most eight.
+    private static func firstBytes(_ count: Int) -> UInt64 { count == 0 ? 0 : UInt64.max << (64 - 8 * count) }
+
     // MARK: Changing; only by the transaction that made the node
 
-    /// A copy that `transaction` may change, without what was left over.
+    /// A copy that `transaction` may change.
     func copy(for transaction: UInt64) -> TreeNode {
-        let node = TreeNode(
-            transaction: transaction, isLeaf: isLeaf, capacity: liveByteCount + 1024)
-        node.slots.reserveCapacity(count + 1)
-        node.appendEntries(of: self, 0..<count)
+        let slotBytes = count * MemoryLayout<Slot>.stride
+        guard usedByteCount + slotBytes - liveByteCount <= Self.capacityBytes else {
+            // Most of the memory is left over from a large value.
+            let node = TreeNode(transaction: transaction, isLeaf: isLeaf, capacity: liveByteCount)
+            node.appendEntries(of: self, 0..<count)
+            return node
+        }
+        let node = TreeNode(transaction: transaction, isLeaf: isLeaf, capacity: capacity)
+        node.memory.copyMemory(from: memory, byteCount: usedByteCount)
+        (node.memory + (capacity - slotBytes)).copyMemory(from: memory + (capacity - slotBytes), byteCount: slotBytes)
+        (node.count, node.children, node.prefix, node.prefixCount) = (count, children, prefix, prefixCount)
+        (node.usedByteCount, node.liveByteCount) = (usedByteCount, liveByteCount)
         return node
     }
 
     /// Adds entries of another node, with their children, at the end.
     func appendEntries(of other: TreeNode, _ range: Range<Int>) {
         for index in range {
-            insert(other.key(at: index), other.value(at: index), at: count, child: isLeaf ? nil : other.children[index])
+            let (key, value) = other.entry(at: index)
+            insert(key, value, at: count, child: isLeaf ? nil : other.children[index])
         }
     }
 
@@ -154,77 +219,101 @@ final class TreeNode: @unchecked Sendable {
     ///
     /// The bytes may be those of another node, not of this one.
     func insert(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, at index: Int, child: TreeNode? = nil) {
-        let offset = store(key, value)
-        slots.insert(
-            Slot(offset: offset, keyCount: UInt32(key.count), valueCount: UInt32(value.count)), at: index)
+        precondition(index >= 0 && index <= count, "no entry can be inserted at this position")
+        if usedByteCount + count * MemoryLayout<Slot>.stride + Self.byteCount(key, value) > capacity {
+            makeRoom(Self.byteCount(key, value))
+        }
+        share(key)
+        let last = slot(count)
+        memmove(last, last + 1, (count - index) * MemoryLayout<Slot>.stride)
+        slot(index).initialize(
+            to: Slot(
+                head: Self.word(of: key, at: prefixCount), offset: store(key, value), valueCount: UInt32(value.count)))
+        count += 1
+        liveByteCount += Self.byteCount(key, value)
         if let child { children.insert(child, at: index) }
     }
 
     /// Replaces the value of the entry at `index`.
+    ///
+    /// The bytes may be those of another node, not of this one.
     func replaceValue(at index: Int, _ value: UnsafeRawBufferPointer) {
-        let slot = slots[index]
-        if Int(slot.valueCount) == value.count {
-            let start = slot.offset + Int(slot.keyCount)
-            UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + value.count]).copyMemory(from: value)
-            return
+        let old = entry(at: index)
+        if value.count <= old.value.count {
+            let place = UnsafeMutableRawBufferPointer(mutating: old.value)
+            place.copyMemory(from: value)
+        } else {
+            let needed = Self.byteCount(old.key, value)
+            if usedByteCount + count * MemoryLayout<Slot>.stride + needed > capacity { makeRoom(needed) }
+            slot(index).pointee.offset = store(key(at: index), value)
         }
-        let key = Array(key(at: index))
-        remove(at: index, keepingChild: true)
-        key.withUnsafeBytes { insert($0, value, at: index) }
+        slot(index).pointee.valueCount = UInt32(value.count)
+        liveByteCount += value.count - old.value.count
     }
 
     /// Removes the entry at `index`, and its child.
-    func remove(at index: Int) { remove(at: index, keepingChild: false) }
-
-    private func remove(at index: Int, keepingChild: Bool) {
-        liveByteCount -= slots[index].byteCount
-        slots.remove(at: index)
-        if !isLeaf, !keepingChild { children.remove(at: index) }
+    func remove(at index: Int) {
+        liveByteCount -= byteCount(at: index)
+        let last = slot(count - 1)
+        memmove(last + 1, last, (count - 1 - index) * MemoryLayout<Slot>.stride)
+        count -= 1
+        if !isLeaf { children.remove(at: index) }
     }
 
     /// Removes the entries from `index` on, and their children.
     func truncate(to index: Int) {
-        for slot in slots[index...] { liveByteCount -= slot.byteCount }
-        slots.removeLast(count - index)
+        for removed in index..<count { liveByteCount -= byteCount(at: removed) }
+        count = index
         if !isLeaf { children.removeLast(children.count - index) }
     }
 
     func setChild(_ child: TreeNode, at index: Int) { children[index] = child }
 
-    /// Copies key and value behind what is used.
-    ///
-    /// Returns where they are.
-    private func store(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int {
-        let needed = key.count + value.count
-        if usedByteCount + needed > memory.count { makeRoom(needed) }
-        let offset = usedByteCount
-        UnsafeMutableRawBufferPointer(rebasing: memory[offset..<offset + key.count]).copyMemory(from: key)
-        UnsafeMutableRawBufferPointer(rebasing: memory[offset + key.count..<offset + needed]).copyMemory(from: value)
-        usedByteCount += needed
-        liveByteCount += needed
-        return offset
+    /// Lets the shared beginning of all keys be that of `key` too.
+    private func share(_ key: UnsafeRawBufferPointer) {
+        let beginning = Self.word(of: key, at: 0)
+        guard count > 0 else { return (prefix, prefixCount) = (beginning, 8) }
+        let difference = (beginning ^ prefix) & Self.firstBytes(prefixCount)
+        guard difference != 0 else { return }
+        prefixCount = difference.leadingZeroBitCount / 8
+        prefix &= Self.firstBytes(prefixCount)
+        for index in 0..<count { slot(index).pointee.head = Self.word(of: self.key(at: index), at: prefixCount) }
     }
 
-    /// Moves the present entries to larger memory, or to the same amount when much is left over.
+    /// Copies key and value behind what is used, where there must be room.
+    ///
+    /// Returns where they are.
+    private func store(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> UInt32 {
+        let offset = usedByteCount
+        let start = memory + offset
+        start.storeBytes(of: UInt16(key.count), as: UInt16.self)
+        UnsafeMutableRawBufferPointer(start: start + Self.keyCountBytes, count: key.count).copyMemory(from: key)
+        UnsafeMutableRawBufferPointer(start: start + Self.keyCountBytes + key.count, count: value.count)
+            .copyMemory(from: value)
+        usedByteCount += Self.keyCountBytes + key.count + value.count
+        return UInt32(offset)
+    }
+
+    /// Moves the entries to larger memory, or to the same amount when much is left over.
     private func makeRoom(_ needed: Int) {
         let total = liveByteCount + needed
-        var size = total + 1024
-        if total <= Self.capacityBytes {
-            size = 256
-            while size < total { size *= 2 }
-            if size >= Self.capacityBytes / 2 { size = Self.pageBytes }
+        var size = Self.smallestPage
+        while size < total { size *= 2 }
+        if total <= Self.pageBytes, size > Self.capacityBytes / 2 { size = Self.pageBytes }
+        if size > Self.pageBytes { size = (total + 1024 + 15) & ~15 }
+        let (old, oldCapacity) = (memory, capacity)
+        let oldSlots = (old + oldCapacity).assumingMemoryBound(to: Slot.self)
+        (memory, capacity) = (.allocate(byteCount: size, alignment: 16), size)
+        usedByteCount = 0
+        for index in 0..<count {
+            var slot = oldSlots[-1 - index]
+            let start = old + Int(slot.offset)
+            let byteCount = Self.keyCountBytes + Int(start.loadUnaligned(as: UInt16.self)) + Int(slot.valueCount)
+            (memory + usedByteCount).copyMemory(from: start, byteCount: byteCount)
+            slot.offset = UInt32(usedByteCount)
+            self.slot(index).initialize(to: slot)
+            usedByteCount += byteCount
         }
-        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
-        var end = 0
-        for index in slots.indices {
-            let slot = slots[index]
-            let bytes = UnsafeRawBufferPointer(rebasing: memory[slot.offset..<slot.offset + slot.byteCount])
-            UnsafeMutableRawBufferPointer(rebasing: larger[end..<end + slot.byteCount]).copyMemory(from: bytes)
-            slots[index].offset = end
-            end += slot.byteCount
-        }
-        memory.deallocate()
-        memory = larger
-        usedByteCount = end
+        old.deallocate()
     }
 }
