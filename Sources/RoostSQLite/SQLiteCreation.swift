@@ -17,7 +17,7 @@ enum SQLiteCreation {
             try StoreFile.createExclusive(at: temporary)
             let connection = try SQLiteDatabase.connect(temporary, settings, .readWrite)
             do throws(StoreError) {
-                let pageSize = settings.pageSizeBytes ?? (options.isUnpublished ? 8192 : 4096)
+                let pageSize = settings.pageSizeBytes ?? 4096
                 try fill(connection, pageSizeBytes: pageSize) { (connection) throws(StoreError) in
                     try SQLMetadata.create(
                         schema, uuid: options.storeUUID ?? StoreUUID(), userMetadata: options.userMetadata,
