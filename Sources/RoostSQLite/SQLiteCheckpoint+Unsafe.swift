@@ -27,16 +27,21 @@ struct CheckpointPatience {
 }
 
 extension SQLiteConnection {
+    /// The largest log whose file keeps its length when it is emptied.
+    private static let keptLogByteCount: sqlite3_int64 = 8 << 20
+
     /// Moves the write-ahead log into the database and empties it (TRUNCATE); false when a lock prevented it.
     ///
     /// SQLite before 3.51.3 can lose data when a checkpoint runs beside a commit. TRUNCATE takes the writer's lock itself, so that
     /// nobody commits meanwhile, but where it does not get the lock SQLite goes on as PASSIVE, without. Here it does not: the
     /// checkpoint is interrupted before it moves the first page.
     ///
-    /// - Parameter patience: How long to wait for a writer, and for readers of older states; the time is spent at most once.
+    /// - Parameters:
+    ///   - patience: How long to wait for a writer, and for readers of older states; the time is spent at most once.
+    ///   - keepsFile: Whether the file of a log of up to 8 MiB stays as long as it is; the frames in it are not the log's any more.
     /// - Returns: Whether the log is empty now. If not, nothing was lost and the log is as good as before.
     /// - Throws: What the file system does.
-    func checkpoint(patience: Duration) throws(StoreError) -> Bool {
+    func checkpoint(patience: Duration, keepsFile: Bool = false) throws(StoreError) -> Bool {
         var context = CheckpointPatience(handle: handle, deadline: ContinuousClock.now + patience)
         let (code, reset) = withUnsafeMutablePointer(to: &context) { context in
             // SAFETY: the handler is replaced before `context` goes.
@@ -46,9 +51,7 @@ extension SQLiteConnection {
                     context?.assumingMemoryBound(to: CheckpointPatience.self).pointee.wait() == true ? 1 : 0
                 }, context)
             // Without the handler a writer would be waited for, and the checkpoint would go on without its lock.
-            let code =
-                set == SQLITE_OK
-                ? sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil) : set
+            let code = set == SQLITE_OK ? (keepsFile ? keepingLogFile(moveLog) : moveLog()) : set
             // Takes the handler's place.
             return (code, sqlite3_busy_timeout(handle, busyMilliseconds))
         }
@@ -58,6 +61,44 @@ extension SQLiteConnection {
         default:
             try check(code, "Checkpointing")
             return true
+        }
+    }
+
+    private func moveLog() -> Int32 {
+        sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    }
+
+    /// Runs a checkpoint that does everything TRUNCATE does, but leaves the file of a log that is not large as long as it is.
+    ///
+    /// Flushing a file that grows costs the file system's journal as well, and after each truncation the log would grow again. To
+    /// every connection the log is empty all the same, because TRUNCATE says so in the shared index, new salts included. The next
+    /// commit begins the file anew as SQLite does it after RESTART: it flushes a header with those salts before it writes over the
+    /// first old frame. Until that header is on the disk, a crash leaves frames that are all in the flushed database already.
+    private func keepingLogFile(_ checkpoint: () -> Int32) -> Int32 {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file,
+            let own = file.pointee.pMethods
+        else { return checkpoint() }
+        // The first is what SQLite calls meanwhile, the second what the first calls.
+        return withUnsafeTemporaryAllocation(of: sqlite3_io_methods.self, capacity: 2) { methods in
+            methods.initialize(repeating: own.pointee)
+            methods[0].xTruncate = { file, byteCount in
+                // SAFETY: SQLite calls it only on the log whose methods are replaced here, on this thread.
+                guard let file, let own = file.pointee.pMethods.map({ $0 + 1 }), let truncate = own.pointee.xTruncate
+                else { return SQLITE_IOERR }
+                var found: sqlite3_int64 = 0
+                if byteCount == 0, let size = own.pointee.xFileSize, size(file, &found) == SQLITE_OK,
+                    found <= SQLiteConnection.keptLogByteCount
+                {
+                    return SQLITE_OK
+                }
+                return truncate(file, byteCount)
+            }
+            // SAFETY: the connection is used by this thread alone, and a checkpoint does not close the log: the file's own methods are
+            // back before these go.
+            file.pointee.pMethods = UnsafePointer(methods.baseAddress)
+            defer { file.pointee.pMethods = own }
+            return checkpoint()
         }
     }
 }

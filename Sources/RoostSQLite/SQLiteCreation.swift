@@ -43,7 +43,7 @@ enum SQLiteCreation {
         try StoreFile.createExclusive(at: path)
         let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
         do throws(StoreError) {
-            let pageSize = settings.pageSizeBytes ?? (options.isUnpublished ? 8192 : 4096)
+            let pageSize = settings.pageSizeBytes ?? 4096
             try fill(connection, pageSizeBytes: pageSize) { (connection) throws(StoreError) in
                 try SQLMetadata.create(
                     schema, uuid: options.storeUUID ?? StoreUUID(), userMetadata: options.userMetadata, on: connection)

@@ -200,7 +200,7 @@ final class SQLiteDatabase: SQLDatabase {
         guard byteCount >= state.withLock({ $0.checkpointByteCount }) else { return }
         do throws(StoreError) {
             let isDone = try writer.checkpoint(
-                patience: byteCount < Self.largeLogByteCount ? .milliseconds(20) : .seconds(1))
+                patience: byteCount < Self.largeLogByteCount ? .milliseconds(20) : .seconds(1), keepsFile: true)
             let next = isDone ? Self.checkpointByteCount : byteCount + Self.checkpointByteCount
             state.withLock { $0.checkpointByteCount = next }
         } catch {

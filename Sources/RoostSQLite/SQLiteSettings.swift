@@ -19,7 +19,7 @@ struct SQLiteSettings: Sendable {
     var maximumValueBytes = 256 << 20
     /// How long a statement may look for its next row before it fails with code `timedOut`; nil for as long as it takes.
     var rowTimeout: Duration? = .seconds(300)
-    /// The page size of a new store; nil for 4096, or 8192 for one that is loaded before it is published.
+    /// The page size of a new store; nil for 4096.
     var pageSizeBytes: Int?
     var timeoutSeconds: Double
     var isReadOnly: Bool
@@ -35,7 +35,7 @@ struct SQLiteSettings: Sendable {
             "maximumValueBytes", .integer(1 << 20...1 << 30), standard: "\(256 << 20)",
             "The largest value, and the largest object, in bytes."),
         StoreOptionDescription(
-            "pageSizeBytes", .powerOfTwo(512...65536), standard: "4096; 8192 for the result of a conversion",
+            "pageSizeBytes", .powerOfTwo(512...65536), standard: "4096",
             "The page size of a new store, in bytes."),
         StoreOptionDescription(
             "rowTimeoutSeconds", .number(0...1e6), standard: "300",
