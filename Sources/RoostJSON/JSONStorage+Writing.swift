@@ -125,7 +125,7 @@ extension JSONStorage {
         if let failure = files.failure { throw failure }
         if files.isJournalFolded { return try removeJournal(&files) }
         try requireCurrent(files)
-        let reader = try base.read()
+        let reader = try base().read()
         defer { reader.close() }
         let draft = try DocumentDraft.write(from: reader, for: path, settings, folding: files.journal?.chain)
         try publish(draft, &files)
@@ -134,7 +134,7 @@ extension JSONStorage {
 
     /// Writes the document of a store whose name nobody knows.
     func writeUnpublishedDocument(_ files: inout StoreFiles) throws(StoreError) {
-        let reader = try base.read()
+        let reader = try base().read()
         defer { reader.close() }
         let draft = try DocumentDraft.write(from: reader, for: path, settings, folding: nil)
         do throws(StoreError) {
@@ -146,6 +146,19 @@ extension JSONStorage {
         }
         try publish(draft, &files)
         files.isDirty = false
+    }
+
+    /// Whether an unpublished store is as it was made, but for what may be in its metadata.
+    func isUntouched() throws(StoreError) -> Bool {
+        try withFiles { files in settings.isUnpublished && !files.isDirty && files.document.generation == 0 }
+    }
+
+    /// Gives a document that a load has written to an unpublished store the store's name; it is read when somebody asks for it.
+    func publishLoaded(_ draft: DocumentDraft) throws(StoreError) {
+        try withFiles { (files) throws(StoreError) in
+            try publish(draft, &files)
+            forgetContents()
+        }
     }
 
     /// Gives a finished document the store's name.

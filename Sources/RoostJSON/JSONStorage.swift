@@ -12,8 +12,8 @@ final class JSONStorage: OrderedKeyValueStorage {
     let path: String
     let settings: JSONSettings
     let storeUUID: StoreUUID
-    /// What is committed.
-    let base: MemoryStorage
+    /// What is committed; nil while only the document holds it, which was written by a load and not asked for since.
+    private let contents: Mutex<MemoryStorage?>
     /// The files; nil once they are closed.
     ///
     /// Held by a commit until it is on the disk; who only reads does not ask for it.
@@ -26,8 +26,32 @@ final class JSONStorage: OrderedKeyValueStorage {
         self.path = path
         self.settings = settings
         self.storeUUID = storeUUID
-        self.base = base
+        contents = Mutex(base)
         self.files = Mutex(files)
+    }
+
+    /// What is committed, in memory.
+    ///
+    /// - Throws: `verificationFailed` when a document that a load has written cannot be read back.
+    func base() throws(StoreError) -> MemoryStorage {
+        try contents.withLock { (contents) throws(StoreError) in
+            if let contents { return contents }
+            do throws(StoreError) {
+                let url = StoreURL(type: JSONStoreType().name, path: path)
+                let loaded = try DocumentReader.load(try DocumentFile(at: path), url: url, settings).storage
+                contents = loaded
+                return loaded
+            } catch {
+                throw DocumentDraft.unreadable(path, error)
+            }
+        }
+    }
+
+    /// Forgets what is in memory, for a document that holds something else.
+    func forgetContents() {
+        let forgotten = contents.withLock { $0.take() }
+        // Views of it keep what they need.
+        try? forgotten?.close()
     }
 
     /// Makes an empty storage in a new file at `path`, whose document is written by ``sync()`` or ``close()``.
@@ -83,16 +107,16 @@ final class JSONStorage: OrderedKeyValueStorage {
     }
 
     /// 511 bytes, as LMDB's.
-    var maximumKeyByteCount: Int { base.maximumKeyByteCount }
+    var maximumKeyByteCount: Int { MemoryStorage.maximumKeyByteCount }
 
     func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
-        return try base.read()
+        return try base().read()
     }
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         try requireOpen()
         if settings.isReadOnly { throw StoreError(.readOnly, "'\(path)' was opened read-only; open it for writing.") }
-        return JSONLongWrite(self, try base.beginLongWrite(timeoutSeconds: timeoutSeconds))
+        return JSONLongWrite(self, try base().beginLongWrite(timeoutSeconds: timeoutSeconds))
     }
 
     /// Writes the document of an unpublished store; commits of any other are durable already.
@@ -112,7 +136,7 @@ final class JSONStorage: OrderedKeyValueStorage {
 
     /// Checks the trees in memory, and that the files are still those that they came from.
     func integrityFindings() throws(StoreError) -> [StoreFinding] {
-        var findings = try base.integrityFindings()
+        var findings = try base().integrityFindings()
         try withFiles { (files) throws(StoreError) in
             if files.tornByteCount > 0 {
                 findings.append(
@@ -146,7 +170,7 @@ final class JSONStorage: OrderedKeyValueStorage {
             taken.writerLock?.close()
             taken.lock?.release()
             // Nothing is left to be told about memory; the first error is that of the files.
-            try? base.close()
+            forgetContents()
         }
         if taken.isDirty {
             try writeUnpublishedDocument(&taken)

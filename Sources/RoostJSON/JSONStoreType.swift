@@ -72,7 +72,7 @@ public struct JSONStoreType: PersistentStoreType {
             let store = try KeyValueStore(creating: storage, type: self, url: url, model: model, options: options)
             // From here on the file is one that can be recognised, and so destroyed, whatever happens.
             try storage.sync()
-            return store
+            return UnpublishedJSONStore(store, storage)
         } catch {
             throw Self.removing(url.path, after: error)
         }

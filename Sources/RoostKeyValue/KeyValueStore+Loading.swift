@@ -1,14 +1,20 @@
 package import RoostCore
 
 extension KeyValueStore {
-    /// Sets the store's generation: for a store that is loaded from another form of itself.
-    package func setGeneration(_ generation: UInt64) throws(StoreError) {
+    /// Sets the store's generation, and raises its highest keys: for a store that is loaded from another form of itself.
+    package func setGeneration(_ generation: UInt64, lastKeys: [EntityName: Int64]) throws(StoreError) {
         try requireWritable()
         let model = model
         try storage.write(timeoutSeconds: options.timeoutSeconds) { (writer) throws(StoreError) in
             var tally = try MetaSpace.readTally(model, writer)
             tally.generation = generation
             try MetaSpace.writeTally(tally, writer)
+            for (name, key) in lastKeys {
+                let root = try model.requireEntity(name).root
+                if try MetaSpace.readLastKey(root: root, writer) < key {
+                    try MetaSpace.writeLastKey(key, root: root, writer)
+                }
+            }
         }
     }
 

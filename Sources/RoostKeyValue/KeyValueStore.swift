@@ -106,7 +106,7 @@ public final class KeyValueStore: PersistentStore {
 
 extension ManagedObjectModel {
     /// Whether both have the same entities with the same version hashes, so that they number and lay out alike.
-    func hasEqualHashes(to other: ManagedObjectModel) -> Bool {
+    package func hasEqualHashes(to other: ManagedObjectModel) -> Bool {
         entities.count == other.entities.count
             && zip(entities, other.entities).allSatisfy { $0.name == $1.name && $0.versionHash == $1.versionHash }
     }

@@ -74,7 +74,9 @@ public final class MemoryStorage: OrderedKeyValueStorage {
     deinit { markClosed() }
 
     /// 511 bytes.
-    public var maximumKeyByteCount: Int { MemoryContents.maximumKeyByteCount }
+    public var maximumKeyByteCount: Int { Self.maximumKeyByteCount }
+    /// 511 bytes.
+    package static var maximumKeyByteCount: Int { MemoryContents.maximumKeyByteCount }
 
     /// A consistent view; O(1).
     public func read() throws(StoreError) -> any KeyValueReader {

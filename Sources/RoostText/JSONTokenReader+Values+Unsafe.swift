@@ -55,7 +55,7 @@ extension JSONTokenReader {
         }
     }
 
-    private static func double(_ text: UnsafeRawBufferPointer) -> Double? {
+    static func double(_ text: UnsafeRawBufferPointer) -> Double? {
         if let value = shortDouble(text) { return value }
         guard let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else { return nil }
         return value
@@ -82,7 +82,7 @@ extension JSONTokenReader {
         return isNegative ? -value : value
     }
 
-    private static let powersOfTen: [Double] = [
+    static let powersOfTen: [Double] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
         1e20, 1e21, 1e22,
     ]
@@ -120,24 +120,7 @@ extension JSONTokenReader {
     /// Writes the 16 bytes of the UUID that the string is; false when it is none.
     func decodeUUID(into bytes: UnsafeMutableRawBufferPointer) -> Bool {
         guard token == .string, bytes.count == 16 else { return false }
-        return withText { text in
-            guard text.count == 36 else { return false }
-            return Base64.hexadecimalValues.withUnsafeBufferPointer { values in
-                var (index, offset) = (0, 0)
-                while index < 36 {
-                    if index == 8 || index == 13 || index == 18 || index == 23 {
-                        guard text[index] == UInt8(ascii: "-") else { return false }
-                        index += 1
-                    }
-                    let (high, low) = (values[Int(text[index])], values[Int(text[index + 1])])
-                    guard high | low < 16 else { return false }
-                    bytes[offset] = high << 4 | low
-                    index += 2
-                    offset += 1
-                }
-                return true
-            }
-        }
+        return withText { Base64.decodeUUID($0, into: bytes) }
     }
 }
 
@@ -146,7 +129,7 @@ enum Base64 {
     /// The value of each digit; 255 for everything else.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
-        for (value, digit) in JSONText.base64Digits.enumerated() { values[Int(digit)] = UInt8(value) }
+        for (value, digit) in JSONText.base64Digits.description.utf8.enumerated() { values[Int(digit)] = UInt8(value) }
         return values
     }()
 
@@ -157,6 +140,26 @@ enum Base64 {
         for (value, digit) in "ABCDEF".utf8.enumerated() { values[Int(digit)] = UInt8(value + 10) }
         return values
     }()
+
+    /// Writes the 16 bytes of the UUID that a text is; false when it is none.
+    static func decodeUUID(_ text: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
+        guard text.count == 36, bytes.count == 16 else { return false }
+        return hexadecimalValues.withUnsafeBufferPointer { values in
+            var (index, offset) = (0, 0)
+            while index < 36 {
+                if index == 8 || index == 13 || index == 18 || index == 23 {
+                    guard text[index] == UInt8(ascii: "-") else { return false }
+                    index += 1
+                }
+                let (high, low) = (values[Int(text[index])], values[Int(text[index + 1])])
+                guard high | low < 16 else { return false }
+                bytes[offset] = high << 4 | low
+                index += 2
+                offset += 1
+            }
+            return true
+        }
+    }
 
     /// Writes the bytes that a text stands for to `bytes`, which has room for three for every four of the text.
     ///

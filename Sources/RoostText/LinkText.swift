@@ -5,7 +5,7 @@ public import RoostCore
 /// Places that are 0 are left out at the end.
 public enum LinkText {
     /// Appends one link as an array.
-    public static func append(_ link: Link, to text: inout [UInt8]) {
+    public static func append(_ link: Link, to text: inout TextBuffer) {
         text.append(UInt8(ascii: "["))
         JSONText.append(link.source, to: &text)
         appendNext(link.target, to: &text)
@@ -14,8 +14,8 @@ public enum LinkText {
         text.append(UInt8(ascii: "]"))
     }
 
-    private static func appendNext(_ number: Int64, to text: inout [UInt8]) {
-        text.append(contentsOf: ", ".utf8)
+    private static func appendNext(_ number: Int64, to text: inout TextBuffer) {
+        text.append(", ")
         JSONText.append(number, to: &text)
     }
 

@@ -97,6 +97,19 @@ final class RecordDraft {
         return true
     }
 
+    /// Sets a tail field to a copy of these bytes.
+    @inline(__always)
+    func setBytes(_ bytes: UnsafeRawBufferPointer, _ field: borrowing RecordLayout.Field) {
+        if tail.count - tailByteCount < bytes.count {
+            Self.grow(&tail, to: tailByteCount + bytes.count, keeping: tailByteCount)
+        }
+        UnsafeMutableRawBufferPointer(rebasing: tail[tailByteCount..<tailByteCount + bytes.count])
+            .copyMemory(from: bytes)
+        parts[field.index] = Part(stamp: stamp, start: tailByteCount, count: bytes.count)
+        tailByteCount += bytes.count
+        clearNull(field.index)
+    }
+
     /// Whether nothing was set yet.
     func isNull(_ field: borrowing RecordLayout.Field) -> Bool {
         record[RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0

@@ -18,19 +18,20 @@ public struct RecordRowWriter: Sendable {
         self.model = model
         writer = RecordTextWriter(model: model)
         keys = columns.columns.map { column in
-            var key: [UInt8] = []
+            var key = TextBuffer()
             JSONText.append(column.name, to: &key)
-            return key + Array(": ".utf8)
+            key.append(": ")
+            return key.bytes
         }
-        var header: [UInt8] = []
+        var header = TextBuffer()
         for (index, column) in columns.columns.enumerated() {
             if index > 0 { header.append(UInt8(ascii: ",")) }
             let start = header.count
             header.append(contentsOf: column.name.utf8)
-            Self.quote(&header, from: start, isText: true)
+            Self.quote(&header, from: start)
         }
         header.append(UInt8(ascii: "\n"))
-        self.header = header
+        self.header = header.bytes
     }
 
     // MARK: JSON
@@ -38,12 +39,12 @@ public struct RecordRowWriter: Sendable {
     /// Appends the columns of a record as a JSON object on one line, without a line break; what has no value is `null`.
     ///
     /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. The text is as it was then.
-    public func appendJSON(_ record: RecordReader, to text: inout [UInt8]) throws(StoreError) {
+    public func appendJSON(_ record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
         let start = text.count
         text.append(UInt8(ascii: "{"))
         do throws(StoreError) {
             for (index, column) in columns.columns.enumerated() {
-                if index > 0 { text.append(contentsOf: ", ".utf8) }
+                if index > 0 { text.append(", ") }
                 text.append(contentsOf: keys[index])
                 try appendJSONValue(column, record, to: &text)
             }
@@ -55,7 +56,7 @@ public struct RecordRowWriter: Sendable {
     }
 
     private func appendJSONValue(
-        _ column: RecordColumns.Column, _ record: RecordReader, to text: inout [UInt8]
+        _ column: RecordColumns.Column, _ record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
         switch column.content {
         case .key: JSONText.append(record.key, to: &text)
@@ -63,7 +64,7 @@ public struct RecordRowWriter: Sendable {
         case .entity: JSONText.append(model.entities[record.entityNumber].name.text, to: &text)
         case .field(let fields):
             guard let field = fields[record.entityNumber], !record.isNull(field) else {
-                text.append(contentsOf: "null".utf8)
+                text.append("null")
                 return
             }
             try writer.appendWhole(field, record, to: &text)
@@ -73,20 +74,20 @@ public struct RecordRowWriter: Sendable {
     // MARK: CSV
 
     /// Appends the line of the columns' names.
-    public func appendCSVHeader(to text: inout [UInt8]) { text.append(contentsOf: header) }
+    public func appendCSVHeader(to text: inout TextBuffer) { text.append(contentsOf: header) }
 
     /// Appends the columns of a record as a line of comma-separated values (RFC 4180, with a line feed at its end).
     ///
     /// Values are as in JSON, but without quotes where none are needed. What has no value is nothing at all; an empty text is `""`.
     ///
     /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. The text is as it was then.
-    public func appendCSV(_ record: RecordReader, to text: inout [UInt8]) throws(StoreError) {
+    public func appendCSV(_ record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
         let start = text.count
         do throws(StoreError) {
             for index in columns.columns.indices {
                 if index > 0 { text.append(UInt8(ascii: ",")) }
                 let cell = text.count
-                if try appendText(index, of: record, to: &text) { Self.quote(&text, from: cell, isText: true) }
+                if try appendText(index, of: record, to: &text) { Self.quote(&text, from: cell) }
             }
         } catch {
             text.removeLast(text.count - start)
@@ -96,21 +97,18 @@ public struct RecordRowWriter: Sendable {
     }
 
     /// Puts quotes around what was appended from `start` on, if it needs them.
-    private static func quote(_ text: inout [UInt8], from start: Int, isText: Bool) {
-        var quotes = 0
-        // Blanks at the ends are part of a value; some readers drop them unless they are in quotes.
-        var needsQuotes = start == text.count || text[start] == UInt8(ascii: " ") || text.last == UInt8(ascii: " ")
-        for byte in text[start...] {
-            switch byte {
-            case UInt8(ascii: "\""): quotes += 1
-            case UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r"): needsQuotes = true
-            default: break
+    private static func quote(_ text: inout TextBuffer, from start: Int) {
+        let value = text.withBytes(from: start) { bytes -> [UInt8]? in
+            let needsQuotes = bytes.contains { byte in
+                byte == UInt8(ascii: "\"") || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\n")
+                    || byte == UInt8(ascii: "\r")
             }
+            // Blanks at the ends are part of a value; some readers drop them unless they are in quotes.
+            let hasBlankEnds = bytes.first == UInt8(ascii: " ") || bytes.last == UInt8(ascii: " ")
+            return needsQuotes || hasBlankEnds || bytes.isEmpty ? Array(bytes) : nil
         }
-        guard needsQuotes || quotes > 0 else { return }
-        let value = Array(text[start...])
+        guard let value else { return }
         text.removeLast(value.count)
-        text.reserveCapacity(text.count + value.count + quotes + 2)
         text.append(UInt8(ascii: "\""))
         for byte in value {
             if byte == UInt8(ascii: "\"") { text.append(byte) }
@@ -126,7 +124,7 @@ public struct RecordRowWriter: Sendable {
     /// - Returns: Whether there is a value; false, with nothing appended, for null.
     /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does.
     public func appendText(
-        _ column: Int, of record: RecordReader, to text: inout [UInt8]
+        _ column: Int, of record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) -> Bool {
         switch columns.columns[column].content {
         case .key: JSONText.append(record.key, to: &text)
@@ -140,7 +138,7 @@ public struct RecordRowWriter: Sendable {
     }
 
     private func appendText(
-        _ field: RecordLayout.Field, _ record: RecordReader, to text: inout [UInt8]
+        _ field: RecordLayout.Field, _ record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
         switch field.kind {
         case .string, .uri:
@@ -162,9 +160,9 @@ public struct RecordRowWriter: Sendable {
             let start = text.count
             try writer.appendWhole(field, record, to: &text)
             // What JSON writes as a string here has no escapes.
-            if text.count > start, text[start] == UInt8(ascii: "\"") {
-                text.remove(at: start)
-                text.removeLast()
+            if text.withBytes(from: start, { $0.first }) == UInt8(ascii: "\"") {
+                text.removeSubrange(start..<start + 1)
+                text.removeLast(1)
             }
         }
     }

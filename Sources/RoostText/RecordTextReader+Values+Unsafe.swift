@@ -20,7 +20,8 @@ extension RecordTextReader {
             let value = reader.decimal
             if let value { draft.set(value, field) }
             isRead = value != nil
-        case .objectID, .polymorphicReference: isRead = readReference(field, reader)
+        case .objectID, .polymorphicReference:
+            isRead = reader.token == .string && reader.withText { readReference(field, $0) }
         case .uuid:
             isRead = draft.setUUID(field) { reader.decodeUUID(into: $0) }
         case .data, .transformable:
@@ -49,23 +50,15 @@ extension RecordTextReader {
         return true
     }
 
-    /// Reads `Entity/key`.
-    private func readReference(
-        _ field: borrowing RecordLayout.Field, _ reader: borrowing JSONTokenReader
-    ) -> Bool {
-        guard reader.token == .string else { return false }
-        let destination = field.destination
-        let found: (entity: Int, key: Int64)? = reader.withText { text in
-            guard let slash = text.lastIndex(of: UInt8(ascii: "/")),
-                let entity = entityNames.index(of: UnsafeRawBufferPointer(rebasing: text[..<slash])),
-                let key = JSONTokenReader.integer(UnsafeRawBufferPointer(rebasing: text[(slash + 1)...])), key > 0,
-                text[slash + 1] != UInt8(ascii: "0"),
-                destination.map({ model.entities[$0].includes(entity) }) ?? true
-            else { return nil }
-            return (entity, key)
-        }
-        guard let found else { return false }
-        draft.set(key: found.key, entity: found.entity, field)
+    /// Reads `Entity/key`; false for anything else.
+    func readReference(_ field: borrowing RecordLayout.Field, _ text: UnsafeRawBufferPointer) -> Bool {
+        guard let slash = text.lastIndex(of: UInt8(ascii: "/")),
+            let entity = entityNames.index(of: UnsafeRawBufferPointer(rebasing: text[..<slash])),
+            let key = JSONTokenReader.integer(UnsafeRawBufferPointer(rebasing: text[(slash + 1)...])), key > 0,
+            text[slash + 1] != UInt8(ascii: "0")
+        else { return false }
+        if let destination = field.destination, !model.entities[destination].includes(entity) { return false }
+        draft.set(key: key, entity: entity, field)
         return true
     }
 }

@@ -82,6 +82,8 @@ public struct RecordTextReader {
     let model: ManagedObjectModel
     let entityNames: JSONNameTable
     let plans: [Plan]
+    /// How records are written.
+    let written: RecordTextWriter
     let draft: RecordDraft
 
     /// Makes a reader of the records of a model.
@@ -89,6 +91,7 @@ public struct RecordTextReader {
         self.model = model
         entityNames = JSONNameTable(model.entities.map(\.name.text))
         plans = model.entities.map { Plan($0.layout) }
+        written = RecordTextWriter(model: model)
         draft = RecordDraft(model.entities.map(\.layout))
     }
 

@@ -3,7 +3,7 @@ internal import RoostCore
 extension RecordTextWriter {
     /// Appends the value of a field that is not null, a composite as an object of its elements.
     func appendWhole(
-        _ field: RecordLayout.Field, _ record: RecordReader, to text: inout [UInt8]
+        _ field: RecordLayout.Field, _ record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
         guard field.kind == .composite else { return try appendValue(of: field, record, to: &text) }
         guard let member = Self.member(field, among: plans[record.entityNumber].members) else { return }

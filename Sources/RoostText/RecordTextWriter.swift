@@ -18,14 +18,62 @@ public struct RecordTextWriter: Sendable {
     final class Plan: Sendable {
         /// `"Track/`, to begin an object ID.
         let idPrefix: [UInt8]
+        /// `{"entity": "Track", "id": `, to begin a record that says its entity.
+        let head: [UInt8]
         let members: [Member]
+        /// The members, as the loop over them needs them.
+        let steps: [Step]
+        /// The texts before the values of all members, one behind the other.
+        let prefixes: [UInt8]
         /// All elements of composites, with their dotted paths.
         let elements: [Element]
 
-        init(idPrefix: [UInt8], members: [Member]) {
-            self.idPrefix = idPrefix
+        init(_ name: EntityName, _ layout: RecordLayout, members: [Member]) {
+            var head = TextBuffer()
+            head.append("{\"entity\": ")
+            JSONText.append(name.text, to: &head)
+            head.append(", \"id\": ")
+            self.head = head.bytes
+            var idPrefix = TextBuffer()
+            JSONText.append(name.text, to: &idPrefix)
+            idPrefix.removeLast(1)
+            idPrefix.append(UInt8(ascii: "/"))
+            self.idPrefix = idPrefix.bytes
             self.members = members
             elements = members.flatMap(Element.elements)
+            var (steps, prefixes): ([Step], [UInt8]) = ([], [])
+            for member in members {
+                steps.append(Step(member, layout, prefixStart: prefixes.count))
+                prefixes += member.prefix
+            }
+            (self.steps, self.prefixes) = (steps, prefixes)
+        }
+    }
+
+    /// A member without anything that would be counted as a reference.
+    struct Step {
+        let kind: RecordLayout.Field.Kind
+        /// The bit of the field in the bitmap of nulls, and the byte that has it.
+        let nullBit: UInt8
+        let nullOffset: Int
+        let byteOffset: Int
+        /// Where the end of the value before stands, for a value in the tail that is not the first.
+        let startOffset: Int?
+        /// Where the tail begins.
+        let tailOffset: Int
+        let prefixStart: Int
+        let prefixCount: Int
+
+        init(_ member: Member, _ layout: RecordLayout, prefixStart: Int) {
+            let field = member.field
+            kind = field.kind
+            nullBit = 1 << UInt8(field.index & 7)
+            nullOffset = RecordLayout.Header.bitmap + field.index >> 3
+            byteOffset = field.byteOffset
+            startOffset = field.index > layout.firstVariableField ? field.byteOffset - 4 : nil
+            tailOffset = layout.fixedByteCount
+            self.prefixStart = prefixStart
+            prefixCount = member.prefix.count
         }
     }
 
@@ -40,10 +88,11 @@ public struct RecordTextWriter: Sendable {
         init(_ field: RecordLayout.Field, key: String, elements: [Member]) {
             self.field = field
             self.elements = elements
-            var prefix = Array(", ".utf8)
+            var prefix = TextBuffer()
+            prefix.append(", ")
             JSONText.append(key, to: &prefix)
-            prefix.append(contentsOf: ": ".utf8)
-            self.prefix = prefix
+            prefix.append(": ")
+            self.prefix = prefix.bytes
         }
     }
 
@@ -68,10 +117,7 @@ public struct RecordTextWriter: Sendable {
     /// Makes a writer of the records of a model.
     public init(model: ManagedObjectModel) {
         plans = model.entities.map { entity in
-            var idPrefix: [UInt8] = []
-            JSONText.append(entity.name.text, to: &idPrefix)
-            idPrefix[idPrefix.count - 1] = UInt8(ascii: "/")
-            return Plan(idPrefix: idPrefix, members: Self.members(of: entity.layout, below: nil))
+            Plan(entity.name, entity.layout, members: Self.members(of: entity.layout, below: nil))
         }
     }
 
@@ -96,23 +142,15 @@ public struct RecordTextWriter: Sendable {
     ///   - text: What is appended to.
     /// - Throws: Code `corrupted`, naming the object, for a value that no text can hold: invalid UTF-8, a decimal that is not
     ///   canonical, a reference to an entity that does not exist. The text is as it was then.
-    public func append(_ record: RecordReader, entityKey: Bool = false, to text: inout [UInt8]) throws(StoreError) {
+    public func append(_ record: RecordReader, entityKey: Bool = false, to text: inout TextBuffer) throws(StoreError) {
         let start = text.count
         let plan = plans[record.entityNumber]
-        if entityKey {
-            text.append(contentsOf: "{\"entity\": ".utf8)
-            text.append(contentsOf: plan.idPrefix.dropLast())
-            text.append(contentsOf: "\", \"id\": ".utf8)
-        } else {
-            text.append(contentsOf: "{\"id\": ".utf8)
-        }
+        if entityKey { text.append(contentsOf: plan.head) } else { text.append("{\"id\": ") }
         JSONText.append(record.key, to: &text)
-        text.append(contentsOf: ", \"version\": ".utf8)
+        text.append(", \"version\": ")
         JSONText.append(Int64(record.version), to: &text)
         do throws(StoreError) {
-            let members = plan.members
-            let span = members.span
-            for index in span.indices { try append(span[index], of: record, to: &text) }
+            try appendMembers(of: plan, record, to: &text)
             // No composite of a record made of values is null while an element is not, but its bytes could say so.
             let elements = plan.elements
             let elementSpan = elements.span
@@ -127,7 +165,7 @@ public struct RecordTextWriter: Sendable {
     }
 
     /// Appends a member with the comma and the key before it, or nothing where it has no value.
-    func append(_ member: borrowing Member, of record: RecordReader, to text: inout [UInt8]) throws(StoreError) {
+    func append(_ member: borrowing Member, of record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
         guard !record.isNull(member.field) else { return }
         text.append(contentsOf: member.prefix)
         guard member.field.kind == .composite else { return try appendValue(of: member.field, record, to: &text) }

@@ -54,7 +54,7 @@ struct Slip: Sendable, CustomTestStringConvertible {
         Slip("a relationship that does not exist", "\"Book.tags\"", "\"Book.tag\"", "did you mean 'Book.tags'"),
         Slip("a unique value twice", "\"code\": \"b\"", "\"code\": \"a\"", "Author", "code", "p1", "p2", "line "),
         Slip("a member that does not exist", "\"lastKeys\"", "\"lastKey\"", "did you mean 'lastKeys'"),
-        Slip("no format version", "\"formatVersion\": 1, \"store", "\"store", "formatVersion"),
+        Slip("no format version", "\"formatVersion\": 2, \"store", "\"store", "formatVersion"),
         Slip("a member twice", "\"storeUUID\"", "\"metadata\": {}, \"storeUUID\"", "occurs twice", "line "),
         Slip("no UUID", "\"storeUUID\": \"", "\"foldedJournal\": \"", "foldedJournal"),
         Slip("a UUID that is none", "\"storeUUID\": \"", "\"storeUUID\": \"x", "UUID"),
@@ -151,7 +151,7 @@ struct HandEditTests {
     func newerVersion() throws {
         let bench = try Bench()
         try filled(bench)
-        try bench.edit("store", "\"formatVersion\": 1, \"store", "\"formatVersion\": 2, \"store")
+        try bench.edit("store", "\"formatVersion\": 2, \"store", "\"formatVersion\": 3, \"store")
         let error = try bench.refused()
         #expect(error.code == .unsupportedVersion)
         #expect(error.message.contains("newer program"))

@@ -121,7 +121,7 @@ struct JSONTokenReaderTests {
             for before in 0...17 {
                 for after in [0, 1, 7, 8, 9] {
                     let string = String(repeating: "a", count: before) + special + String(repeating: "z", count: after)
-                    var text: [UInt8] = []
+                    var text = TextBuffer()
                     JSONText.append(string, to: &text)
                     let scalars = string.unicodeScalars.map { scalar -> String in
                         switch scalar {
@@ -132,8 +132,8 @@ struct JSONTokenReaderTests {
                         default: String(scalar)
                         }
                     }
-                    #expect(String(decoding: text, as: UTF8.self) == "\"" + scalars.joined() + "\"")
-                    var reader = JSONTokenReader(text, name: "text")
+                    #expect(String(decoding: text.bytes, as: UTF8.self) == "\"" + scalars.joined() + "\"")
+                    var reader = JSONTokenReader(text.bytes, name: "text")
                     #expect(try reader.next() == .string)
                     #expect(reader.text == string)
                 }

@@ -37,18 +37,18 @@ struct RecordRowWriterTests {
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID(entity, 7), version: 3, values: values)
         let rows = try rows(names, entity)
-        var text: [UInt8] = []
+        var text = TextBuffer()
         try batch.withRecord(at: 0) { (record) throws(StoreError) in try rows.appendCSV(record, to: &text) }
-        return String(decoding: text, as: UTF8.self)
+        return String(decoding: text.bytes, as: UTF8.self)
     }
 
     func json(_ names: [String], _ values: [String: Value]) throws -> String {
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Thing", 7), version: 3, values: values)
         let rows = try rows(names)
-        var text: [UInt8] = []
+        var text = TextBuffer()
         try batch.withRecord(at: 0) { (record) throws(StoreError) in try rows.appendJSON(record, to: &text) }
-        return String(decoding: text, as: UTF8.self)
+        return String(decoding: text.bytes, as: UTF8.self)
     }
 
     @Test(
@@ -116,9 +116,9 @@ struct RecordRowWriterTests {
         #expect(try rows(nil, "Person").columns.columns.map(\.name) == ["id", "entity", "id#value", "name"])
         #expect(try rows(nil, "Child").columns.columns.map(\.name) == ["id", "id#value", "name", "toy"])
         #expect(try rows(nil).columns.columns.map(\.name).suffix(3) == ["whole", "next", "owner"])
-        var header: [UInt8] = []
+        var header = TextBuffer()
         try rows(["id", "place.city"]).appendCSVHeader(to: &header)
-        #expect(String(decoding: header, as: UTF8.self) == "id,place.city\n")
+        #expect(String(decoding: header.bytes, as: UTF8.self) == "id,place.city\n")
     }
 
     @Test(

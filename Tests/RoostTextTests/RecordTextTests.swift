@@ -11,9 +11,9 @@ struct RecordTextTests {
 
     private func text(_ batch: RecordBatch, at index: Int) throws(StoreError) -> String {
         let writer = RecordTextWriter(model: model)
-        var text: [UInt8] = []
+        var text = TextBuffer()
         try batch.withRecord(at: index) { (record) throws(StoreError) in try writer.append(record, to: &text) }
-        return String(decoding: text, as: UTF8.self)
+        return String(decoding: text.bytes, as: UTF8.self)
     }
 
     private func read(
@@ -54,13 +54,13 @@ struct RecordTextTests {
         var batch = RecordBatch(model: model)
         for key in 1...60 { try TextSample.appendRandomRecord(key: Int64(key), to: &batch, &random) }
         let writer = RecordTextWriter(model: model)
-        var text: [UInt8] = []
+        var text = TextBuffer()
         for index in 0..<batch.count {
             try batch.withRecord(at: index) { (record) throws(StoreError) in try writer.append(record, to: &text) }
             text.append(UInt8(ascii: "\n"))
         }
-        #expect(text.count { $0 == UInt8(ascii: "\n") } == batch.count, "one line a record")
-        var tokens = makeReader(text, chunk: Int.random(in: 1...300, using: &random), layout: .lines)
+        #expect(text.bytes.count { $0 == UInt8(ascii: "\n") } == batch.count, "one line a record")
+        var tokens = makeReader(text.bytes, chunk: Int.random(in: 1...300, using: &random), layout: .lines)
         var reader = RecordTextReader(model: model)
         var again = RecordBatch(model: model)
         for index in 0..<batch.count { try reader.read(batch.entityNumber(at: index), from: &tokens, into: &again) }
@@ -307,17 +307,18 @@ struct RecordTextTests {
             Link(1, 2), Link(1, 2, order: 3), Link(.max, .max, order: .min, inverseOrder: .max),
             Link(1, 1, order: 0, inverseOrder: -1),
         ]
-        var text = Array("[".utf8)
+        var text = TextBuffer()
+        text.append(UInt8(ascii: "["))
         for link in links {
             if text.count > 1 { text.append(UInt8(ascii: ",")) }
             LinkText.append(link, to: &text)
         }
         text.append(UInt8(ascii: "]"))
         #expect(
-            String(decoding: text, as: UTF8.self)
+            String(decoding: text.bytes, as: UTF8.self)
                 == "[[1, 2],[1, 2, 3],[9223372036854775807, 9223372036854775807, -9223372036854775808, 9223372036854775807],[1, 1, 0, -1]]"
         )
-        var tokens = makeReader(text, chunk: 4)
+        var tokens = makeReader(text.bytes, chunk: 4)
         var found: [Link] = []
         try tokens.expect(.beginArray, "links")
         while try tokens.nextElement() { found.append(try LinkText.read(from: &tokens, of: ordered)) }

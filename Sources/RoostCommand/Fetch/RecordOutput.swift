@@ -16,27 +16,29 @@ enum RecordFormat: String, CaseIterable {
 
 /// Records as JSON: a list of objects, or one object on each line.
 struct JSONOutput: RecordOutput {
-    private let append: (RecordReader, inout [UInt8]) throws(StoreError) -> Void
+    private let append: (RecordReader, inout TextBuffer) throws(StoreError) -> Void
     private let isList: Bool
     private let console: Console
     private var count = 0
 
-    init(isList: Bool, _ console: Console, _ append: @escaping (RecordReader, inout [UInt8]) throws(StoreError) -> Void)
-    {
+    init(
+        isList: Bool, _ console: Console,
+        _ append: @escaping (RecordReader, inout TextBuffer) throws(StoreError) -> Void
+    ) {
         self.append = append
         self.isList = isList
         self.console = console
     }
 
     mutating func write(_ batch: RecordBatch) throws {
-        var text: [UInt8] = []
+        var text = TextBuffer()
         try batch.forEachRecord { record in
-            if isList { text.append(contentsOf: (count == 0 ? "[\n" : ",\n").utf8) }
+            if isList { text.append(count == 0 ? "[\n" : ",\n") }
             try append(record, &text)
             if !isList { text.append(UInt8(ascii: "\n")) }
             count += 1
         }
-        try console.write(text)
+        try console.write(text.bytes)
     }
 
     mutating func end() throws {
@@ -56,19 +58,19 @@ struct CSVOutput: RecordOutput {
     }
 
     mutating func write(_ batch: RecordBatch) throws {
-        var text: [UInt8] = []
+        var text = TextBuffer()
         begin(&text)
         try batch.forEachRecord { try rows.appendCSV($0, to: &text) }
-        try console.write(text)
+        try console.write(text.bytes)
     }
 
     mutating func end() throws {
-        var text: [UInt8] = []
+        var text = TextBuffer()
         begin(&text)
-        try console.write(text)
+        try console.write(text.bytes)
     }
 
-    private mutating func begin(_ text: inout [UInt8]) {
+    private mutating func begin(_ text: inout TextBuffer) {
         guard !hasBegun else { return }
         hasBegun = true
         rows.appendCSVHeader(to: &text)

@@ -96,9 +96,9 @@ struct TableOutput: RecordOutput {
     }
 
     private func plain(_ column: Int, _ record: RecordReader) throws -> Cell {
-        var bytes: [UInt8] = []
-        _ = try rows.appendText(column, of: record, to: &bytes)
-        let text = VisibleText.of(String(decoding: bytes, as: UTF8.self))
+        var cell = TextBuffer()
+        _ = try rows.appendText(column, of: record, to: &cell)
+        let text = VisibleText.of(cell.withBytes { String(decoding: $0, as: UTF8.self) })
         return Cell(text: text, width: DisplayWidth.of(text))
     }
 

@@ -12,7 +12,7 @@ struct DocumentDraft: Sendable {
     let tally: StoreTally
     let foldedJournal: UInt64?
     /// What is locked is not swept away.
-    private let lock: StoreLock
+    fileprivate let lock: StoreLock
 
     /// Writes everything that `reader` shows beside the document at `path`.
     ///
@@ -26,20 +26,13 @@ struct DocumentDraft: Sendable {
     static func write(
         from reader: any KeyValueReader, for path: String, _ settings: JSONSettings, folding journal: UInt64?
     ) throws(StoreError) -> DocumentDraft {
-        let temporary = StoreFile.temporarySibling(of: path)
-        let lock = try StoreLock.acquire(forStoreAt: temporary, .exclusive, timeoutSeconds: 0)
+        let unfinished = try UnfinishedDocument(for: path, settings)
         do throws(StoreError) {
-            try StoreFile.createExclusive(at: temporary)
-            let output = try DocumentOutput(at: temporary, limit: settings.maximumDocumentBytes, documentPath: path)
-            var writer = try DocumentWriter(reader, path: path, output)
+            let writer = try DocumentWriter(reader, path: path, unfinished.output)
             let version = try writer.write(foldedJournal: journal)
-            return DocumentDraft(
-                path: temporary, file: try output.finish(), version: version, tally: writer.tally,
-                foldedJournal: journal, lock: lock)
+            return try unfinished.finish(version, tally: writer.tally, foldedJournal: journal)
         } catch {
-            // The first error is the one to tell; what stays is swept away by the next opener.
-            try? StoreFile.remove(temporary)
-            try? lock.releaseRemovingFile()
+            unfinished.discard()
             throw error
         }
     }
@@ -52,9 +45,7 @@ struct DocumentDraft: Sendable {
         do throws(StoreError) {
             found = try DocumentReader.count(try DocumentFile(at: path), url: StoreURL(type: "json", path: path))
         } catch {
-            throw StoreError(
-                .verificationFailed, "The finished document '\(path)' cannot be read back: \(error.message)",
-                underlying: error)
+            throw Self.unreadable(path, error)
         }
         guard found == tally else {
             throw StoreError(
@@ -64,8 +55,53 @@ struct DocumentDraft: Sendable {
         }
     }
 
+    /// The error to tell when a document that was just written cannot be read.
+    static func unreadable(_ path: String, _ error: StoreError) -> StoreError {
+        StoreError(
+            .verificationFailed, "The finished document '\(path)' cannot be read back: \(error.message)",
+            underlying: error)
+    }
+
     /// Removes a document that did not get its name.
     func discard() {
+        try? StoreFile.remove(path)
+        try? lock.releaseRemovingFile()
+    }
+}
+
+/// A document that is being written under a temporary name beside the store.
+struct UnfinishedDocument {
+    let path: String
+    let output: DocumentOutput
+    private let lock: StoreLock
+
+    /// Makes the file beside the document at `path`.
+    init(for path: String, _ settings: JSONSettings) throws(StoreError) {
+        self.path = StoreFile.temporarySibling(of: path)
+        lock = try StoreLock.acquire(forStoreAt: self.path, .exclusive, timeoutSeconds: 0)
+        do throws(StoreError) {
+            try StoreFile.createExclusive(at: self.path)
+            output = try DocumentOutput(at: self.path, limit: settings.maximumDocumentBytes, documentPath: path)
+        } catch {
+            Self.remove(self.path, lock)
+            throw error
+        }
+    }
+
+    /// Flushes what was written to the medium.
+    func finish(_ version: DocumentVersion, tally: StoreTally, foldedJournal: UInt64?) throws(StoreError)
+        -> DocumentDraft
+    {
+        DocumentDraft(
+            path: path, file: try output.finish(), version: version, tally: tally, foldedJournal: foldedJournal,
+            lock: lock)
+    }
+
+    /// Removes what was written.
+    func discard() { Self.remove(path, lock) }
+
+    /// The first error is the one to tell; what stays is swept away by the next opener.
+    private static func remove(_ path: String, _ lock: StoreLock) {
         try? StoreFile.remove(path)
         try? lock.releaseRemovingFile()
     }
@@ -81,13 +117,14 @@ final class DocumentOutput {
     private var flushedByteCount = 0
     private var checksum = TextChecksum()
     /// What comes next; append to it, and call ``flushIfFull()`` now and then.
-    var text: [UInt8] = []
+    // One thread uses an output, and nothing that appends to the text comes back to the output: no access can overlap another.
+    @exclusivity(unchecked) var text: TextBuffer
 
     init(at path: String, limit: Int, documentPath: String) throws(StoreError) {
         file = try WritableFile(at: path)
         self.limit = limit
         self.documentPath = documentPath
-        text.reserveCapacity(Self.chunkByteCount + 4096)
+        text = TextBuffer(capacity: Self.chunkByteCount + 4096)
     }
 
     /// Writes what came together, if it is worth a call.
@@ -103,15 +140,12 @@ final class DocumentOutput {
                 "The document '\(documentPath)' would have more than \(limit) bytes; raise the option 'maximumDocumentBytes', or convert the store into one of another type."
             )
         }
-        var chunk: [UInt8] = []
-        swap(&chunk, &text)
-        try chunk.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
+        try text.withBytes { (bytes) throws(StoreError) in
             try file.write(bytes, at: flushedByteCount)
+            checksum.add(bytes)
         }
-        checksum.add(chunk)
-        flushedByteCount += chunk.count
-        chunk.removeAll(keepingCapacity: true)
-        swap(&chunk, &text)
+        flushedByteCount += text.count
+        text.removeAll()
     }
 
     /// Which bytes were written so far.

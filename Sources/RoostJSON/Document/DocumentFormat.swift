@@ -5,11 +5,11 @@ enum DocumentFormat {
     /// The value of `format`.
     static let name = "roost-json"
     /// The version that is written, and the newest that is read.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
 
     /// The members of a document, in the order in which they are written.
     enum Member: Int, CaseIterable {
-        case format, formatVersion, storeUUID, generation, foldedJournal, lastKeys, model, metadata, records, links,
+        case format, formatVersion, storeUUID, generation, foldedJournal, model, metadata, records, links, lastKeys,
             checksum
 
         var key: String { String(describing: self) }

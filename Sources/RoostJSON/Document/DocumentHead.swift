@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostText
 
-/// What stands in a document before its records.
+/// What stands in a document beside its records and links.
 struct DocumentHead: Sendable {
     private(set) var storeUUID: StoreUUID?
     private(set) var model: ManagedObjectModel?
@@ -12,8 +12,15 @@ struct DocumentHead: Sendable {
     private var hasVersion = false
 
     /// The member that the current key names, which must be one that can come behind `last`.
+    ///
+    /// - Parameters:
+    ///   - text: Stands at the key.
+    ///   - last: The member before; nil for the first one.
+    ///   - isLoading: Whether records or links were met already.
+    /// - Returns: The member.
+    /// - Throws: The text's error with line and column for a member that is unknown or comes too late.
     static func member(
-        _ text: borrowing JSONTokenReader, after last: DocumentFormat.Member?
+        _ text: borrowing JSONTokenReader, after last: DocumentFormat.Member?, isLoading: Bool
     ) throws(StoreError) -> DocumentFormat.Member {
         let name = text.text
         guard let member = DocumentFormat.Member.allCases.first(where: { $0.key == name }) else {
@@ -23,11 +30,10 @@ struct DocumentHead: Sendable {
         case (.format, _), (.formatVersion, .format?): break
         case (_, .format?): throw text.error("'formatVersion' must come right behind 'format'")
         case (_, .checksum?): throw text.error("nothing may come behind 'checksum'")
-        case (_, .records?), (_, .links?):
-            if member.rawValue < DocumentFormat.Member.records.rawValue {
+        default:
+            guard !isLoading || member.rawValue >= DocumentFormat.Member.records.rawValue else {
                 throw text.error("'\(name)' must come before the records and the links")
             }
-        default: break
         }
         return member
     }

@@ -22,19 +22,23 @@ struct DocumentReader: ~Copyable {
     private var head: DocumentHead
     private var loading: Loading?
 
-    private let isCounting: Bool
+    /// What takes the records and links instead of a store that is made for them.
+    private let other: ((ManagedObjectModel) throws(StoreError) -> any BulkLoader)?
 
-    /// A store that is being filled; nil where records are only counted.
     private struct Loading {
+        /// The store that is being filled; nil where something else takes the records.
         let store: (storage: MemoryStorage, store: KeyValueStore)?
         let loader: any BulkLoader
         let model: ManagedObjectModel
     }
 
-    private init(_ file: DocumentFile, url: StoreURL, isCounting: Bool) {
+    private init(
+        _ file: DocumentFile, url: StoreURL,
+        into other: ((ManagedObjectModel) throws(StoreError) -> any BulkLoader)? = nil
+    ) {
         self.file = file
         self.url = url
-        self.isCounting = isCounting
+        self.other = other
         head = DocumentHead()
     }
 
@@ -42,12 +46,24 @@ struct DocumentReader: ~Copyable {
     ///
     /// - Throws: `corrupted` when it cannot be read, or lacks its checksum.
     static func count(_ file: DocumentFile, url: StoreURL) throws(StoreError) -> StoreTally {
-        var reader = DocumentReader(file, url: url, isCounting: true)
-        let pass = try reader.readText()
-        guard pass.isChecked else { throw StoreError(.corrupted, "'\(file.path)' has no checksum.") }
-        var tally = try pass.loading.loader.finish()
+        var reader = DocumentReader(file, url: url) { CountingLoader($0) }
+        var tally = try reader.readChecked().finish()
         tally.generation = reader.head.generation
         return tally
+    }
+
+    /// Reads the records and links of a document that was just written into a loader, which stays unfinished.
+    ///
+    /// - Throws: `corrupted` when it cannot be read, or lacks its checksum; what the loader throws.
+    static func read(_ file: DocumentFile, url: StoreURL, into loader: any BulkLoader) throws(StoreError) {
+        var reader = DocumentReader(file, url: url) { _ in loader }
+        _ = try reader.readChecked()
+    }
+
+    private mutating func readChecked() throws(StoreError) -> any BulkLoader {
+        let pass = try readText()
+        guard pass.isChecked else { throw StoreError(.corrupted, "'\(file.path)' has no checksum.") }
+        return pass.loading.loader
     }
 
     /// Checks that a document begins as a store does.
@@ -75,7 +91,7 @@ struct DocumentReader: ~Copyable {
                 "'\(file.path)' has \(file.byteCount) bytes, more than the \(settings.maximumDocumentBytes) that may be read; raise the option 'maximumDocumentBytes'."
             )
         }
-        var reader = DocumentReader(file, url: url, isCounting: false)
+        var reader = DocumentReader(file, url: url)
         do throws(StoreError) {
             return try reader.load()
         } catch {
@@ -91,7 +107,7 @@ struct DocumentReader: ~Copyable {
             throw StoreError(.internalInconsistency, "'\(file.path)' was not read into a store.")
         }
         try finish(loading)
-        try store.setGeneration(head.generation)
+        try store.setGeneration(head.generation, lastKeys: try head.lastKeys(loading.model, name: file.path))
         // A program writes only references that its store holds; a person may have mistyped one.
         if !isChecked, let dangling = try store.firstDanglingReference() {
             throw try DocumentPlaces(file, loading.model).error(dangling)
@@ -110,7 +126,7 @@ struct DocumentReader: ~Copyable {
         var last: DocumentFormat.Member?
         var version: DocumentVersion?
         while try text.nextKey() {
-            let member = try DocumentHead.member(text, after: last)
+            let member = try DocumentHead.member(text, after: last, isLoading: loading != nil)
             last = member
             switch member {
             case .records: try readRecords(&text, try beginLoading(text))
@@ -134,18 +150,16 @@ struct DocumentReader: ~Copyable {
     private mutating func beginLoading(_ text: borrowing JSONTokenReader) throws(StoreError) -> Loading {
         if let loading { return loading }
         let (uuid, model) = try head.require(text)
-        let lastKeys = try head.lastKeys(model, name: file.path)
         let begun: Loading
-        if isCounting {
-            begun = Loading(store: nil, loader: CountingLoader(model), model: model)
+        if let other {
+            begun = Loading(store: nil, loader: try other(model), model: model)
         } else {
             let storage = MemoryStorage()
             let store = try KeyValueStore(
                 creating: storage, type: JSONStoreType(), url: url, model: model,
                 options: StoreOptions(storeUUID: uuid, userMetadata: head.userMetadata))
             begun = Loading(
-                store: (storage, store), loader: try store.bulkLoader(BulkLoadOptions(lastKeys: lastKeys)), model: model
-            )
+                store: (storage, store), loader: try store.bulkLoader(BulkLoadOptions()), model: model)
         }
         loading = begun
         return begun
@@ -180,7 +194,10 @@ struct DocumentReader: ~Copyable {
                 throw text.error("entity '\(model.entities[number].name)' is abstract, so it has no records")
             }
             try text.expect(.beginArray, "the records of '\(model.entities[number].name)', an array,")
-            while try text.nextElement() {
+            while true {
+                records.readWritten(number, from: &text, into: &batch)
+                if batch.isFull { try load(&batch, loading) }
+                guard try text.nextElement() else { break }
                 guard text.token == .beginObject else { throw text.mismatch("a record, an object,") }
                 try records.readMembers(number, from: &text, into: &batch)
                 if batch.isFull { try load(&batch, loading) }

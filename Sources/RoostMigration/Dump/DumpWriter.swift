@@ -12,7 +12,7 @@ struct DumpWriter: ~Copyable {
     private let records: RecordTextWriter
     private var scope: DumpScope
     private var tally: StoreTally
-    private var text: [UInt8] = []
+    private var text = TextBuffer()
     private var checksum = TextChecksum()
 
     init(
@@ -47,9 +47,10 @@ struct DumpWriter: ~Copyable {
     /// Sends the text out, if there is much of it or in any case.
     private mutating func flush(always: Bool = false) throws(StoreError) {
         guard always || text.count >= Self.chunkByteCount else { return }
-        checksum.add(text)
-        try sink(text)
-        text.removeAll(keepingCapacity: true)
+        let bytes = text.bytes
+        checksum.add(bytes)
+        try sink(bytes)
+        text.removeAll()
     }
 
     private mutating func writeHeader(_ metadata: StoreMetadata) throws(StoreError) {
@@ -72,7 +73,7 @@ struct DumpWriter: ~Copyable {
         members.append(JSONMember("model", try Self.tree(model.document(), "model")))
         members.append(
             JSONMember("metadata", try Self.tree(MetadataDocument.encode(metadata.userMetadata), "metadata")))
-        text += JSONWriter.compact(JSONNode(.object(members)))
+        text.append(contentsOf: JSONWriter.compact(JSONNode(.object(members))))
         text.append(UInt8(ascii: "\n"))
     }
 
@@ -120,14 +121,14 @@ struct DumpWriter: ~Copyable {
             if !scope.isWhole { batch.links = batch.links.filter { includes($0, relationship) } }
             tally.add(batch)
             for start in stride(from: 0, to: batch.count, by: DumpFormat.linksPerLine) {
-                text.append(contentsOf: "{\"links\": ".utf8)
+                text.append("{\"links\": ")
                 JSONText.append(relationship.name.description, to: &text)
-                text.append(contentsOf: ", \"pairs\": [".utf8)
+                text.append(", \"pairs\": [")
                 for index in start..<min(batch.count, start + DumpFormat.linksPerLine) {
-                    if index > start { text.append(contentsOf: ", ".utf8) }
+                    if index > start { text.append(", ") }
                     LinkText.append(batch.links[index], to: &text)
                 }
-                text.append(contentsOf: "]}\n".utf8)
+                text.append("]}\n")
                 try flush()
             }
         }

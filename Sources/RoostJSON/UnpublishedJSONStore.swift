@@ -1,0 +1,34 @@
+internal import RoostCore
+internal import RoostKeyValue
+
+/// A JSON store whose name nobody knows yet: what is loaded into it is written as a document at once where that is possible.
+///
+/// Everything else is the key-value engine's.
+final class UnpublishedJSONStore: PersistentStore {
+    private let base: KeyValueStore
+    private let storage: JSONStorage
+
+    init(_ base: KeyValueStore, _ storage: JSONStorage) {
+        self.base = base
+        self.storage = storage
+    }
+
+    func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
+        guard try storage.isUntouched(), DocumentLoader.canWrite(model) else { return try base.bulkLoader(options) }
+        return try DocumentLoader(base, storage, options)
+    }
+
+    var type: any PersistentStoreType { base.type }
+    var url: StoreURL { base.url }
+    var model: ManagedObjectModel { base.model }
+    var isReadOnly: Bool { base.isReadOnly }
+    func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
+    func snapshot() throws(StoreError) -> any StoreSnapshot { try base.snapshot() }
+    func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
+        try base.reserveKeys(count, for: entity)
+    }
+    func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt { try base.commit(changes) }
+    func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
+    func byteCount() throws(StoreError) -> Int { try base.byteCount() }
+    func close() throws(StoreError) { try base.close() }
+}

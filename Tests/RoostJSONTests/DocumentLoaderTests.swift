@@ -1,0 +1,244 @@
+import Foundation
+import RoostCore
+import Testing
+
+@testable import RoostJSON
+@testable import RoostKeyValue
+
+/// A model without subentities and constraints, with every kind of link.
+private func flatModel() throws -> ManagedObjectModel {
+    try ManagedObjectModel(entities: [
+        EntityDescription(
+            "Album", attributes: [AttributeDescription("title", .string)],
+            relationships: [
+                .toMany("tracks", "Track", inverse: "album"), .toMany("similar", "Album", inverse: "similar"),
+                .toMany("genres", "Genre", inverse: "albums", isOrdered: true),
+            ]),
+        EntityDescription(
+            "Genre", attributes: [AttributeDescription("name", .string)],
+            relationships: [.toMany("albums", "Album", inverse: "genres", isOrdered: true)]),
+        EntityDescription(
+            "Track",
+            attributes: [AttributeDescription("title", .string), AttributeDescription("length", .double)],
+            relationships: [.toOne("album", "Album", inverse: "tracks"), .toMany("likes", "Genre")]),
+    ])
+}
+
+/// Random numbers that follow from a seed (SplitMix64).
+private struct Random: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+}
+
+@Suite("Documents that are written while they are loaded")
+struct DocumentLoaderTests {
+    private let bench: Bench
+    private let model: ManagedObjectModel
+
+    init() throws {
+        bench = try Bench()
+        model = try flatModel()
+    }
+
+    private var options: StoreOptions {
+        StoreOptions(
+            storeUUID: StoreUUID(derivedFrom: [1]), userMetadata: ["place": .string("shelf")], isUnpublished: true)
+    }
+
+    /// What is loaded, batch by batch.
+    private enum Part {
+        case records(RecordBatch)
+        case links(LinkBatch)
+    }
+
+    /// Loads parts into a new store; by the engine's own loader if `isPlain`.
+    private func load(
+        _ parts: [Part], _ name: String, isPlain: Bool, lastKeys: [EntityName: Int64] = [:]
+    ) throws -> StoreTally {
+        let store = try bench.type.create(bench.url(name), model: model, options: options)
+        defer { try? store.close() }
+        let target = try isPlain ? engine(of: store, name) : store
+        defer { if isPlain { try? target.close() } }
+        let loader = try target.bulkLoader(BulkLoadOptions(lastKeys: lastKeys))
+        #expect((loader is DocumentLoader) == !isPlain)
+        for part in parts {
+            switch part {
+            case .records(let batch): try loader.append(batch)
+            case .links(let batch): try loader.append(batch)
+            }
+        }
+        return try loader.finish()
+    }
+
+    /// The same store without what writes documents straight away.
+    private func engine(of store: any PersistentStore, _ name: String) throws -> any PersistentStore {
+        try store.close()
+        try FileManager.default.removeItem(atPath: bench.path(name))
+        let storage = try JSONStorage(
+            creatingAt: bench.path(name), try JSONSettings(options), storeUUID: try #require(options.storeUUID))
+        return try KeyValueStore(
+            creating: storage, type: bench.type, url: bench.url(name), model: model, options: options)
+    }
+
+    private func records(_ entity: EntityName, _ keys: some Sequence<Int64>) throws -> Part {
+        var batch = RecordBatch(model: model)
+        for key in keys {
+            var values: [String: Value] = [entity == "Genre" ? "name" : "title": .string("\(entity) \(key) \"é\"")]
+            if entity == "Track" {
+                values["length"] = .double(Double(key) / 7)
+                values["album"] = .objectID(ObjectID("Album", key % 5 + 1))
+            }
+            try batch.append(ObjectID(entity, key), version: UInt32(key % 3 + 1), values: values)
+        }
+        return .records(batch)
+    }
+
+    private func links(_ entity: EntityName, _ name: String, _ links: [Link]) throws -> Part {
+        var batch = LinkBatch(relationship: try model.requireRelationship(RelationshipName(entity, name)).number)
+        batch.links = links
+        return .links(batch)
+    }
+
+    /// Everything in the document's order, in several batches.
+    private func inOrder() throws -> [Part] {
+        [
+            try records("Album", 1...4), try records("Album", 5...9), try records("Genre", [2, 4, 900]),
+            try records("Track", 1...40), try records("Track", 50...60),
+            try links("Album", "genres", [Link(1, 4, order: -3, inverseOrder: 7), Link(1, 2, order: 0), Link(2, 2)]),
+            try links("Album", "genres", [Link(9, 2, order: 1), Link(9, 4, order: 1, inverseOrder: 2)]),
+            try links("Album", "similar", [Link(1, 2), Link(7, 3), Link(4, 4)]),
+            try links("Track", "likes", [Link(1, 2), Link(1, 4), Link(3, 900)]),
+        ]
+    }
+
+    private func requireEqualDocuments(
+        _ parts: [Part], lastKeys: [EntityName: Int64] = [:], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let written = try load(parts, "written", isPlain: false, lastKeys: lastKeys)
+        let plain = try load(parts, "plain", isPlain: true, lastKeys: lastKeys)
+        #expect(written == plain, sourceLocation: sourceLocation)
+        #expect(try bench.text("written") == bench.text("plain"), sourceLocation: sourceLocation)
+        let names = try bench.names.filter { !$0.hasSuffix(".lock") }
+        #expect(names == ["plain", "written"], sourceLocation: sourceLocation)
+        for name in names { try FileManager.default.removeItem(atPath: bench.path(name)) }
+    }
+
+    @Test("what comes in the document's order gives the document that the engine gives")
+    func equalDocuments() throws {
+        try requireEqualDocuments(try inOrder())
+        try requireEqualDocuments(try inOrder(), lastKeys: ["Track": 7000, "Genre": 3])
+        try requireEqualDocuments([])
+        try requireEqualDocuments([], lastKeys: ["Track": 7])
+        try requireEqualDocuments([try links("Track", "likes", [Link(1, 2)])])
+        try requireEqualDocuments([try records("Track", [9])])
+    }
+
+    @Test("what comes in any other order gives it too", arguments: 0..<30)
+    func otherOrders(seed: UInt64) throws {
+        var random = Random(seed: seed)
+        var parts = try inOrder()
+        switch seed % 3 {
+        case 0: parts.shuffle(using: &random)
+        case 1: parts.swapAt(Int.random(in: 0..<parts.count, using: &random), parts.count - 1)
+        default:
+            let extra = try [records("Track", [45, 41, 44]), links("Track", "likes", [Link(40, 2), Link(39, 2)])]
+            for part in extra { parts.insert(part, at: Int.random(in: 0...parts.count, using: &random)) }
+        }
+        try requireEqualDocuments(parts)
+    }
+
+    @Test("what the engine refuses is refused with the same code, and nothing is left")
+    func refusals() throws {
+        let wrong: [[Part]] = [
+            try inOrder() + [try records("Album", [3])],
+            try inOrder() + [try links("Album", "genres", [Link(1, 4, order: 50)])],
+            [try links("Album", "genres", [Link(1, 4, order: 1), Link(1, 4, order: 2)])],
+            [
+                try links("Album", "genres", [Link(1, 4, order: 1)]),
+                try links("Album", "genres", [Link(1, 4, order: 2)]),
+            ],
+            try inOrder() + [try links("Track", "likes", [Link(3, 900)])],
+            [try links("Album", "similar", [Link(1, 2), Link(2, 1)])],
+            [try links("Track", "likes", [Link(0, 1)])], try inOrder() + [try links("Track", "likes", [Link(5, -1)])],
+            [try links("Track", "album", [Link(1, 1)])],
+        ]
+        for (index, parts) in wrong.enumerated() {
+            var codes: [StoreError.Code?] = []
+            for isPlain in [false, true] {
+                let error = #expect(throws: StoreError.self, "case \(index)") {
+                    try load(parts, "\(index)\(isPlain)", isPlain: isPlain)
+                }
+                codes.append(error?.code)
+            }
+            #expect(codes[0] == codes[1], "case \(index)")
+            #expect(try bench.names.filter { $0.contains("roost-tmp") }.isEmpty)
+        }
+    }
+
+    @Test("an abandoned load leaves an empty store whose writer's place is free", arguments: [false, true])
+    func abandoning(isPassedOn: Bool) throws {
+        let store = try bench.type.create(bench.url(), model: model, options: options)
+        let before = try bench.bytes()
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        var parts = try inOrder()
+        if isPassedOn { parts.swapAt(0, 1) }
+        for case .records(let batch) in parts { try loader.append(batch) }
+        loader.abandon()
+        #expect(try bench.bytes() == before)
+        #expect(try store.snapshot().recordedTally()?.digest.objectCount == 0)
+        #expect(throws: StoreError.self) { try loader.finish() }
+        try store.change { try $0.insert(ObjectID("Album", 1), values: [:]) }
+        try store.close()
+        let again = try bench.open()
+        #expect(try again.snapshot().recordedTally()?.digest.objectCount == 1)
+        try again.close()
+    }
+
+    @Test("a loaded store can be read, changed and loaded into again")
+    func goingOn() throws {
+        let store = try bench.type.create(bench.url(), model: model, options: options)
+        let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Track": 70]))
+        for part in try inOrder() {
+            switch part {
+            case .records(let batch): try loader.append(batch)
+            case .links(let batch): try loader.append(batch)
+            }
+        }
+        let tally = try loader.finish()
+        #expect(tally.generation == 1)
+        #expect(try store.snapshot().recordedTally() == tally)
+        #expect(try store.metadata().userMetadata == ["place": .string("shelf")])
+        #expect(try store.reserveKeys(1, for: "Track").lowerBound == 71)
+        try store.change { try $0.insert(ObjectID("Genre", 5), values: ["name": "new"]) }
+        let second = try store.bulkLoader(BulkLoadOptions())
+        if case .records(let batch) = try records("Genre", [901]) { try second.append(batch) }
+        #expect(try second.finish().digest.objectCount == tally.digest.objectCount + 2)
+        try store.close()
+        let again = try bench.open(readOnly: true)
+        #expect(try again.snapshot().recordedTally()?.digest.objectCount == tally.digest.objectCount + 2)
+        try again.close()
+    }
+
+    @Test("what is read of a loaded store comes from its document, and damage to it shows")
+    func damage() throws {
+        let store = try bench.type.create(bench.url(), model: model, options: options)
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        for case .records(let batch) in try inOrder() { try loader.append(batch) }
+        _ = try loader.finish()
+        let text = try bench.text().replacingOccurrences(of: "Track 7 ", with: "Track 8 ")
+        try bench.write(text.utf8)
+        let error = #expect(throws: StoreError.self) { _ = try store.snapshot() }
+        #expect(error?.code == .verificationFailed)
+        #expect(error?.message.contains("checksum") ?? false)
+        try store.close()
+    }
+}
