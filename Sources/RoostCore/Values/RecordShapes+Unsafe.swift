@@ -10,9 +10,9 @@ final class RecordShapes: @unchecked Sendable {
     @usableFromInline
     struct Shape {
         let fieldCount: Int
-        let fixedByteCount: Int
+        @usableFromInline let fixedByteCount: Int
         /// Where the slots of the fields in the tail start, which lie side by side up to the tail.
-        let firstVariableByteOffset: Int
+        @usableFromInline let firstVariableByteOffset: Int
         /// The number of the root of the entity's hierarchy.
         let root: Int
         // SAFETY: `layouts` holds it as long as there are shapes.
