@@ -17,7 +17,7 @@ extension KeyValueReader {
     }
 
     /// Whether a record is there.
-    func contains(_ key: RecordKey) throws(StoreError) -> Bool {
+    func contains(_ key: ShortKey) throws(StoreError) -> Bool {
         var found = false
         try key.withBytes { (key) throws(StoreError) in
             try withValue(of: key, in: .records) { (value) throws(StoreError) in found = value != nil }
@@ -46,7 +46,7 @@ extension KeyValueReader {
     func withRecord(
         _ key: Int64, root: Int, model: ManagedObjectModel, _ body: (RecordReader?) throws(StoreError) -> Void
     ) throws(StoreError) {
-        try RecordKey(key, root: root).withBytes { (storageKey) throws(StoreError) in
+        try ShortKey(record: key, root: root).withBytes { (storageKey) throws(StoreError) in
             try withValue(of: storageKey, in: .records) { (value) throws(StoreError) in
                 guard let value else { return try body(nil) }
                 try body(try verifiedRecord(value, key: key, root: root, model: model))
