@@ -69,7 +69,8 @@ public final class ScanningFetch: RecordCursor {
         var matches = 0
         if enough > 0 {
             _ = try source.visit { record in
-                if filter.matches(record) { matches += 1 }
+                // Without a branch: whether a record matches cannot be predicted.
+                matches &+= filter.matches(record) ? 1 : 0
                 return matches < enough
             }
         }
