@@ -1,19 +1,32 @@
 internal import RoostCore
 
-/// Writes a validated change inside one write transaction.
+/// Writes a prepared change inside one write transaction, and compares it with what the store holds on the way.
+///
+/// What is wrong with it throws, the first kind of trouble with all its cases: versions, keys, unique values, ends of links. The
+/// transaction is given up then, so nothing of what was written before is left.
 struct ChangeApplication {
     private let change: PreparedChange
     private let plan: StorePlan
+    private let model: ManagedObjectModel
     private let writer: any KeyValueWriter
     private var tally: StoreTally
     private var hasChanged = false
+    private var conflicts = Conflicts()
+    /// Entries that go, of one object.
+    private var gone = EntryArena()
     /// Entries that are put after all that go are gone: one object may take over what another gives up.
-    private var pending: [(entry: RecordEntries.Entry, object: Int64)] = []
+    private var pending = EntryArena()
+    /// The unique values among them.
+    private var claims = UniqueClaims()
+    /// Memory that is used again for each record.
+    private var scratch: RecordBatch
 
     init(_ change: PreparedChange, _ writer: any KeyValueWriter) throws(StoreError) {
         self.change = change
         self.plan = change.plan
+        self.model = change.model
         self.writer = writer
+        scratch = RecordBatch(model: change.model)
         tally = try MetaSpace.readTally(change.model, writer)
     }
 
@@ -21,12 +34,15 @@ struct ChangeApplication {
     ///
     /// Returns the generation after it.
     mutating func run() throws(StoreError) -> UInt64 {
+        let unchanged = try change.unchangedConflicts(writer)
         try writeUpdates()
         try writeDeletes()
+        conflicts.append(unchanged)
+        try conflicts.throwIfAny()
+        try requireCountableVersions()
         try writeInserts()
-        for (entry, object) in pending {
-            try writer.put(entry.key, RecordEntries.value(in: entry.space, object: object), in: entry.space)
-        }
+        try putPending()
+        try change.requireLinkEnds(writer)
         for batch in change.removedLinks {
             for link in batch.links { try remove(link, batch.relationship) }
         }
@@ -45,114 +61,162 @@ struct ChangeApplication {
 
     private mutating func writeUpdates() throws(StoreError) {
         let updates = change.changes.updates
-        var scratch = RecordBatch(model: updates.model)
-        for index in change.updateOrder {
-            let place = plan.place(of: updates, at: index)
-            scratch.removeAll()
-            scratch.append(updates, at: index)
-            scratch.setVersionOfLast(updates.version(at: index) &+ 1)
-            // Most updates leave alone what entries are made of.
-            let old = try takeOut(place, updates.id(at: index), unlessAgreeing: scratch)
-            if let old {
-                let new = scratch.withRecord(at: 0) { RecordEntries.all(of: $0, plan) }
-                let (oldSet, newSet) = (Set(old), Set(new))
-                for entry in old where !newSet.contains(entry) { try writer.delete(entry.key, in: entry.space) }
-                for entry in new where !oldSet.contains(entry) { pending.append((entry, place.key)) }
+        for item in change.updates {
+            try updates.withRecord(at: item.position) { (new) throws(StoreError) in try update(item, new) }
+        }
+    }
+
+    private mutating func update(_ item: PreparedChange.Item, _ new: RecordReader) throws(StoreError) {
+        var isWritten = false
+        try writer.withRecord(item.place.key, root: item.place.root, model: model) { (old) throws(StoreError) in
+            guard let old, old.entityNumber == item.entity, old.version == new.version else {
+                return conflicts.append(item, version: new.version, stored: old, model, rank: item.position)
             }
-            try write(scratch, place)
+            // After the first conflict the rest is only compared.
+            guard conflicts.isEmpty else { return }
+            isWritten = true
+            tally.entities[item.entity].remove(old.storedContentHash)
+            tally.entities[item.entity].add(new.storedContentHash)
+            // Most updates leave alone what entries are made of.
+            if !RecordEntries.agree(old, new, plan) { exchangeEntries(old, new) }
+        }
+        guard isWritten else { return }
+        hasChanged = true
+        try deleteGone()
+        try put(new, version: new.version &+ 1, item.place) { [writer] (key, bytes) throws(StoreError) in
+            try writer.put(key, bytes, in: .records)
+        }
+    }
+
+    /// Notes which entries of one object go and which come.
+    private mutating func exchangeEntries(_ old: RecordReader, _ new: RecordReader) {
+        let (oldEntries, newEntries) = (RecordEntries.all(of: old, plan), RecordEntries.all(of: new, plan))
+        for entry in oldEntries where !newEntries.contains(entry) { gone.append(entry.key, .none, in: entry.space) }
+        for entry in newEntries where !oldEntries.contains(entry) { note(entry.space, entry.key, new) }
+    }
+
+    /// Notes an entry that comes.
+    private mutating func note(_ space: KeySpace, _ key: StorageKey, _ record: RecordReader) {
+        if space == .unique {
+            claims.append(key, entity: record.entityNumber, object: record.key)
+        } else {
+            pending.append(key, .none, in: space)
+        }
+    }
+
+    private mutating func writeDeletes() throws(StoreError) {
+        var (values, key) = ([UInt8](), StorageKey())
+        for item in change.deletes {
+            let version = change.changes.deletes[item.position].version
+            let rank = change.updates.count + item.position
+            var isGoing = false
+            try writer.withRecord(item.place.key, root: item.place.root, model: model) { (old) throws(StoreError) in
+                guard let old, old.entityNumber == item.entity, old.version == version else {
+                    return conflicts.append(item, version: version, stored: old, model, rank: rank)
+                }
+                guard conflicts.isEmpty else { return }
+                isGoing = true
+                tally.entities[item.entity].remove(old.storedContentHash)
+                RecordEntries.visit(old, plan, values: &values, key: &key) { gone.append($1, .none, in: $0) }
+            }
+            guard isGoing else { continue }
+            hasChanged = true
+            try deleteGone()
+            _ = try ShortKey(record: item.place.key, root: item.place.root).withBytes { (key) throws(StoreError) in
+                try writer.delete(key, in: .records)
+            }
+            try removeLinks(of: item.place.key, plan.entities[item.entity])
+        }
+    }
+
+    private mutating func deleteGone() throws(StoreError) {
+        guard !gone.isEmpty else { return }
+        try gone.forEachKey { [writer] (space, key) throws(StoreError) in _ = try writer.delete(key, in: space) }
+        gone.removeAll()
+    }
+
+    private func requireCountableVersions() throws(StoreError) {
+        for item in change.updates where change.changes.updates.version(at: item.position) == .max {
+            throw StoreError(
+                .limitExceeded, "\(change.changes.updates.id(at: item.position)) was updated too often to count.")
         }
     }
 
     private mutating func writeInserts() throws(StoreError) {
         let inserts = change.changes.inserts
-        var scratch = RecordBatch(model: inserts.model)
-        for index in 0..<inserts.count {
-            let place = plan.place(of: inserts, at: index)
-            scratch.removeAll()
-            scratch.append(inserts, at: index)
-            scratch.setVersionOfLast(1)
-            for entry in scratch.withRecord(at: 0, { RecordEntries.all(of: $0, plan) }) {
-                pending.append((entry, place.key))
+        if let item = PreparedChange.common(change.inserts, change.deletes) { throw taken(item) }
+        var (values, key) = ([UInt8](), StorageKey())
+        for item in change.inserts {
+            try inserts.withRecord(at: item.position) { (record) throws(StoreError) in
+                let isNew = try put(record, version: 1, item.place) { [writer] (key, bytes) throws(StoreError) in
+                    try writer.insert(key, bytes, in: .records)
+                }
+                guard isNew else { throw taken(item) }
+                tally.entities[item.entity].add(record.storedContentHash)
+                RecordEntries.visit(record, plan, values: &values, key: &key) { note($0, $1, record) }
             }
-            try write(scratch, place)
-        }
-    }
-
-    /// Writes the one record of a batch and counts it in.
-    private mutating func write(_ batch: RecordBatch, _ place: ObjectPlace) throws(StoreError) {
-        hasChanged = true
-        try batch.withRecord(at: 0) { (record) throws(StoreError) in
-            try RecordKey(place.key, root: place.root).withBytes { (key) throws(StoreError) in
-                try writer.put(key, record.bytes, in: .records)
-            }
-            tally.entities[record.entityNumber].add(record.storedContentHash)
-        }
-    }
-
-    /// Counts a stored record out.
-    ///
-    /// Returns its entries; nil when the one record of `successor` has the same.
-    private mutating func takeOut(
-        _ place: ObjectPlace, _ id: @autoclosure () -> ObjectID, unlessAgreeing successor: RecordBatch? = nil
-    ) throws(StoreError) -> [RecordEntries.Entry]? {
-        var entries: [RecordEntries.Entry]?
-        var isThere = false
-        try writer.withRecord(place.key, root: place.root, model: change.model) { (record) throws(StoreError) in
-            guard let record else { return }
-            isThere = true
-            tally.entities[record.entityNumber].remove(record.storedContentHash)
-            if let successor, successor.withRecord(at: 0, { RecordEntries.agree(record, $0, plan) }) { return }
-            entries = RecordEntries.all(of: record, plan)
-        }
-        guard isThere else {
-            throw StoreError(.internalInconsistency, "\(id()) disappeared while it was changed.")
-        }
-        return entries
-    }
-
-    private mutating func writeDeletes() throws(StoreError) {
-        for reference in change.changes.deletes {
-            let root = try change.model.requireEntity(reference.id.entity).root
-            let place = ObjectPlace(root: root, key: reference.id.key)
-            let number = try writer.entityNumber(of: place.key, root: root, model: change.model)
-            for entry in try takeOut(place, reference.id) ?? [] { try writer.delete(entry.key, in: entry.space) }
-            try writer.delete(StorageKey(record: place.key, root: root), in: .records)
-            if let number { try removeLinks(of: place.key, plan.entities[number]) }
             hasChanged = true
         }
+    }
+
+    private func taken(_ item: PreparedChange.Item) -> StoreError {
+        StoreError(
+            .duplicateObject,
+            "\(change.changes.inserts.id(at: item.position)) cannot be inserted: its key is taken in its hierarchy.")
+    }
+
+    /// Calls `body` with the key of a record and its bytes at a version; they are copied only where they are at another one.
+    private mutating func put<Result>(
+        _ record: RecordReader, version: UInt32, _ place: ObjectPlace,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try ShortKey(record: place.key, root: place.root).withBytes { (key) throws(StoreError) in
+            if record.version == version { return try body(key, record.bytes) }
+            scratch.removeAll()
+            scratch.append(record)
+            scratch.setVersionOfLast(version)
+            return try scratch.withRecord(at: 0) { (record) throws(StoreError) in try body(key, record.bytes) }
+        }
+    }
+
+    // MARK: Entries
+
+    private mutating func putPending() throws(StoreError) {
+        try claims.put(writer, plan)
+        pending.sort()
+        try pending.forEachKey { [writer] (space, key) throws(StoreError) in try writer.put(key, .none, in: space) }
     }
 
     // MARK: Links
 
     /// Removes every link that begins or ends at an object.
     private mutating func removeLinks(of key: Int64, _ entity: StorePlan.Entity) throws(StoreError) {
-        for (space, relationships) in [(KeySpace.links, entity.linksAsSource), (.inverseLinks, entity.linksAsTarget)] {
-            for relationship in relationships {
-                var links: [Link] = []
-                try writer.forEach(prefix: StorageKey(record: key, root: relationship), in: space) {
-                    (key, value) throws(StoreError) in
-                    let link = try LinkStream.link(key, value, space)
-                    links.append(space == .links ? link : link.flipped)
-                    return true
-                }
-                for link in links { try removeStored(link, relationship) }
-            }
+        for relationship in entity.linksAsSource { try removeLinks(of: key, relationship, .links) }
+        for relationship in entity.linksAsTarget { try removeLinks(of: key, relationship, .inverseLinks) }
+    }
+
+    private mutating func removeLinks(of key: Int64, _ relationship: Int, _ space: KeySpace) throws(StoreError) {
+        var links: [Link] = []
+        try writer.forEach(prefix: StorageKey(record: key, root: relationship), in: space) {
+            (key, value) throws(StoreError) in
+            let link = try LinkStream.link(key, value, space)
+            links.append(space == .links ? link : link.flipped)
+            return true
         }
+        for link in links { try removeStored(link, relationship) }
     }
 
     private mutating func remove(_ link: Link, _ relationship: Int) throws(StoreError) {
-        if let stored = try writer.storedLink(link, relationship, change.model) {
-            try removeStored(stored, relationship)
-        }
+        if let stored = try writer.storedLink(link, relationship, model) { try removeStored(stored, relationship) }
     }
 
     private mutating func removeStored(_ link: Link, _ relationship: Int) throws(StoreError) {
-        try writer.removeStoredLink(link, relationship, change.model, &tally)
+        try writer.removeStoredLink(link, relationship, model, &tally)
         hasChanged = true
     }
 
     private mutating func add(_ link: Link, _ relationship: Int) throws(StoreError) {
-        if try writer.addLink(link, relationship, change.model, &tally) { hasChanged = true }
+        if try writer.addLink(link, relationship, model, &tally) { hasChanged = true }
     }
 
     // MARK: Metadata
@@ -168,9 +232,7 @@ struct ChangeApplication {
     }
 
     private func raiseLastKeys() throws(StoreError) {
-        // In order, so that equal commits write equal bytes.
-        let highest = change.highestInsertedKeys.sorted { $0.key < $1.key }
-        for (root, key) in highest where try MetaSpace.readLastKey(root: root, writer) < key {
+        for (root, key) in change.highestInsertedKeys where try MetaSpace.readLastKey(root: root, writer) < key {
             try MetaSpace.writeLastKey(key, root: root, writer)
         }
     }

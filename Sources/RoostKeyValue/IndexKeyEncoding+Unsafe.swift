@@ -117,7 +117,7 @@ enum IndexKeyEncoding {
     ) {
         key.start(number: index)
         key.append(bytes: values)
-        guard key.count + 8 >= limit else { return key.append(key: object) }
+        guard key.count + 8 >= limit else { return key.append(lastKey: object) }
         shorten(&key, values: values, object: object, limit: limit)
     }
 
@@ -126,7 +126,7 @@ enum IndexKeyEncoding {
         let hash = values.span.bytes.withUnsafeBytes { RecordHash.wide($0) }
         key.append(hash.high)
         key.append(hash.low)
-        key.append(key: object)
+        key.append(lastKey: object)
     }
 
     /// Makes the bytes that all index entries, or shortened unique keys, of these values begin with.

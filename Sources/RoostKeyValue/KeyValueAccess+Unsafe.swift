@@ -17,7 +17,7 @@ extension KeyValueReader {
     }
 
     /// Whether a record is there.
-    func contains(_ key: RecordKey) throws(StoreError) -> Bool {
+    func contains(_ key: ShortKey) throws(StoreError) -> Bool {
         var found = false
         try key.withBytes { (key) throws(StoreError) in
             try withValue(of: key, in: .records) { (value) throws(StoreError) in found = value != nil }
@@ -46,7 +46,7 @@ extension KeyValueReader {
     func withRecord(
         _ key: Int64, root: Int, model: ManagedObjectModel, _ body: (RecordReader?) throws(StoreError) -> Void
     ) throws(StoreError) {
-        try RecordKey(key, root: root).withBytes { (storageKey) throws(StoreError) in
+        try ShortKey(record: key, root: root).withBytes { (storageKey) throws(StoreError) in
             try withValue(of: storageKey, in: .records) { (value) throws(StoreError) in
                 guard let value else { return try body(nil) }
                 try body(try RecordVerifier(model: model, root: root).record(value, key: key))
@@ -92,7 +92,14 @@ extension KeyValueWriter {
 
     /// Sets the value of a key to a number of eight bytes, little-endian.
     func put(_ key: StorageKey, number: Int64, in space: KeySpace) throws(StoreError) {
-        try put(key, UInt64(bitPattern: number).littleEndianBytes, in: space)
+        try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in try put(key, value, in: space) }
+    }
+
+    /// Sets the value of a key that is not there to a number of eight bytes, little-endian; false if it is there.
+    func insert(_ key: UnsafeRawBufferPointer, number: Int64, in space: KeySpace) throws(StoreError) -> Bool {
+        try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in
+            try insert(key, value, in: space)
+        }
     }
 
     /// Removes a key.

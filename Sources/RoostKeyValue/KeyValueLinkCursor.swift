@@ -2,12 +2,9 @@ internal import RoostCore
 
 /// The links in one range of a space, in the order of their keys.
 ///
-/// The spaces `links`, `inverseLinks` and `references` have keys of one form: `[number][from][place][to]`; the value is the
-/// place at the other end, which references do not have.
+/// The spaces `links`, `inverseLinks` and `references` have keys of one form, ``LinkKey``; the value is the place at the other
+/// end, which references do not have.
 final class LinkStream {
-    /// The length of a key in these spaces.
-    static let keyByteCount = 26
-
     private let cursor: any KeyValueCursor
     private let space: KeySpace
     private let prefix: StorageKey
@@ -28,13 +25,13 @@ final class LinkStream {
         self.prefix = prefix
         self.skipsSelf = skipsSelf
         var start = prefix
-        if let after {
-            // Every stored key is positive: what lies behind a lower one is what lies behind 0.
-            start.append(key: max(0, after.source))
+        // Every stored key is positive: what lies behind a lower one begins with 1.
+        if let after, after.source > 0 {
+            start.append(key: after.source)
             start.append(place: after.order)
-            start.append(key: max(0, after.target))
+            start.append(key: max(1, after.target))
             // The least key behind that of a link is the same one with a byte more.
-            start.append(bytes: [0])
+            if after.target > 0 { start.append(bytes: [0]) }
         }
         self.start = start
     }
@@ -59,10 +56,28 @@ final class LinkStream {
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ space: KeySpace
     ) throws(StoreError) -> Link {
         let inverse = space == .references && value.isEmpty ? 0 : value.littleEndian64(at: 0)
-        guard key.count == keyByteCount, value.count == (space == .references ? 0 : 8), let inverse,
-            let from = key.objectKey(at: 2), let place = key.place(at: 10), let to = key.objectKey(at: 18)
-        else { throw StoreError(.corrupted, "An entry of space '\(space)' has the wrong form.") }
-        return Link(from, to, order: place, inverseOrder: Int64(bitPattern: inverse))
+        guard value.count == (space == .references ? 0 : 8), let inverse, let key = LinkKey(key) else {
+            throw StoreError(.corrupted, "An entry of space '\(space)' has the wrong form.")
+        }
+        return Link(key.from, key.to, order: key.place, inverseOrder: Int64(bitPattern: inverse))
+    }
+}
+
+/// A key of the spaces `links`, `inverseLinks` and `references`, taken apart: `[number][from][place][to]`.
+struct LinkKey {
+    let relationship: Int
+    let from: Int64
+    let place: Int64
+    let to: Int64
+
+    /// Nil if the key has another form.
+    init?(_ key: UnsafeRawBufferPointer) {
+        var parts = KeyParts(key)
+        guard let relationship = parts.number(), let from = parts.key(), let place = parts.place(),
+            let to = parts.key(),
+            parts.isAtEnd
+        else { return nil }
+        (self.relationship, self.from, self.place, self.to) = (relationship, from, place, to)
     }
 }
 

@@ -53,11 +53,12 @@ final class EntityRecordCursor: RecordCursor, RecordVisitor {
             let verifier = snapshot.verifier(root: root)
             var isBehindAll = false
             let goesOn = try cursor.visit { (storageKey, value) throws(StoreError) in
-                guard storageKey.keyNumber == root else {
+                var parts = KeyParts(storageKey)
+                guard parts.number() == root else {
                     isBehindAll = true
                     return false
                 }
-                guard storageKey.count == RecordKey.byteCount, let key = storageKey.objectKey(at: 2), key > 0 else {
+                guard let key = parts.key(), parts.isAtEnd else {
                     throw StoreError(
                         .corrupted, "A record of '\(model.entities[root].name)' has a key of the wrong form.")
                 }
@@ -118,7 +119,7 @@ final class SelectedRecordCursor: RecordCursor, RecordVisitor {
                     known = (id.entity, entity, snapshot.verifier(root: entity.root))
                 }
                 guard let (_, entity, verifier) = known else { break }
-                try RecordKey(id.key, root: entity.root).withBytes { (key) throws(StoreError) in
+                try ShortKey(record: id.key, root: entity.root).withBytes { (key) throws(StoreError) in
                     try reader.withValue(of: key, in: .records) { (value) throws(StoreError) in
                         guard let value else { return }
                         let record = try verifier.record(value, key: id.key)

@@ -98,8 +98,11 @@ extension KeyValueSnapshot {
             // A unique key that is not shortened ends with its values; its object is in the value only.
             if space == .unique, key.count < limit, key.count != prefix.count { return true }
             let found =
-                space == .unique
-                ? value.littleEndian64(at: 0).map { Int64(bitPattern: $0) } : key.objectKey(at: key.count - 8)
+                switch space {
+                case .unique: value.littleEndian64(at: 0).map { Int64(bitPattern: $0) }
+                case .references: LinkKey(key)?.to
+                default: key.lastKey
+                }
             guard let found, found > 0 else {
                 throw StoreError(.corrupted, "An entry of space '\(space)' has the wrong form.")
             }

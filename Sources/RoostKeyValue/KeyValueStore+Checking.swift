@@ -59,13 +59,13 @@ final class StoreCheck {
         let cursor = try reader.cursor(in: .records)
         var (values, scratch) = ([UInt8](), StorageKey())
         while try cursor.next() {
-            guard cursor.key.count == 10, let root = cursor.key.keyNumber, let key = cursor.key.objectKey(at: 2),
-                key > 0,
-                model.entities.indices.contains(root), model.entities[root].root == root
+            guard let place = cursor.key.recordPlace, model.entities.indices.contains(place.root),
+                model.entities[place.root].root == place.root
             else {
                 report("records", "A key in the space of records is of no hierarchy of the model.")
                 continue
             }
+            let (root, key) = (place.root, place.key)
             highestKeys[root] = key
             do throws(StoreError) {
                 let record = try RecordVerifier(model: model, root: root).record(cursor.value, key: key)
@@ -86,10 +86,9 @@ final class StoreCheck {
         }
     }
 
-    /// What the first two bytes of a key stand for.
+    /// What the number that a key begins with stands for.
     private func name(_ key: StorageKey, _ space: KeySpace) -> String {
-        guard let high = key.bytes.first, key.count >= 2 else { return "nothing" }
-        let number = Int(high) << 8 | Int(key.bytes[1])
+        guard let number = key.number else { return "nothing" }
         switch space {
         case .references where model.relationships.indices.contains(number):
             return "\(model.relationships[number].name)"
@@ -124,11 +123,13 @@ final class StoreCheck {
 
     /// Whether the record that an entry names has it.
     private func isBacked(_ key: StorageKey, _ value: [UInt8], _ space: KeySpace) throws(StoreError) -> Bool {
-        let tail = key.count >= 8 ? key.bytes.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } : nil
-        guard let word = space == .unique ? value.littleEndian64(at: 0) : tail, let root = root(key, space) else {
-            return false
-        }
-        let object = Int64(bitPattern: word)
+        let named =
+            switch space {
+            case .unique: value.littleEndian64(at: 0).map { Int64(bitPattern: $0) }
+            case .references: try key.withBytes { (key) throws(StoreError) in LinkKey(key)?.to }
+            default: try key.withBytes { (key) throws(StoreError) in key.lastKey }
+            }
+        guard let object = named, let root = root(key, space) else { return false }
         var isFound = false
         do throws(StoreError) {
             try reader.withRecord(object, root: root, model: model) { (record) throws(StoreError) in
@@ -145,8 +146,7 @@ final class StoreCheck {
 
     /// The hierarchy of the objects an entry can name.
     private func root(_ key: StorageKey, _ space: KeySpace) -> Int? {
-        guard key.count >= 2 else { return nil }
-        let number = Int(key.bytes[0]) << 8 | Int(key.bytes[1])
+        guard let number = key.number else { return nil }
         let entity: Int?
         switch space {
         case .references:

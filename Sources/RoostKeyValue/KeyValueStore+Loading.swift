@@ -46,9 +46,10 @@ extension KeyValueStore {
         let cursor = try reader.cursor(in: space)
         var last: (relationship: Int, key: Int64, entity: Int)?
         while try cursor.next() {
-            guard let number = cursor.key.keyNumber, model.relationships.indices.contains(number),
-                let near = cursor.key.objectKey(at: 2), let far = cursor.key.objectKey(at: cursor.key.count - 8)
-            else { throw StoreError(.corrupted, "A key in space '\(space)' is of no relationship.") }
+            guard let entry = LinkKey(cursor.key), model.relationships.indices.contains(entry.relationship) else {
+                throw StoreError(.corrupted, "A key in space '\(space)' is of no relationship.")
+            }
+            let (number, near, far) = (entry.relationship, entry.from, entry.to)
             let relationship = model.relationships[number]
             let entity: Int
             if let last, last.relationship == number, last.key == near {

@@ -69,7 +69,7 @@ extension KeyValueStore {
     }
 
     /// Notes keys that were used without being reserved, so that they are not handed out.
-    func noteUsedKeys(_ highest: [Int: Int64]) {
+    func noteUsedKeys(_ highest: [(root: Int, key: Int64)]) {
         state.withLock { state in
             for (root, key) in highest {
                 guard let block = state.blocks[root], key >= block.next, key < block.limit else { continue }

@@ -4,8 +4,8 @@ internal import RoostCore
 ///
 /// Every value is an XXH3-64 of the rest, little-endian, then the rest.
 enum MetaSpace {
-    /// The version of the format that this engine writes, and the newest it reads.
-    static let formatVersion = 1
+    /// The version of the format that this engine writes and reads.
+    static let formatVersion = 2
 
     static let format = StorageKey("format".utf8)
     static let uuid = StorageKey("uuid".utf8)
@@ -114,10 +114,16 @@ enum MetaSpace {
         guard version <= formatVersion else {
             throw StoreError(
                 .unsupportedVersion,
-                "'\(url)' is written in format version \(version); this program reads up to \(formatVersion). Use a newer program."
+                "'\(url)' is written in format version \(version); this program reads \(formatVersion). Use a newer program."
             )
         }
         guard version >= 1, keyLimit >= 64 else { throw damaged(format, "it holds no possible format") }
+        guard version == formatVersion else {
+            throw StoreError(
+                .unsupportedVersion,
+                "'\(url)' is written in format version \(version); this program reads \(formatVersion). Dump it with the version of the program that wrote it, and load the dump."
+            )
+        }
         return (version, keyLimit)
     }
 

@@ -185,6 +185,12 @@ extension KeyValueCursor {
 public protocol KeyValueWriter: KeyValueReader {
     /// Sets the value of a key, in the place of the one it has.
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError)
+    /// Sets the value of a key that is not there.
+    ///
+    /// Returns false, and changes nothing, if it is there. A storage that can do both in one search implements it; others need not.
+    func insert(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
+    ) throws(StoreError) -> Bool
     /// Sets the value of a key that comes after all keys of the space.
     ///
     /// Throws code `invalidRequest` if it does not.
@@ -194,6 +200,18 @@ public protocol KeyValueWriter: KeyValueReader {
     /// Returns whether it was there.
     @discardableResult
     func delete(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> Bool
+}
+
+extension KeyValueWriter {
+    /// Looks for the key, then puts it.
+    public func insert(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
+    ) throws(StoreError) -> Bool {
+        var isThere = false
+        try withValue(of: key, in: space) { (value) throws(StoreError) in isThere = value != nil }
+        if !isThere { try put(key, value, in: space) }
+        return !isThere
+    }
 }
 
 /// A write transaction that lasts over several calls.

@@ -25,8 +25,8 @@ struct SortedEntryWriter: Sendable {
         self.tally = tally
     }
 
-    mutating func write(_ arena: EntryArena, _ writer: any KeyValueWriter) throws(StoreError) {
-        try arena.forEach { (entry) throws(StoreError) in
+    mutating func write(_ entries: EncodedEntries, _ writer: any KeyValueWriter) throws(StoreError) {
+        try entries.forEach { (entry) throws(StoreError) in
             let placed = EntryArena.key(of: entry)
             if placed.first == SortedPairs.position { return try requireNewPair(placed) }
             guard let space = placed.first.flatMap({ KeySpace(position: Int($0)) }) else {
@@ -68,20 +68,21 @@ struct SortedEntryWriter: Sendable {
     /// Where both ends have a place, the keys of the two links can differ, and only this tells.
     private mutating func requireNewPair(_ key: UnsafeRawBufferPointer) throws(StoreError) {
         if key.count == previousPair.count, key.begins(with: previousPair.bytes) {
-            let ends = UnsafeRawBufferPointer(rebasing: key.dropFirst())
-            let name = ends.keyNumber.flatMap { plan.model.relationships.indices.contains($0) ? $0 : nil }
-                .map { "\(plan.model.relationships[$0].name)" }
-            throw .repeatedLink(
-                "\(name ?? "unknown"), p\(ends.objectKey(at: 2) ?? 0) and p\(ends.objectKey(at: 10) ?? 0)")
+            var parts = KeyParts(key, at: 1)
+            let (number, source, target) = (parts.number(), parts.key(), parts.key())
+            throw .repeatedLink("\(name(number)), p\(source ?? 0) and p\(target ?? 0)")
         }
         previousPair = StorageKey(key)
     }
 
     private func describe(_ key: UnsafeRawBufferPointer) -> String {
-        guard let number = key.keyNumber, plan.model.relationships.indices.contains(number),
-            let from = key.objectKey(at: 2), let to = key.objectKey(at: 18)
-        else { return "unknown" }
-        return "\(plan.model.relationships[number].name), p\(from) and p\(to)"
+        guard let link = LinkKey(key) else { return "unknown" }
+        return "\(name(link.relationship)), p\(link.from) and p\(link.to)"
+    }
+
+    private func name(_ relationship: Int?) -> String {
+        guard let relationship, plan.model.relationships.indices.contains(relationship) else { return "unknown" }
+        return "\(plan.model.relationships[relationship].name)"
     }
 
     // MARK: Unique values

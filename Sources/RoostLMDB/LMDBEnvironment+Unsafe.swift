@@ -37,7 +37,6 @@ final class LMDBEnvironment: Sendable {
     let path: String
     let settings: LMDBSettings
     let gate = Mutex(Gate())
-    let thread = WriterThread()
     /// One writer of this process at a time; others of the process wait here, those of other processes at `writerLock`.
     let writersPlace = DispatchSemaphore(value: 1)
     private let writerLock = Mutex<WriterLock?>(nil)
@@ -232,7 +231,8 @@ final class LMDBEnvironment: Sendable {
         var databases: [MDB_dbi] = []
         for space in KeySpace.allCases {
             var database = MDB_dbi()
-            let code = mdb_dbi_open(transaction, space.rawValue, UInt32(isNew ? MDB_CREATE : 0), &database)
+            var code = mdb_dbi_open(transaction, space.rawValue, UInt32(isNew ? MDB_CREATE : 0), &database)
+            if code == MDB_SUCCESS { code = KeyOrder.set(transaction, database) }
             guard code == MDB_SUCCESS else {
                 mdb_txn_abort(transaction)
                 throw StoreError.lmdb(code, "cannot be opened", path: path)

@@ -6,7 +6,7 @@ internal import RoostKeyValue
 
 extension LMDBEnvironment {
     /// What became of one run of a transaction.
-    private enum Attempt<Value: Sendable>: Sendable {
+    private enum Attempt<Value> {
         case committed(Value)
         /// The map is full, and nothing was written.
         case needsRoom
@@ -15,31 +15,37 @@ extension LMDBEnvironment {
     }
 
     /// Runs `body` in a transaction, again if the map had to grow.
+    ///
+    /// All on the caller's thread: LMDB's writer lock belongs to the thread that took it, and here that one also gives it back.
     func write<Value: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
         try enterWriting(timeoutSeconds: timeoutSeconds)
         defer { leaveWriting() }
         while true {
-            let attempt = try thread.run { () throws(StoreError) -> Attempt<Value> in
-                guard let transaction = try beginWrite() else { return .needsMap }
-                defer { leave() }
-                let writer = LMDBWriter(transaction)
-                do throws(StoreError) {
-                    let value = try body(writer)
-                    return try commit(writer) ? .committed(value) : .needsRoom
-                } catch {
-                    let isMapFull = writer.isMapFull
-                    writer.abort()
-                    if isMapFull { return .needsRoom }
-                    throw error
-                }
-            }
-            switch attempt {
+            switch try attempt(body) {
             case .committed(let value): return value
             case .needsRoom: try growMap(timeoutSeconds: timeoutSeconds)
             case .needsMap: try adoptMapSize(timeoutSeconds: timeoutSeconds)
             }
+        }
+    }
+
+    /// Runs `body` once in a transaction of its own.
+    private func attempt<Value: Sendable>(
+        _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Value
+    ) throws(StoreError) -> Attempt<Value> {
+        guard let transaction = try beginWrite() else { return .needsMap }
+        defer { leave() }
+        let writer = LMDBWriter(transaction)
+        do throws(StoreError) {
+            let value = try body(writer)
+            return try commit(writer) ? .committed(value) : .needsRoom
+        } catch {
+            let isMapFull = writer.isMapFull
+            writer.abort()
+            if isMapFull { return .needsRoom }
+            throw error
         }
     }
 
@@ -71,7 +77,7 @@ extension LMDBEnvironment {
         writersPlace.signal()
     }
 
-    /// Begins a write transaction, on the writer's thread.
+    /// Begins a write transaction, which belongs to the thread that this is called on.
     ///
     /// Returns nil when the map has to be adopted first.
     ///
@@ -113,7 +119,7 @@ extension LMDBEnvironment {
         guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, "cannot be written", path: path) }
     }
 
-    /// Commits, on the writer's thread.
+    /// Commits, on the thread that began the transaction.
     ///
     /// Returns false, with nothing written, when the map is full.
     func commit(_ writer: LMDBWriter) throws(StoreError) -> Bool {
@@ -197,14 +203,15 @@ extension LMDBEnvironment {
 
 /// A write transaction over several calls.
 final class LMDBLongWrite: KeyValueLongWrite {
-    /// What lives on the writer's thread.
+    /// What lives on the transaction's thread.
     private final class Handle: @unchecked Sendable {
-        // Proof of Sendable: `writer` is used only by jobs of the environment's writer thread, one after the other.
+        // Proof of Sendable: `writer` is used only by jobs of the transaction's thread, one after the other.
         let writer: LMDBWriter
         init(_ writer: LMDBWriter) { self.writer = writer }
     }
 
     private let lease: EnvironmentLease
+    private let thread = WriterThread()
     private var handle: Handle?
     private var hasFailed = false
 
@@ -216,7 +223,7 @@ final class LMDBLongWrite: KeyValueLongWrite {
             try environment.growMapForLongWrite()
             var begun: Handle?
             while begun == nil {
-                begun = try environment.thread.run { () throws(StoreError) in
+                begun = try thread.run { () throws(StoreError) in
                     try environment.beginWrite().map { Handle(LMDBWriter($0)) }
                 }
                 if begun == nil { try environment.adoptMapSize(timeoutSeconds: timeoutSeconds) }
@@ -235,7 +242,7 @@ final class LMDBLongWrite: KeyValueLongWrite {
     ) throws(StoreError) -> Result {
         let handle = try requireUsable()
         do throws(StoreError) {
-            let result = try lease.environment.thread.run { () throws(StoreError) in try body(handle.writer) }
+            let result = try thread.run { () throws(StoreError) in try body(handle.writer) }
             return result
         } catch {
             hasFailed = true
@@ -251,7 +258,7 @@ final class LMDBLongWrite: KeyValueLongWrite {
             environment.leave()
             environment.leaveWriting()
         }
-        let isCommitted = try environment.thread.run { () throws(StoreError) in try environment.commit(handle.writer) }
+        let isCommitted = try thread.run { () throws(StoreError) in try environment.commit(handle.writer) }
         guard isCommitted else { throw StoreError.lmdb(MDB_MAP_FULL, "cannot be committed", path: environment.path) }
     }
 
@@ -260,7 +267,7 @@ final class LMDBLongWrite: KeyValueLongWrite {
         self.handle = nil
         let environment = lease.environment
         // The job throws nothing, so there is nothing to pass on.
-        try? environment.thread.run { handle.writer.abort() }
+        try? thread.run { handle.writer.abort() }
         environment.leave()
         environment.leaveWriting()
     }

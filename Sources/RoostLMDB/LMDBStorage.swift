@@ -70,7 +70,7 @@ public final class LMDBStorage: OrderedKeyValueStorage {
     ///   when too many snapshots are open, or another process made the file's map larger and snapshots of this one are in the way.
     public func read() throws(StoreError) -> any KeyValueReader { try LMDBReader(try requireOpen()) }
 
-    /// Runs `body` in a write transaction on the storage's own thread; again from the start when the file's map had to grow.
+    /// Runs `body` in a write transaction, on the caller's thread; again from the start when the file's map had to grow.
     ///
     /// The map begins as large as the disk's free space, so it grows only when space was freed later. Growing waits until no snapshot of
     /// this process is open, up to the timeout, and then throws code `busy`.

@@ -2,9 +2,9 @@ internal import Dispatch
 internal import Foundation
 internal import RoostCore
 
-/// The one thread on which an environment's write transactions live: LMDB's writer lock belongs to the thread that took it.
+/// The thread on which a write transaction over several calls lives: LMDB's writer lock belongs to the thread that took it.
 ///
-/// Jobs run one after the other, each while its caller waits. Letting go of it ends the thread after the job that runs.
+/// A transaction of one call needs none; waking a thread takes as long as a small commit. Jobs run one after the other, each while its caller waits. Letting go of it ends the thread after the job that runs.
 final class WriterThread: Sendable {
     private final class Job: Sendable {
         private let body: Mutex<(@Sendable () -> Void)?>

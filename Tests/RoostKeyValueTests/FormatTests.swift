@@ -12,16 +12,91 @@ struct FormatTests {
 
     @Test("keys of records, links and references")
     func keys() {
-        #expect(hex(StorageKey(record: 258, root: 3).bytes) == "00030000000000000102")
-        for key in [1, 258, 0x0102_0304_0506_0708, Int64.max] {
-            for root in [0, 3, 0xFEDC] {
-                let record = RecordKey(key, root: root)
-                #expect((try? record.withBytes { Array($0) }) == StorageKey(record: key, root: root).bytes)
+        #expect(hex(StorageKey(record: 258, root: 3).bytes) == "03020102")
+        #expect(hex(StorageKey(record: 1, root: 300).bytes) == "FF012C0101")
+        let (key, inverseKey) = LinkKeys.keys(Link(1, 2, order: -1, inverseOrder: 7), 5)
+        #expect(hex(key.bytes) == "050101" + "00FFFFFFFFFFFFFFFF" + "0102")
+        #expect(hex(inverseKey.bytes) == "050102" + "8107" + "0101")
+        #expect(hex(LinkKeys.keys(Link(1, 2), 5).key.bytes) == "0501010102")
+    }
+
+    /// Numbers around every boundary of length, and any others.
+    private func samples() -> [Int64] {
+        var random = SystemRandomNumberGenerator()
+        var samples: [Int64] = [1, .max]
+        for bits in 1..<63 {
+            samples += [(1 << bits) - 1, 1 << bits, 1 << bits + 1, .random(in: 1...(1 << bits), using: &random)]
+        }
+        return samples
+    }
+
+    @Test("a record's key is the same however it is made, and gives its parts back")
+    func recordKeys() throws {
+        for root in [0, 3, 254, 255, 256, 0xFEDC] {
+            for key in samples() {
+                let bytes = StorageKey(record: key, root: root)
+                #expect(
+                    try ShortKey(record: key, root: root).withBytes { (bytes) throws(StoreError) in Array(bytes) }
+                        == bytes.bytes)
+                #expect(bytes.bytes.withUnsafeBytes { $0.recordPlace } == ObjectPlace(root: root, key: key))
+                #expect(bytes.number == root)
             }
         }
-        let (key, inverseKey) = LinkKeys.keys(Link(1, 2, order: -1, inverseOrder: 7), 5)
-        #expect(hex(key.bytes) == "0005" + "0000000000000001" + "7FFFFFFFFFFFFFFF" + "0000000000000002")
-        #expect(hex(inverseKey.bytes) == "0005" + "0000000000000002" + "8000000000000007" + "0000000000000001")
+        for key in [0, -1, Int64.min] {
+            // No object has such a key; looking for it must find none.
+            let bytes = try ShortKey(record: key, root: 3).withBytes { (bytes) throws(StoreError) in Array(bytes) }
+            #expect(bytes == StorageKey(record: key, root: 3).bytes)
+            #expect(bytes.withUnsafeBytes { $0.recordPlace } == nil)
+        }
+    }
+
+    @Test("the order of keys is the order of their parts")
+    func order() throws {
+        var links: [(relationship: Int, from: Int64, place: Int64, to: Int64)] = []
+        let numbers = samples()
+        for _ in 0..<2000 {
+            links.append(
+                (
+                    [0, 1, 254, 255, 256, 700].randomElement() ?? 0, numbers.randomElement() ?? 1,
+                    [0, 0, 1, -1, .min, numbers.randomElement() ?? 1, -(numbers.randomElement() ?? 1)].randomElement()
+                        ?? 0,
+                    numbers.randomElement() ?? 1
+                ))
+        }
+        func bytes(_ link: (relationship: Int, from: Int64, place: Int64, to: Int64)) -> [UInt8] {
+            LinkKeys.keys(Link(link.from, link.to, order: link.place), link.relationship).key.bytes
+        }
+        let sorted = links.sorted { $0 < $1 }.map(bytes)
+        #expect(sorted == links.map(bytes).sorted { $0.lexicographicallyPrecedes($1) })
+        for link in links {
+            let key = try #require(bytes(link).withUnsafeBytes { LinkKey($0) })
+            #expect((key.relationship, key.from, key.place, key.to) == link)
+        }
+    }
+
+    @Test(
+        "bytes that no key has are refused",
+        arguments: [
+            "", "03", "0300", "030100", "03020001", "0309010000000000000000", "030202", "0302010203",
+            "0308FFFFFFFFFFFFFFFF", "FF00030101", "FF01", "FF",
+        ])
+    func malformed(_ text: String) {
+        var bytes: [UInt8] = []
+        var rest = text[...]
+        while let byte = UInt8(rest.prefix(2), radix: 16) {
+            bytes.append(byte)
+            rest = rest.dropFirst(2)
+        }
+        #expect(bytes.count * 2 == text.count)
+        #expect(bytes.withUnsafeBytes { $0.recordPlace } == nil)
+        // The same behind the number and the first end of a link: places and keys.
+        #expect((StorageKey(record: 7, root: 1).bytes + bytes.dropFirst()).withUnsafeBytes { LinkKey($0) } == nil)
+        for place: [UInt8] in [
+            [0x80], [0x81], [0x81, 0], [0x82, 0, 1], [0x89, 1, 1, 1, 1, 1, 1, 1, 1, 1], [0],
+            [0, 1, 1, 1, 1, 1, 1, 1, 1],
+        ] {
+            #expect((StorageKey(record: 7, root: 1).bytes + place + [1, 1]).withUnsafeBytes { LinkKey($0) } == nil)
+        }
     }
 
     @Test("encoded values")
@@ -83,11 +158,11 @@ struct FormatTests {
             while try cursor.next() { all[hex(Array(cursor.key))] = hex(Array(cursor.value)) }
             return all
         }
-        #expect(try entries(.records).keys.sorted() == ["00000000000000000009"])
-        #expect(try entries(.references) == ["0000" + "0000000000000001" + "8000000000000003" + "0000000000000009": ""])
-        #expect(try entries(.unique) == ["0000" + "01610000": "0900000000000000"])
-        #expect(try entries(.indexes) == ["0000" + "FE7FFFFFFFFFFFFFFD" + "01610000" + "0000000000000009": ""])
-        #expect(try MetaSpace.require(MetaSpace.format, reader) == [1, 0, 0, 0, 0xFF, 1, 0, 0])
+        #expect(try entries(.records).keys.sorted() == ["000109"])
+        #expect(try entries(.references) == ["00" + "0101" + "8103" + "0109": ""])
+        #expect(try entries(.unique) == ["00" + "01610000": "0900000000000000"])
+        #expect(try entries(.indexes) == ["00" + "FE7FFFFFFFFFFFFFFD" + "01610000" + "0000000000000009": ""])
+        #expect(try MetaSpace.require(MetaSpace.format, reader) == [2, 0, 0, 0, 0xFF, 1, 0, 0])
         #expect(try MetaSpace.require(MetaSpace.uuid, reader) == Array(uuid.description.utf8))
         #expect(try MetaSpace.require(MetaSpace.type, reader) == Array("memory".utf8))
         #expect(try MetaSpace.require(MetaSpace.model, reader) == model.document())

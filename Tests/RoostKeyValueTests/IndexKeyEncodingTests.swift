@@ -150,7 +150,7 @@ struct IndexKeyEncodingTests {
             let values = [UInt8](repeating: 7, count: count)
             let isWhole = IndexKeyEncoding.makeUniqueKey(
                 constraint: 3, values: values, object: 9, limit: limit, into: &key)
-            #expect(isWhole == (count + 2 < limit) && key.count <= limit && (isWhole || key.count == limit))
+            #expect(isWhole == (count + 1 < limit) && key.count <= limit && (isWhole || key.count == limit))
             IndexKeyEncoding.makeIndexKey(index: 3, values: values, object: 9, limit: limit, into: &key)
             #expect(key.count <= limit)
             var prefix = StorageKey()
@@ -162,10 +162,12 @@ struct IndexKeyEncodingTests {
     @Test("places and keys order as numbers")
     func places() {
         expectOrder(
-            [Int64.min, -1, 0, 1, .max],
+            [Int64.min, -256, -1, 0, 1, 255, 256, .max],
             { place in
                 var key = StorageKey()
                 key.append(place: place)
+                // An object's key always follows, and what has no place begins with it.
+                key.append(key: 1)
                 return key.bytes
             }, <)
     }

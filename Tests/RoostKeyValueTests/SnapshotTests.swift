@@ -242,10 +242,12 @@ struct SnapshotTests {
                     options: StoreOptions())
             } == .alreadyExists)
         #expect(code { _ = try test.store.commit(ChangeSet(model: other)) } == .modelMismatch)
-        try tamper(test) { (writer) throws(StoreError) in
-            try MetaSpace.write((UInt64(2) | 511 << 32).littleEndianBytes, MetaSpace.format, writer)
+        for version in [UInt64(1), 3] {
+            try tamper(test) { (writer) throws(StoreError) in
+                try MetaSpace.write((version | 511 << 32).littleEndianBytes, MetaSpace.format, writer)
+            }
+            #expect(code { _ = try open(StoreOptions()) } == .unsupportedVersion)
         }
-        #expect(code { _ = try open(StoreOptions()) } == .unsupportedVersion)
     }
 
     @Test("named stores are shared and survive closing; unnamed ones are new each time")

@@ -162,7 +162,7 @@ struct TreeTests {
             let cursor = try writer.cursor(in: .records)
             var seen: [Int64] = []
             while try cursor.next() {
-                let key = cursor.key.objectKey(at: 2) ?? 0
+                let key = cursor.key.recordPlace?.key ?? 0
                 seen.append(key)
                 // Removes the entry itself, or the one behind it.
                 try writer.delete(StorageKey(record: key % 3 == 0 ? key : key + 1, root: 0), in: .records)

@@ -146,11 +146,13 @@ extension RecordReader {
         guard field.kind.isVariable else {
             return UnsafeRawBufferPointer(rebasing: bytes[field.byteOffset..<field.byteOffset + field.kind.width])
         }
+        // The shape, not the layout: reading it counts no references.
+        let shape = unownedModel.shape(entityNumber)
         let start =
-            field.index == layout.firstVariableField
+            field.byteOffset == shape.firstVariableByteOffset
             ? 0 : Int(Self.load(bytes, field.byteOffset - 4, as: UInt32.self))
         let end = Int(Self.load(bytes, field.byteOffset, as: UInt32.self))
-        let tail = layout.fixedByteCount
+        let tail = shape.fixedByteCount
         return UnsafeRawBufferPointer(rebasing: bytes[tail + start..<tail + end])
     }
 

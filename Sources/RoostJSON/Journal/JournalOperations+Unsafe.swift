@@ -119,6 +119,14 @@ final class RecordingWriter: KeyValueWriter {
         operations.put(key, value, space)
     }
 
+    func insert(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
+    ) throws(StoreError) -> Bool {
+        let isNew = try base.insert(key, value, in: space)
+        if isNew { operations.put(key, value, space) }
+        return isNew
+    }
+
     func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
         try base.append(key, value, in: space)
         operations.put(key, value, space)

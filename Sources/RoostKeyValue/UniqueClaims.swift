@@ -1,0 +1,71 @@
+internal import RoostCore
+
+/// Unique values that a change gives to objects, compared with the store's when they are put.
+struct UniqueClaims {
+    /// An object that has unique values.
+    private struct Claim {
+        let entity: Int
+        let object: Int64
+    }
+
+    private var claims: [Claim] = []
+    /// Their keys, in the same order: of two objects of one change that claim the same values, the first has them.
+    private var keys = EntryArena()
+
+    /// Notes that an object has the values that `key` in the space `unique` stands for.
+    mutating func append(_ key: StorageKey, entity: Int, object: Int64) {
+        claims.append(Claim(entity: entity, object: object))
+        keys.append(key, .none, in: .unique)
+    }
+
+    /// Puts all of them.
+    ///
+    /// The records are written, and what the change takes from other objects is gone.
+    ///
+    /// - Throws: `constraintViolations` with every claim to values of another object.
+    func put(_ writer: any KeyValueWriter, _ plan: StorePlan) throws(StoreError) {
+        var violations: [ConstraintViolation] = []
+        var index = 0
+        try keys.forEachKey { (_, key) throws(StoreError) in
+            let claim = claims[index]
+            index += 1
+            guard let holder = try Self.put(key, claim, writer, plan), holder != claim.object else { return }
+            guard let constraint = key.keyNumber, plan.constraints.indices.contains(constraint) else { return }
+            let root = plan.entities[claim.entity].root
+            guard let number = try writer.entityNumber(of: holder, root: root, model: plan.model) else {
+                throw StoreError(
+                    .corrupted,
+                    "The unique values of '\(plan.model.entities[root].name)' name p\(holder), which does not exist.")
+            }
+            violations.append(
+                plan.violation(
+                    constraint, rejected: ObjectID(plan.model.entities[claim.entity].name, claim.object),
+                    existing: ObjectID(plan.model.entities[number].name, holder)))
+        }
+        if !violations.isEmpty { throw .constraintViolations(violations) }
+    }
+
+    /// Puts one claim.
+    ///
+    /// Returns the object that has the values already; nil if none has.
+    private static func put(
+        _ key: UnsafeRawBufferPointer, _ claim: Claim, _ writer: any KeyValueWriter, _ plan: StorePlan
+    ) throws(StoreError) -> Int64? {
+        if key.count < plan.keyLimit {
+            return try writer.insert(key, number: claim.object, in: .unique) ? nil : try plan.holder(key, writer)
+        }
+        // The key is shortened: whether the values are the same, only the records can tell.
+        var holder: Int64?
+        let root = plan.entities[claim.entity].root
+        try writer.withRecord(claim.object, root: root, model: plan.model) { (record) throws(StoreError) in
+            guard let record, let number = key.keyNumber,
+                let constraint = plan.entities[record.entityNumber].constraints.first(where: { $0.number == number })
+            else { return }
+            var values: [UInt8] = []
+            guard plan.encode(constraint, of: record, isConstraint: true, into: &values) else { return }
+            holder = try plan.holders(constraint: number, values: values, writer).first { $0 != claim.object }
+        }
+        if holder == nil { _ = try writer.insert(key, number: claim.object, in: .unique) }
+        return holder
+    }
+}
