@@ -92,6 +92,7 @@ final class TreeNode: @unchecked Sendable {
     /// Key and value of an entry.
     ///
     /// Valid until the node changes or goes.
+    @inline(__always)
     func entry(at index: Int) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         precondition(index >= 0 && index < count, "no entry at this position")
         return entry(slot(index).pointee)
@@ -153,10 +154,12 @@ final class TreeNode: @unchecked Sendable {
         return left.count - right.count
     }
 
+    @inline(__always)
     private func slot(_ index: Int) -> UnsafeMutablePointer<Slot> {
         (memory + (capacity - (index + 1) * MemoryLayout<Slot>.stride)).assumingMemoryBound(to: Slot.self)
     }
 
+    @inline(__always)
     private func entry(_ slot: Slot) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         let start = memory + Int(slot.offset)
         let keyCount = Int(start.loadUnaligned(as: UInt16.self))
