@@ -110,7 +110,7 @@ final class JSONStorage: OrderedKeyValueStorage {
     var maximumKeyByteCount: Int { MemoryStorage.maximumKeyByteCount }
 
     /// True: the text of the document and the frames of the journal have checksums of their own, compared when they are read.
-    var holdsCheckedMemory: Bool { base.holdsCheckedMemory }
+    var holdsCheckedMemory: Bool { true }
 
     func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
