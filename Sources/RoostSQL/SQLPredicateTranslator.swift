@@ -55,9 +55,14 @@ struct SQLPredicateTranslator {
     /// Whether a predicate compares a field that is a number with a constant.
     private func comparesNumbers(_ predicate: FetchRequest.Predicate) -> Bool {
         guard case .comparison(let comparison) = predicate, comparison.operator != .isIn,
-            case .keyPath(let path) = comparison.left, let field = entity.layout.field(path.joined(separator: "."))
+            case .keyPath(let path) = comparison.left, let field = field(path)
         else { return false }
         return !field.kind.isVariable && field.kind != .uuid && field.kind != .decimal
+    }
+
+    private func field(_ path: [String]) -> RecordLayout.Field? {
+        if path.count == 1, let name = path.first { return entity.layout.field(name) }
+        return entity.layout.field(path.joined(separator: "."))
     }
 
     private mutating func bind(_ value: SQLValue) -> String {
@@ -132,7 +137,7 @@ struct SQLPredicateTranslator {
         case .evaluatedObject:
             return compareObject(column: "_id", entityColumn: nil, root: entity.root, comparison, value)
         case .keyPath(let path):
-            guard let field = entity.layout.field(path.joined(separator: ".")),
+            guard let field = field(path),
                 let column = table.column(field, of: entity.number)
             else { return nil }
             return compare(field, column, comparison, value)
@@ -243,7 +248,7 @@ struct SQLPredicateTranslator {
 
     private mutating func isIn(_ subject: FetchRequest.Expression, _ constants: [Value]) -> String? {
         guard values.count + constants.count <= dialect.maximumParameterCount else { return nil }
-        guard case .keyPath(let path) = subject, let field = entity.layout.field(path.joined(separator: ".")),
+        guard case .keyPath(let path) = subject, let field = field(path),
             let column = table.column(field, of: entity.number), field.relationship == nil,
             field.kind != .objectID, field.kind != .decimal, field.kind != .composite
         else {

@@ -25,11 +25,20 @@ extension SQLSnapshot {
         orderBy order: [String] = [], suffix: String = ""
     ) throws(StoreError) -> SQLRecordCursor {
         let plan = schema.reading[entity.number]
-        let table = schema.table(of: entity.number)
-        let all = conditions + (schema.entityFilter(entities, in: table).map { [$0] } ?? [])
-        let filter = all.isEmpty ? "" : " WHERE " + all.joined(separator: " AND ")
-        let terms = order.isEmpty ? "_id" : order.joined(separator: ", ") + ", _id"
-        let sql = plan.selectSQL + filter + " ORDER BY " + terms + suffix
+        var sql = ""
+        sql.reserveCapacity(plan.selectSQL.utf8.count + 256)
+        sql += plan.selectSQL
+        var word = " WHERE "
+        for condition in conditions {
+            sql += word
+            sql += condition
+            word = " AND "
+        }
+        if let filter = schema.entityFilter(entities, in: schema.table(of: entity.number)) { sql += word + filter }
+        sql += " ORDER BY "
+        for term in order { sql += term + ", " }
+        sql += "_id"
+        sql += suffix
         return SQLRecordCursor(self, try lease(sql, values), plan: plan)
     }
 

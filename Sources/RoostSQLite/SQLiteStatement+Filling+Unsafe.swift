@@ -127,37 +127,39 @@ extension SQLiteStatement {
             UnsafeMutableRawBufferPointer(start: base, count: fixed).copyMemory(from: $0)
         }
         var length = fixed
-        for step in steps {
-            let value = sqlite3_column_value(handle, step.column)
+        // A step is read where it lies: a copy of it in a variable would be kept in memory across every call below.
+        for index in steps.indices {
+            let value = sqlite3_column_value(handle, steps[index].column)
             let type = sqlite3_value_type(value)
-            let offset = Int(step.byteOffset)
+            let offset = Int(steps[index].byteOffset)
             if type == SQLITE_NULL {
-                let byte = base.load(fromByteOffset: Int(step.nullByte), as: UInt8.self)
-                base.storeBytes(of: byte | step.nullMask, toByteOffset: Int(step.nullByte), as: UInt8.self)
-                if step.kind.isVariable {
+                let nullByte = Int(steps[index].nullByte)
+                let byte = base.load(fromByteOffset: nullByte, as: UInt8.self)
+                base.storeBytes(of: byte | steps[index].nullMask, toByteOffset: nullByte, as: UInt8.self)
+                if steps[index].kind.isVariable {
                     base.storeBytes(of: UInt32(length - fixed).littleEndian, toByteOffset: offset, as: UInt32.self)
                 }
                 continue
             }
-            switch step.kind {
+            switch steps[index].kind {
             case .integer64, .order:
-                guard type == SQLITE_INTEGER else { return .damaged(step.fieldIndex, "is not an integer") }
+                guard type == SQLITE_INTEGER else { return .damaged(steps[index].fieldIndex, "is not an integer") }
                 base.storeBytes(of: sqlite3_value_int64(value).littleEndian, toByteOffset: offset, as: Int64.self)
             case .string, .uri, .data, .transformable:
-                let isText = step.kind == .string || step.kind == .uri
+                let isText = steps[index].kind == .string || steps[index].kind == .uri
                 guard type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else {
-                    return .damaged(step.fieldIndex, isText ? "is not text" : "is not a blob")
+                    return .damaged(steps[index].fieldIndex, isText ? "is not text" : "is not a blob")
                 }
                 // For text too: this call, unlike sqlite3_value_text, does not copy the value to end it with a zero.
                 let start = sqlite3_value_blob(value)
                 let count = Int(sqlite3_value_bytes(value))
                 guard start != nil || count == 0 else { return .failed(SQLITE_NOMEM) }
                 guard length + count <= RecordLayout.maximumByteCount else {
-                    return .damaged(step.fieldIndex, "is too large")
+                    return .damaged(steps[index].fieldIndex, "is too large")
                 }
                 if count > 0, let start {
                     if isText, !UnsafeRawBufferPointer(start: start, count: count).isValidUTF8 {
-                        return .damaged(step.fieldIndex, "is not valid UTF-8")
+                        return .damaged(steps[index].fieldIndex, "is not valid UTF-8")
                     }
                     if length + count > scratchByteCount {
                         reserve(length + count)
@@ -168,27 +170,29 @@ extension SQLiteStatement {
                 }
                 base.storeBytes(of: UInt32(length - fixed).littleEndian, toByteOffset: offset, as: UInt32.self)
             case .double, .date:
-                guard let bits = doubleBits(value, type) else { return .damaged(step.fieldIndex, "is not a number") }
+                guard let bits = doubleBits(value, type) else {
+                    return .damaged(steps[index].fieldIndex, "is not a number")
+                }
                 base.storeBytes(of: bits.littleEndian, toByteOffset: offset, as: UInt64.self)
             case .boolean:
                 let number = sqlite3_value_int64(value)
                 guard type == SQLITE_INTEGER, number == 0 || number == 1 else {
-                    return .damaged(step.fieldIndex, "is neither 0 nor 1")
+                    return .damaged(steps[index].fieldIndex, "is neither 0 nor 1")
                 }
                 base.storeBytes(of: UInt8(truncatingIfNeeded: number), toByteOffset: offset, as: UInt8.self)
             case .uuid:
                 guard type == SQLITE_BLOB, let start = sqlite3_value_blob(value), sqlite3_value_bytes(value) == 16
                 else {
-                    return .damaged(step.fieldIndex, "is not a blob of 16 bytes")
+                    return .damaged(steps[index].fieldIndex, "is not a blob of 16 bytes")
                 }
                 (base + offset).copyMemory(from: start, byteCount: 16)
             case .reference:
                 let key = sqlite3_value_int64(value)
-                guard type == SQLITE_INTEGER, key > 0 else { return .damaged(step.fieldIndex, "is not a key") }
+                guard type == SQLITE_INTEGER, key > 0 else { return .damaged(steps[index].fieldIndex, "is not a key") }
                 base.storeBytes(of: key.littleEndian, toByteOffset: offset, as: Int64.self)
             default:
-                if let reason = decode(handle, step, value, type, to: base, plan) {
-                    return .damaged(step.fieldIndex, reason)
+                if let reason = decode(handle, steps, index, value, type, to: base, plan) {
+                    return .damaged(steps[index].fieldIndex, reason)
                 }
             }
         }
@@ -217,10 +221,12 @@ extension SQLiteStatement {
     }
 
     /// Decodes the rarer kinds; returns what is wrong, or nil.
+    @inline(never)
     private func decode(
-        _ handle: OpaquePointer, _ step: SQLStep, _ value: OpaquePointer?, _ type: Int32,
-        to base: UnsafeMutableRawPointer, _ plan: SQLReadPlan
+        _ handle: OpaquePointer, _ steps: UnsafeBufferPointer<SQLStep>, _ index: Int, _ value: OpaquePointer?,
+        _ type: Int32, to base: UnsafeMutableRawPointer, _ plan: SQLReadPlan
     ) -> StaticString? {
+        let step = steps[index]
         let offset = Int(step.byteOffset)
         switch step.kind {
         case .integer32:
