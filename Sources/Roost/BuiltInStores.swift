@@ -29,6 +29,22 @@ public func limitLibraryMemory(toByteCount byteCount: Int64) {
     #endif
 }
 
+/// Makes the C libraries behind the built-in store types stop counting the memory that they use, for the whole process.
+///
+/// SQLite is the one that counts; see `SQLiteStoreType.stopCountingMemory`. Looking up single objects becomes some 7 % faster, and
+/// ``limitLibraryMemory(toByteCount:)`` has no effect any more. Call it once, at the start of a program, before anything else in the
+/// process uses SQLite; a library should not.
+///
+/// - Returns: Whether it is so now; false where SQLite was in use already.
+@discardableResult
+public func stopCountingLibraryMemory() -> Bool {
+    #if SQLite
+        SQLiteStoreType.stopCountingMemory()
+    #else
+        true
+    #endif
+}
+
 extension StoreRegistry {
     /// ``shared`` with the store types that Roost brings along: `sqlite`, `lmdb` and `coredata` as far as their traits are on,
     /// `json`, and `memory`.

@@ -122,7 +122,7 @@ struct ChangeApplication {
             guard isGoing else { continue }
             hasChanged = true
             try deleteGone()
-            _ = try RecordKey(item.place.key, root: item.place.root).withBytes { (key) throws(StoreError) in
+            _ = try ShortKey(record: item.place.key, root: item.place.root).withBytes { (key) throws(StoreError) in
                 try writer.delete(key, in: .records)
             }
             try removeLinks(of: item.place.key, plan.entities[item.entity])
@@ -170,7 +170,7 @@ struct ChangeApplication {
         _ record: RecordReader, version: UInt32, _ place: ObjectPlace,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try RecordKey(place.key, root: place.root).withBytes { (key) throws(StoreError) in
+        try ShortKey(record: place.key, root: place.root).withBytes { (key) throws(StoreError) in
             if record.version == version { return try body(key, record.bytes) }
             scratch.removeAll()
             scratch.append(record)

@@ -68,17 +68,17 @@ final class ExternalSorter {
         }
     }
 
-    /// Calls `body` with all entries in order, in arenas of at most about 256 KiB.
+    /// Calls `body` with all entries in order, in pieces of about 256 KiB.
     ///
     /// The sorter is empty afterwards.
-    func drain(_ body: (EntryArena) throws(StoreError) -> Void) throws(StoreError) {
+    func drain(_ body: (EncodedEntries) throws(StoreError) -> Void) throws(StoreError) {
         defer {
             arena = EntryArena()
             runs = []
         }
-        var chunk = EntryArena()
+        var chunk = EncodedEntries()
         func give(_ entry: UnsafeRawBufferPointer) throws(StoreError) {
-            chunk.append(encoded: entry)
+            chunk.append(entry)
             guard chunk.byteCount >= 256 << 10 else { return }
             try body(chunk)
             chunk.removeAll()

@@ -5,7 +5,7 @@ extension KeyValueStore {
     ///
     /// Into an empty store that was made with ``StoreOptions/isUnpublished`` it writes in bounded transactions; snapshots of this
     /// program show nothing of it until the end. Into any other it writes in one long
-    /// transaction. Memory: about 16 MiB, and in the one transaction what the storage keeps of it (LMDB up to 512 MiB, then it spills to
+    /// transaction. Memory: about 16 MiB (a store that is no file sorts its entries in memory), and in the one transaction what the storage keeps of it (LMDB up to 512 MiB, then it spills to
     /// its file).
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
@@ -19,7 +19,6 @@ extension KeyValueStore {
 
     /// Where a load may put what does not fit into memory.
     var spillDirectories: [String] {
-        guard type.capabilities.contains(.file) else { return [SpillFile.systemDirectory] }
         let directory = url.path.lastIndex(of: "/").map { String(url.path[..<$0]) } ?? "."
         return [directory.isEmpty ? "/" : directory, SpillFile.systemDirectory]
     }
@@ -50,7 +49,11 @@ final class KeyValueBulkLoader: BulkLoader {
         self.store = store
         plan = store.plan
         highestKeys = lastKeys
-        sorter = ExternalSorter(directories: store.spillDirectories)
+        // What goes into memory anyway is sorted there.
+        sorter =
+            store.type.capabilities.contains(.file)
+            ? ExternalSorter(directories: store.spillDirectories)
+            : ExternalSorter(memoryByteCount: .max, directories: [])
         let write = try store.storage.beginLongWrite(timeoutSeconds: store.options.timeoutSeconds)
         let model = store.model
         do throws(StoreError) {
@@ -95,22 +98,18 @@ final class KeyValueBulkLoader: BulkLoader {
         _ records: RecordBatch, _ plan: StorePlan, after last: ObjectPlace?, _ writer: any KeyValueWriter
     ) throws(StoreError) {
         var last = last
-        var key = StorageKey()
-        for index in 0..<records.count {
-            let place = plan.place(of: records, at: index)
-            try plan.requireKey(place.key, records.id(at: index))
-            key.start(record: place.key, root: place.root)
+        try records.forEachRecord { (record) throws(StoreError) in
+            let place = ObjectPlace(root: plan.entities[record.entityNumber].root, key: record.key)
+            try plan.requireKey(place.key, record.id)
             let isBehind = last.map { ($0.root, $0.key) < (place.root, place.key) } ?? false
-            if !isBehind, try writer.contains(key, in: .records) {
-                throw StoreError(
-                    .duplicateObject, "\(records.id(at: index)) cannot be loaded: its key is taken in its hierarchy.")
+            let isNew = try ShortKey(record: place.key, root: place.root).withBytes { (key) throws(StoreError) in
+                guard isBehind else { return try writer.insert(key, record.bytes, in: .records) }
+                try writer.append(key, record.bytes, in: .records)
+                return true
             }
-            try records.withRecord(at: index) { (record) throws(StoreError) in
-                if isBehind {
-                    try writer.append(key, record.bytes, in: .records)
-                } else {
-                    try writer.put(key, record.bytes, in: .records)
-                }
+            guard isNew else {
+                throw StoreError(
+                    .duplicateObject, "\(record.id) cannot be loaded: its key is taken in its hierarchy.")
             }
             if isBehind { last = place }
         }
@@ -120,11 +119,18 @@ final class KeyValueBulkLoader: BulkLoader {
     private func note(_ records: RecordBatch) throws(StoreError) {
         hasLoaded = true
         tally.add(records)
+        // Most records of a batch are of one hierarchy.
+        var highest = ObjectPlace(root: -1, key: 0)
         for index in 0..<records.count {
             let place = plan.place(of: records, at: index)
-            if (lastPlace.root, lastPlace.key) < (place.root, place.key) { lastPlace = place }
-            highestKeys[place.root] = max(highestKeys[place.root] ?? 0, place.key)
+            if place.root != highest.root {
+                note(highest)
+                highest = place
+            } else if place.key > highest.key {
+                highest = place
+            }
         }
+        note(highest)
         let (sorter, plan) = (sorter, plan)
         var (values, key) = (self.values, self.key)
         try records.forEachRecord { (record) throws(StoreError) in
@@ -137,6 +143,13 @@ final class KeyValueBulkLoader: BulkLoader {
             }
         }
         (self.values, self.key) = (values, key)
+    }
+
+    /// Remembers the highest record of a hierarchy.
+    private func note(_ place: ObjectPlace) {
+        guard place.root >= 0 else { return }
+        if (lastPlace.root, lastPlace.key) < (place.root, place.key) { lastPlace = place }
+        highestKeys[place.root] = max(highestKeys[place.root] ?? 0, place.key)
     }
 
     func append(_ links: LinkBatch) throws(StoreError) {
@@ -184,13 +197,13 @@ final class KeyValueBulkLoader: BulkLoader {
         _ = try requireUsable()
         do throws(StoreError) {
             var entries = SortedEntryWriter(plan: plan, startedEmpty: startedEmpty, tally: tally)
-            try sorter.drain { (arena) throws(StoreError) in
+            try sorter.drain { (sorted) throws(StoreError) in
                 entries = try requireUsable().perform { [entries] (writer) throws(StoreError) in
                     var entries = entries
-                    try entries.write(arena, writer)
+                    try entries.write(sorted, writer)
                     return entries
                 }
-                try written(arena.byteCount)
+                try written(sorted.byteCount)
             }
             try entries.requireUnique()
             tally = entries.tally

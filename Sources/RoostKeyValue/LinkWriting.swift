@@ -11,10 +11,7 @@ enum LinkKeys {
 
     /// Makes the key under which a link stands, seen from its source.
     static func fill(_ key: inout StorageKey, _ link: Link, _ relationship: Int) {
-        key.start(number: relationship)
-        key.append(key: link.source)
-        key.append(place: link.order)
-        key.append(key: link.target)
+        key.start(ShortKey(relationship, from: link.source, place: link.order, to: link.target))
     }
 }
 

@@ -8,6 +8,31 @@ internal import RoostCore
     internal import Darwin
 #endif
 
+/// Entries one after the other, as a sorter gives them back.
+struct EncodedEntries: Sendable {
+    private var bytes: [UInt8] = []
+
+    var isEmpty: Bool { bytes.isEmpty }
+    /// The memory the entries take.
+    var byteCount: Int { bytes.count }
+
+    /// Adds an entry in its encoded form; see ``EntryArena``.
+    mutating func append(_ entry: UnsafeRawBufferPointer) { bytes.append(contentsOf: entry) }
+
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+    /// Calls `body` for each entry.
+    func forEach(_ body: (_ entry: UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
+        try bytes.span.bytes.withUnsafeBytes { (buffer) throws(StoreError) in
+            var offset = 0
+            while let entry = EntryArena.entry(at: offset, in: buffer) {
+                try body(entry)
+                offset += entry.count
+            }
+        }
+    }
+}
+
 /// Entries of several spaces in one piece of memory.
 ///
 /// The unit in which the sorter takes and gives.
@@ -43,30 +68,15 @@ struct EntryArena: Sendable {
     /// Adds an entry.
     mutating func append(_ key: StorageKey, _ value: UnsafeRawBufferPointer, in space: KeySpace) {
         let offset = bytes.count
-        append(UInt32(truncatingIfNeeded: key.count + 1))
-        append(UInt32(truncatingIfNeeded: value.count))
-        bytes.append(UInt8(truncatingIfNeeded: space.position))
+        let lengths =
+            UInt64(UInt32(truncatingIfNeeded: key.count + 1)) | UInt64(UInt32(truncatingIfNeeded: value.count)) << 32
+        let place = UInt8(truncatingIfNeeded: space.position)
+        withUnsafeBytes(of: (lengths.littleEndian, place)) { bytes.append(contentsOf: $0) }
         bytes.append(contentsOf: key.bytes)
         bytes.append(contentsOf: value)
-        note(offset)
-    }
-
-    /// Adds an entry in its encoded form.
-    mutating func append(encoded entry: UnsafeRawBufferPointer) {
-        let offset = bytes.count
-        bytes.append(contentsOf: entry)
-        note(offset)
-    }
-
-    private mutating func append(_ word: UInt32) {
-        withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
-    }
-
-    private mutating func note(_ offset: Int) {
         let (high, low) = bytes.withUnsafeBytes { buffer in
-            let entry = Self.entry(at: offset, in: buffer)
-            let key = entry.map { Self.key(of: $0) } ?? UnsafeRawBufferPointer(start: nil, count: 0)
-            return Self.prefix(of: key)
+            Self.prefix(
+                of: UnsafeRawBufferPointer(rebasing: buffer[(offset + Self.headerByteCount)...].prefix(key.count + 1)))
         }
         items.append(Item(high: high, low: low, offset: offset))
     }
@@ -76,25 +86,45 @@ struct EntryArena: Sendable {
 
     /// Eight bytes of a key as a number that orders like them; zeros behind the end.
     private static func word(_ key: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
-        if key.count >= offset + 8 {
-            return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        let count = key.count - offset
+        // SAFETY: all that is read lies before the end of the key.
+        if count >= 8 { return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
+        guard count > 0 else { return 0 }
+        // The last eight bytes, without those before the offset.
+        if key.count >= 8 {
+            let last = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: key.count - 8, as: UInt64.self))
+            return last << UInt64(64 - 8 * count)
         }
         var word: UInt64 = 0
-        for index in offset..<offset + 8 { word = word << 8 | (index < key.count ? UInt64(key[index]) : 0) }
-        return word
+        for index in offset..<key.count { word = word << 8 | UInt64(key[index]) }
+        return word << UInt64(64 - 8 * count)
     }
 
     /// Puts the entries into their order.
+    ///
+    /// By their first sixteen bytes, one digit after the other, which for the short keys of references and links is nearly all there is
+    /// to do; then those that agree in all of them by comparison.
     mutating func sort() {
+        items.sortByPrefix()
         bytes.withUnsafeBytes { buffer in
-            items.sort { left, right in
-                if left.high != right.high { return left.high < right.high }
-                if left.low != right.low { return left.low < right.low }
-                guard let a = Self.entry(at: left.offset, in: buffer), let b = Self.entry(at: right.offset, in: buffer)
-                else { return left.offset < right.offset }
-                return Self.order(a, b) < 0
+            var start = 0
+            while start < items.count {
+                var end = start + 1
+                while end < items.count, items[end].low == items[start].low, items[end].high == items[start].high {
+                    end += 1
+                }
+                if end - start > 1 { items[start..<end].sort { Self.precedes($0, $1, in: buffer) } }
+                start = end
             }
         }
+    }
+
+    /// Whether an entry whose first bytes are those of another comes before it.
+    private static func precedes(_ left: Item, _ right: Item, in buffer: UnsafeRawBufferPointer) -> Bool {
+        guard let a = entry(at: left.offset, in: buffer), let b = entry(at: right.offset, in: buffer) else {
+            return left.offset < right.offset
+        }
+        return order(a, b) < 0
     }
 
     /// Calls `body` for each entry in the present order.
@@ -156,6 +186,43 @@ struct EntryArena: Sendable {
             if result != 0 { return Int(result) }
         }
         return left.count - right.count
+    }
+}
+
+extension [EntryArena.Item] {
+    /// Sorts by the first sixteen bytes of the keys: a radix sort from the last byte to the first.
+    ///
+    /// A byte that is the same in all is passed over, and most are. O(*n*) for each of the others; as much memory again.
+    mutating func sortByPrefix() {
+        guard count > 64 else { return sort { $0.high != $1.high ? $0.high < $1.high : $0.low < $1.low } }
+        var differing: (high: UInt64, low: UInt64) = (0, 0)
+        for item in self {
+            differing.high |= item.high ^ self[0].high
+            differing.low |= item.low ^ self[0].low
+        }
+        var scratch = [Element](repeating: self[0], count: count)
+        for digit in 0..<16 {
+            let shift = UInt64(digit & 7) * 8
+            let isLow = digit < 8
+            guard (isLow ? differing.low : differing.high) >> shift & 0xFF != 0 else { continue }
+            scratch.withUnsafeMutableBufferPointer { target in
+                withUnsafeBufferPointer { source in
+                    // SAFETY: a digit has 256 values, and the places that are counted for them are those of all items, each once.
+                    withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { places in
+                        places.initialize(repeating: 0)
+                        for item in source { places[Int((isLow ? item.low : item.high) >> shift & 0xFF)] += 1 }
+                        var place = 0
+                        for value in 0..<256 { (places[value], place) = (place, place + places[value]) }
+                        for item in source {
+                            let value = Int((isLow ? item.low : item.high) >> shift & 0xFF)
+                            target[places[value]] = item
+                            places[value] += 1
+                        }
+                    }
+                }
+            }
+            swap(&self, &scratch)
+        }
     }
 }
 

@@ -25,8 +25,8 @@ struct SortedEntryWriter: Sendable {
         self.tally = tally
     }
 
-    mutating func write(_ arena: EntryArena, _ writer: any KeyValueWriter) throws(StoreError) {
-        try arena.forEach { (entry) throws(StoreError) in
+    mutating func write(_ entries: EncodedEntries, _ writer: any KeyValueWriter) throws(StoreError) {
+        try entries.forEach { (entry) throws(StoreError) in
             let placed = EntryArena.key(of: entry)
             if placed.first == SortedPairs.position { return try requireNewPair(placed) }
             guard let space = placed.first.flatMap({ KeySpace(position: Int($0)) }) else {

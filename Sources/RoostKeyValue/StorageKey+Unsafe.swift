@@ -27,8 +27,8 @@ struct StorageKey: Sendable, Hashable {
 
     /// The key of a record.
     init(record key: Int64, root: Int) {
-        self.init(number: root)
-        append(key: key)
+        self.init()
+        append(ShortKey(record: key, root: root))
     }
 
     /// A key of these bytes.
@@ -46,48 +46,39 @@ struct StorageKey: Sendable, Hashable {
     }
 
     /// Starts again with the key of a record.
-    mutating func start(record key: Int64, root: Int) {
-        start(number: root)
-        append(key: key)
+    mutating func start(record key: Int64, root: Int) { start(ShortKey(record: key, root: root)) }
+
+    /// Starts again with a key that consists of a few parts.
+    mutating func start(_ parts: ShortKey) {
+        bytes.removeAll(keepingCapacity: true)
+        append(parts)
     }
 
-    /// Adds a number: one byte, or from 255 on three.
-    ///
-    /// Models have fewer than 65 536 entities, relationships, constraints and indexes; see ``StorePlan``.
+    /// Adds a number; see ``ShortKey/append(number:)``.
     mutating func append(number: Int) {
-        guard number >= KeyParts.wideNumber else { return bytes.append(UInt8(truncatingIfNeeded: number)) }
-        bytes.append(UInt8(KeyParts.wideNumber))
-        append(UInt16(truncatingIfNeeded: number))
+        var part = ShortKey()
+        part.append(number: number)
+        append(part)
     }
 
-    /// Adds the key of an object: how many bytes it takes, then these.
-    ///
-    /// A longer number is a greater one. No stored key is below 1; 0 comes before all of them.
-    mutating func append(key: Int64) { append(UInt64(bitPattern: key), counted: 0) }
+    /// Adds the key of an object; see ``ShortKey/append(key:)``.
+    mutating func append(key: Int64) {
+        var part = ShortKey()
+        part.append(key: key)
+        append(part)
+    }
 
-    /// Adds a place in an ordered relationship; 0, the one of a link without order, takes no bytes.
-    ///
-    /// An object key follows and starts with 1 … 8: a negative place starts with less, a positive one with more.
+    /// Adds a place in an ordered relationship; see ``ShortKey/append(place:)``.
     mutating func append(place: Int64) {
-        if place > 0 { return append(UInt64(bitPattern: place), counted: KeyParts.positivePlace) }
-        guard place < 0 else { return }
-        bytes.append(KeyParts.negativePlace)
-        append(UInt64(bitPattern: place))
+        var part = ShortKey()
+        part.append(place: place)
+        append(part)
     }
+
+    private mutating func append(_ parts: ShortKey) { parts.withBytes { bytes.append(contentsOf: $0) } }
 
     /// Adds the key of an object to the end of a key whose other parts may be of any length: always eight bytes.
     mutating func append(lastKey key: Int64) { append(UInt64(bitPattern: key)) }
-
-    /// Adds a number without its leading zeros, behind a byte that is `base` and how many bytes there are.
-    private mutating func append(_ number: UInt64, counted base: UInt8) {
-        let count = number.significantByteCount
-        bytes.append(base + UInt8(truncatingIfNeeded: count))
-        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0.suffix(count)) }
-    }
-
-    mutating func append(_ word: UInt16) {
-        withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
-    }
 
     mutating func append(_ word: UInt64) {
         withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
@@ -108,36 +99,80 @@ struct StorageKey: Sendable, Hashable {
     }
 }
 
-/// The key of a record, which needs no memory of its own.
+/// A key of a record, a reference or a link while it is built, which needs no memory of its own.
 ///
-/// The same bytes as `StorageKey(record:root:)`.
-struct RecordKey: Sendable {
-    private let words: (UInt64, UInt64)
-    private let byteCount: Int
+/// How the parts of all keys are written is said here, once.
+struct ShortKey: Sendable {
+    /// A number, two object keys and a place at their longest are 3 + 9 + 9 + 9 bytes.
+    private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    private(set) var count = 0
 
-    init(_ key: Int64, root: Int) {
-        let key = UInt64(bitPattern: key)
-        let keyByteCount = key.significantByteCount
-        // From the highest byte on: the root, how long the key is, the key. Shifts by 64 give zero.
-        let left = key << UInt64(64 - 8 * keyByteCount)
-        let isWide = root >= KeyParts.wideNumber
-        let number =
-            isWide ? UInt64(KeyParts.wideNumber) << 16 | UInt64(UInt16(truncatingIfNeeded: root)) : UInt64(root)
-        let headByteCount = isWide ? 4 : 2
-        let head = (number << 8 | UInt64(keyByteCount)) << UInt64(64 - 8 * headByteCount)
-        words = (
-            (head | left >> UInt64(8 * headByteCount)).bigEndian, (left << UInt64(64 - 8 * headByteCount)).bigEndian
-        )
-        byteCount = headByteCount + keyByteCount
+    init() {}
+
+    /// The key of a record.
+    init(record key: Int64, root: Int) {
+        append(number: root)
+        append(key: key)
+    }
+
+    /// The key of a link as seen from its source, and of a reference as seen from its destination.
+    init(_ relationship: Int, from: Int64, place: Int64, to: Int64) {
+        append(number: relationship)
+        append(key: from)
+        append(place: place)
+        append(key: to)
+    }
+
+    /// Adds a number: one byte, or from 255 on three.
+    ///
+    /// Models have fewer than 65 536 entities, relationships, constraints and indexes; see ``StorePlan``.
+    mutating func append(number: Int) {
+        guard number >= KeyParts.wideNumber else {
+            return append(UInt64(UInt8(truncatingIfNeeded: number)) << 56, byteCount: 1)
+        }
+        append(UInt64(KeyParts.wideNumber) << 56 | UInt64(UInt16(truncatingIfNeeded: number)) << 40, byteCount: 3)
+    }
+
+    /// Adds the key of an object: how many bytes it takes, then these.
+    ///
+    /// A longer number is a greater one. No stored key is below 1; 0 comes before all of them.
+    mutating func append(key: Int64) { append(UInt64(bitPattern: key), counted: 0) }
+
+    /// Adds a place in an ordered relationship; 0, the one of a link without order, takes no bytes.
+    ///
+    /// An object key follows and starts with 1 … 8: a negative place starts with less, a positive one with more.
+    mutating func append(place: Int64) {
+        if place > 0 { return append(UInt64(bitPattern: place), counted: KeyParts.positivePlace) }
+        guard place < 0 else { return }
+        append(UInt64(KeyParts.negativePlace) << 56, byteCount: 1)
+        append(UInt64(bitPattern: place), byteCount: 8)
+    }
+
+    /// Adds a number without its leading zeros, behind a byte that is `base` and how many bytes there are.
+    private mutating func append(_ number: UInt64, counted base: UInt8) {
+        let byteCount = (71 - number.leadingZeroBitCount) / 8
+        append(UInt64(base + UInt8(truncatingIfNeeded: byteCount)) << 56, byteCount: 1)
+        // A shift by all 64 bits, for 0, gives 0.
+        append(number << UInt64(64 - 8 * byteCount), byteCount: byteCount)
+    }
+
+    /// Adds the first bytes of a number, the most significant first.
+    private mutating func append(_ word: UInt64, byteCount: Int) {
+        precondition(count <= 24, "a short key has at most 32 bytes")
+        // SAFETY: the 8 bytes end at 32 or before, and what of them does not count is written again by the next part.
+        withUnsafeMutableBytes(of: &words) {
+            $0.storeBytes(of: word.bigEndian, toByteOffset: count, as: UInt64.self)
+        }
+        count += byteCount
     }
 
     /// Runs `body` with the key's bytes.
-    func withBytes<Result>(
-        _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        // SAFETY: at most 4 + 8 of the 16 bytes.
-        try withUnsafeBytes(of: words) { (bytes) throws(StoreError) in
-            try body(UnsafeRawBufferPointer(rebasing: bytes[..<byteCount]))
+    func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // SAFETY: `count` is at most 32: see `append(_:byteCount:)`.
+        try withUnsafeBytes(of: words) { (bytes) throws(Failure) in
+            try body(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
         }
     }
 }
@@ -245,9 +280,6 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UInt64 {
-    /// How many bytes the number has without leading zeros; none for 0.
-    fileprivate var significantByteCount: Int { (71 - leadingZeroBitCount) / 8 }
-
     /// The number's bytes, least significant first.
     var littleEndianBytes: [UInt8] { withUnsafeBytes(of: littleEndian) { Array($0) } }
 }

@@ -139,11 +139,14 @@ enum RecordEntries {
         _ body: (KeySpace, StorageKey) throws(Failure) -> Void
     ) throws(Failure) {
         let entity = plan.entities[record.entityNumber]
-        for reference in entity.references where !record.isNull(reference.field) {
-            key.start(number: reference.relationship)
-            key.append(key: record.integer(reference.field))
-            key.append(place: reference.place.map { record.integer($0) } ?? 0)
-            key.append(key: record.key)
+        // By position: a copy of a reference would count those to the names in it.
+        for index in entity.references.indices where !record.isNull(entity.references[index].field) {
+            var place: Int64 = 0
+            if let field = entity.references[index].place { place = record.integer(field) }
+            key.start(
+                ShortKey(
+                    entity.references[index].relationship, from: record.integer(entity.references[index].field),
+                    place: place, to: record.key))
             try body(.references, key)
         }
         for constraint in entity.constraints

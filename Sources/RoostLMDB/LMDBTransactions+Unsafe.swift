@@ -123,7 +123,8 @@ final class LMDBCursor: KeyValueCursor {
     func visit(
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
-        guard try next() else { return false }
+        _ = try transaction.requireOpen()
+        guard !key.isEmpty else { return false }
         var (keyValue, dataValue) = (MDB_val(key), MDB_val(value))
         // The position is noted once, at the end, and not for every entry.
         defer {

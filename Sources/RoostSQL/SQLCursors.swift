@@ -19,7 +19,7 @@ final class SQLRecordCursor: RecordCursor {
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
-        _ = try snapshot.open()
+        try snapshot.requireOpen()
         if let error = pendingError {
             pendingError = nil
             throw error
@@ -52,6 +52,8 @@ final class SQLRecordLookup: RecordCursor {
     private let snapshot: SQLSnapshot
     private let ids: [ObjectID]
     private var index = 0
+    /// The lookup of the ID before; most IDs of a call are of one entity.
+    private var lookup: SQLLookup?
     private var pendingError: StoreError?
 
     init(_ snapshot: SQLSnapshot, _ ids: [ObjectID]) {
@@ -61,21 +63,23 @@ final class SQLRecordLookup: RecordCursor {
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
-        _ = try snapshot.open()
+        try snapshot.requireOpen()
         if let error = pendingError {
             pendingError = nil
             throw error
         }
-        // Most IDs of a lookup are of one entity.
-        var (name, number) = (EntityName?.none, 0)
         while index < ids.count, !batch.isFull {
             let id = ids[index]
             index += 1
             do throws(StoreError) {
-                if id.entity != name {
-                    (name, number) = (id.entity, try snapshot.model.requireEntity(id.entity).number)
+                let lookup: SQLLookup
+                if let last = self.lookup, last.name == id.entity {
+                    lookup = last
+                } else {
+                    lookup = try snapshot.lookup(id.entity)
+                    self.lookup = lookup
                 }
-                if let error = try snapshot.look(up: id.key, entity: number, into: &batch) { throw error }
+                if let error = try lookup.statement.look(up: id.key, into: &batch, plan: lookup.plan) { throw error }
             } catch {
                 if error.damagedObject == nil { index = ids.count }
                 guard !batch.isEmpty else { throw error }
@@ -106,7 +110,7 @@ final class SQLLinkCursor: LinkCursor {
     func next(into batch: inout LinkBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         batch.relationship = relationship
-        _ = try snapshot.open()
+        try snapshot.requireOpen()
         guard !isAtEnd, let lease, let statement = lease.statement else { return false }
         do throws(StoreError) {
             if try !statement.fill(&batch) { finish(lease) }

@@ -31,20 +31,33 @@ struct SQLPredicateTranslator {
         guard let predicate else { return ([], true) }
         let conjuncts: [FetchRequest.Predicate]
         if case .and(let members) = predicate { conjuncts = members } else { conjuncts = [predicate] }
-        var result: [String] = []
+        // Databases look at conditions in the order in which they stand: first those that cost least.
+        var (plain, others): ([String], [String]) = ([], [])
         var isExact = true
         for conjunct in conjuncts {
             let before = values
-            if result.count < Self.termsPerChain, let condition = condition(conjunct, nesting: 2),
+            if plain.count + others.count < Self.termsPerChain, let condition = condition(conjunct, nesting: 2),
                 values.count <= dialect.maximumParameterCount - 8
             {
-                result.append(condition)
+                if conjuncts.count > 1, comparesNumbers(conjunct) {
+                    plain.append(condition)
+                } else {
+                    others.append(condition)
+                }
             } else {
                 values = before
                 isExact = false
             }
         }
-        return (result, isExact)
+        return (plain + others, isExact)
+    }
+
+    /// Whether a predicate compares a field that is a number with a constant.
+    private func comparesNumbers(_ predicate: FetchRequest.Predicate) -> Bool {
+        guard case .comparison(let comparison) = predicate, comparison.operator != .isIn,
+            case .keyPath(let path) = comparison.left, let field = entity.layout.field(path.joined(separator: "."))
+        else { return false }
+        return !field.kind.isVariable && field.kind != .uuid && field.kind != .decimal
     }
 
     private mutating func bind(_ value: SQLValue) -> String {
@@ -214,16 +227,18 @@ struct SQLPredicateTranslator {
         default: return nil
         }
         guard !prefix.isEmpty else { return "\(column) IS NOT NULL" }
-        let lower = "\(column) >= \(bind(.text(prefix)))"
+        let lower = bind(.text(prefix))
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {
             let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
             guard let scalar = Unicode.Scalar(next) else { continue }
             var end = String.UnicodeScalarView(scalars)
             end.append(scalar)
-            return "(\(lower) AND \(column) < \(bind(.text(String(end)))))"
+            let upper = bind(.text(String(end)))
+            // BETWEEN reads the column once for both ends; few rows get as far as the second condition.
+            return "(\(column) BETWEEN \(lower) AND \(upper) AND \(column) <> \(upper))"
         }
-        return lower
+        return "\(column) >= \(lower)"
     }
 
     private mutating func isIn(_ subject: FetchRequest.Expression, _ constants: [Value]) -> String? {

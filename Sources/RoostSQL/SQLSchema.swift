@@ -103,10 +103,8 @@ public final class SQLSchema: Sendable {
             SQLReadPlan(entity: $0, in: objectTables[tableOfEntity[$0.number]], model: model)
         }
         lookupSQL = zip(model.entities, reading).map { entity, plan in
-            let table = objectTables[tableOfEntity[entity.number]]
-            let filter = Self.scope(entity.selfAndSubentities, root: model.entities[table.root]).map { " AND \($0)" }
-            return
-                "SELECT \(plan.columnList) FROM \(table.quotedName) WHERE _id = \(dialect.parameter(1))\(filter ?? "")"
+            let filter = Self.scope(entity.selfAndSubentities, root: model.entities[entity.root]).map { " AND \($0)" }
+            return "\(plan.selectSQL) WHERE _id = \(dialect.parameter(1))\(filter ?? "")"
         }
         constraints = Self.constraints(model, objectTables, tableOfEntity)
 

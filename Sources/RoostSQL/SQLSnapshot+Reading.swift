@@ -28,8 +28,8 @@ extension SQLSnapshot {
         let table = schema.table(of: entity.number)
         let all = conditions + (schema.entityFilter(entities, in: table).map { [$0] } ?? [])
         let filter = all.isEmpty ? "" : " WHERE " + all.joined(separator: " AND ")
-        let sql =
-            "SELECT \(plan.columnList) FROM \(table.quotedName)\(filter) ORDER BY \((order + ["_id"]).joined(separator: ", "))\(suffix)"
+        let terms = order.isEmpty ? "_id" : order.joined(separator: ", ") + ", _id"
+        let sql = plan.selectSQL + filter + " ORDER BY " + terms + suffix
         return SQLRecordCursor(self, try lease(sql, values), plan: plan)
     }
 
@@ -37,10 +37,10 @@ extension SQLSnapshot {
     ///
     /// IDs of objects that do not exist are left out.
     public func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
-        _ = try open()
+        try requireOpen()
         var known: EntityName?
         for id in ids where id.entity != known {
-            _ = try model.requireEntity(id.entity)
+            _ = try lookup(id.entity)
             known = id.entity
         }
         return SQLRecordLookup(self, ids)
@@ -72,11 +72,30 @@ extension SQLSnapshot {
 
     /// Reads where the to-many `relationship` leads from one object, in its order, or in key order.
     public func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
-        let connection = try open()
+        try requireOpen()
         let relationship = try model.requireRelationship(relationship)
         let source = try model.requireEntity(id.entity)
-        let p = schema.dialect.parameter(1)
-        let sql: String
+        let sql = try linkQuery(relationship, from: source)
+        guard model.entities[relationship.source].includes(source.number) else {
+            return SQLLinkCursor(self, nil, relationship: relationship.number)
+        }
+        return SQLLinkCursor(self, try lease(sql, [.integer(id.key)]), relationship: relationship.number)
+    }
+}
+
+extension SQLSchema {
+    /// SELECT of the links of a to-many relationship from the object of an entity whose key is parameter 1.
+    ///
+    /// An object that does not exist has none, whatever refers to it. No order is asked for beyond what has a meaning, so that an
+    /// index gives it.
+    /// - Throws: `invalidRequest` for a to-one relationship.
+    func linkQuery(
+        _ relationship: ManagedObjectModel.Relationship, from source: ManagedObjectModel.Entity
+    ) throws(StoreError) -> String {
+        let p = dialect.parameter(1)
+        let sources = table(of: source.number)
+        let filter = entityFilter(source.selfAndSubentities, in: sources).map { " AND \($0)" } ?? ""
+        let exists = "EXISTS (SELECT 1 FROM \(sources.quotedName) WHERE _id = \(p)\(filter))"
         switch relationship.storage {
         case .field:
             throw StoreError(
@@ -84,43 +103,29 @@ extension SQLSnapshot {
         case .derived(let inverse):
             let inverse = model.relationships[inverse]
             let entity = model.entities[inverse.source]
-            let table = schema.table(of: entity.number)
+            let table = table(of: entity.number)
             guard let field = entity.layout.field(inverse.name.name),
                 let column = table.column(field, of: entity.number)
             else {
                 throw StoreError(.internalInconsistency, "Relationship '\(inverse.name)' has no column.")
             }
-            let order =
-                entity.layout.field(RecordLayout.orderFieldName(of: inverse.name.name))
-                .flatMap { table.column($0, of: entity.number) }.map { "COALESCE(\($0), 0)" } ?? "0"
-            sql = "SELECT \(p), _id, \(order), 0 FROM \(table.quotedName) WHERE \(column) = \(p) ORDER BY 3, 2"
+            let place = entity.layout.field(RecordLayout.orderFieldName(of: inverse.name.name))
+                .flatMap { table.column($0, of: entity.number) }
+            return
+                "SELECT \(p), _id, \(place.map { "COALESCE(\($0), 0)" } ?? "0"), 0 FROM \(table.quotedName) WHERE \(column) = \(p) AND \(exists) ORDER BY \(place == nil ? "2" : "3, 2")"
         case .links(let owner, let isFlipped):
-            guard let table = schema.linkTables[owner] else {
+            guard let table = linkTables[owner] else {
                 throw StoreError(.internalInconsistency, "Relationship '\(relationship.name)' has no table.")
             }
             let (own, other) = (SQLLinkColumns(isFlipped: isFlipped), SQLLinkColumns(isFlipped: !isFlipped))
-            let select = "SELECT \(own.list) FROM \(table.quotedName) WHERE \(own.source) = \(p)"
+            let select = "SELECT \(own.list) FROM \(table.quotedName) WHERE \(own.source) = \(p) AND \(exists)"
             // Of a relationship that is its own inverse each pair is kept once; from the object it leads to, it leads back.
             let back =
                 relationship.isReflexive
-                ? " UNION ALL SELECT \(other.list) FROM \(table.quotedName) WHERE \(other.source) = \(p) AND source <> target"
+                ? " UNION ALL SELECT \(other.list) FROM \(table.quotedName) WHERE \(other.source) = \(p) AND source <> target AND \(exists)"
                 : ""
-            sql = "\(select)\(back) ORDER BY 3, 2"
+            return "\(select)\(back) ORDER BY \(relationship.isOrdered ? "3, 2" : "2")"
         }
-        guard model.entities[relationship.source].includes(source.number), try exists(id, source, connection) else {
-            return SQLLinkCursor(self, nil, relationship: relationship.number)
-        }
-        return SQLLinkCursor(self, try lease(sql, [.integer(id.key)]), relationship: relationship.number)
-    }
-
-    private func exists(
-        _ id: ObjectID, _ entity: ManagedObjectModel.Entity, _ connection: any SQLConnection
-    ) throws(StoreError) -> Bool {
-        let table = schema.table(of: entity.number)
-        let filter = schema.entityFilter(entity.selfAndSubentities, in: table).map { " AND \($0)" } ?? ""
-        return try connection.integer(
-            "SELECT 1 FROM \(table.quotedName) WHERE _id = \(schema.dialect.parameter(1))\(filter)", .integer(id.key))
-            != nil
     }
 }
 

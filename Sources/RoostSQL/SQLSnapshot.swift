@@ -7,7 +7,11 @@ public final class SQLSnapshot: StoreSnapshot {
     /// The statements that cursors hold; taken from them when the snapshot closes, because the connection goes to others.
     private var leases: [ObjectIdentifier: SQLLease] = [:]
     /// By entity number, the statement that looks up one record; all lookups of the snapshot share it, one record at a time.
-    private var lookups: [(any SQLStatement)?]
+    private var lookups: [SQLLookup?]
+    /// The one that was asked for last, because most lookups ask for the same again.
+    private var lastLookup: SQLLookup?
+    /// By relationship number, what reads the links of one object, and of which entity it was last.
+    private var linkQueries: [(source: Int, sql: String)?]
 
     /// The model of the store.
     public var model: ManagedObjectModel { store.schema.model }
@@ -16,7 +20,8 @@ public final class SQLSnapshot: StoreSnapshot {
     init(store: SQLStore, connection: any SQLConnection) {
         self.store = store
         self.connection = connection
-        lookups = [(any SQLStatement)?](repeating: nil, count: store.schema.reading.count)
+        lookups = [SQLLookup?](repeating: nil, count: store.schema.reading.count)
+        linkQueries = [(source: Int, sql: String)?](repeating: nil, count: store.schema.model.relationships.count)
     }
 
     deinit { close() }
@@ -32,8 +37,8 @@ public final class SQLSnapshot: StoreSnapshot {
             lease.statement = nil
         }
         leases = [:]
-        for case let statement? in lookups { connection.recycle(statement) }
-        lookups = []
+        for case let lookup? in lookups { connection.recycle(lookup.statement) }
+        (lookups, lastLookup) = ([], nil)
         store.database.endReading(connection)
     }
 
@@ -53,19 +58,43 @@ public final class SQLSnapshot: StoreSnapshot {
 
     /// The connection; throws code `closed` after the snapshot's or the store's end.
     func open() throws(StoreError) -> any SQLConnection {
-        guard let connection else { throw StoreError(.closed, "The snapshot of '\(store.url)' was closed before.") }
+        guard let connection else { throw wasClosed }
         try store.requireOpen()
         return connection
     }
 
-    /// Reads the record with a key, if it is of the entity with this number or a subentity; returns the error of a damaged one.
-    func look(up key: Int64, entity: Int, into batch: inout RecordBatch) throws(StoreError) -> StoreError? {
-        guard let connection else { return nil }
-        guard let statement = lookups[entity] else {
-            lookups[entity] = try connection.statement(schema.lookupSQL[entity])
-            return try look(up: key, entity: entity, into: &batch)
+    /// Throws code `closed` after the snapshot's or the store's end.
+    func requireOpen() throws(StoreError) {
+        guard connection != nil else { throw wasClosed }
+        try store.requireOpen()
+    }
+
+    private var wasClosed: StoreError { StoreError(.closed, "The snapshot of '\(store.url)' was closed before.") }
+
+    /// How records of an entity are looked up; valid until the snapshot closes.
+    func lookup(_ name: EntityName) throws(StoreError) -> SQLLookup {
+        if let lastLookup, lastLookup.name == name { return lastLookup }
+        let number = try model.requireEntity(name).number
+        let lookup: SQLLookup
+        if let known = lookups[number] {
+            lookup = known
+        } else {
+            let statement = try open().statement(schema.lookupSQL[number])
+            lookup = SQLLookup(name: name, statement: statement, plan: schema.reading[number])
+            lookups[number] = lookup
         }
-        return try statement.look(up: key, into: &batch, plan: schema.reading[entity])
+        lastLookup = lookup
+        return lookup
+    }
+
+    /// The SQL that ``links(of:from:)`` runs.
+    func linkQuery(
+        _ relationship: ManagedObjectModel.Relationship, from source: ManagedObjectModel.Entity
+    ) throws(StoreError) -> String {
+        if let known = linkQueries[relationship.number], known.source == source.number { return known.sql }
+        let sql = try schema.linkQuery(relationship, from: source)
+        linkQueries[relationship.number] = (source.number, sql)
+        return sql
     }
 
     /// A statement for a cursor, which gives it back with ``end(_:)``.
@@ -87,6 +116,19 @@ public final class SQLSnapshot: StoreSnapshot {
         lease.statement = nil
         leases[ObjectIdentifier(lease)] = nil
         connection?.recycle(statement)
+    }
+}
+
+/// What looks up one record of an entity, its subentities' included, by key.
+final class SQLLookup {
+    let name: EntityName
+    let statement: any SQLStatement
+    let plan: SQLReadPlan
+
+    init(name: EntityName, statement: any SQLStatement, plan: SQLReadPlan) {
+        self.name = name
+        self.statement = statement
+        self.plan = plan
     }
 }
 

@@ -90,13 +90,21 @@ public struct SQLStep: Sendable {
 /// How rows of a SELECT become records of one entity and its subentities.
 public final class SQLReadPlan: Sendable {
     /// How rows of one entity become records.
-    public struct Entity: Sendable {
-        /// How the records are laid out.
-        public let layout: RecordLayout
-        /// A record with header and every field null, as long as the fixed part of the layout.
+    public final class Entity: Sendable {
+        /// The entity's number.
+        public let number: Int
+        /// A record with header and no field null, as long as the fixed part of the layout.
         public let template: [UInt8]
         /// The fields in the layout's order; tail fields therefore ascend.
         public let steps: [SQLStep]
+
+        init(_ layout: RecordLayout, steps: [SQLStep]) {
+            var template = layout.template
+            for index in 0..<(layout.fields.count + 7) / 8 { template[RecordLayout.Header.bitmap + index] = 0 }
+            number = layout.entityNumber
+            self.template = template
+            self.steps = steps
+        }
     }
 
     /// The model the records follow.
@@ -107,6 +115,8 @@ public final class SQLReadPlan: Sendable {
     public let entities: [Entity?]
     /// What the SELECT lists: `_id`, `_entity`, `_version`, then the property columns.
     public let columnList: String
+    /// `SELECT` of ``columnList`` `FROM` the table, to be followed by conditions.
+    let selectSQL: String
     /// For each entity that is a destination of polymorphic references, which entities are allowed, by entity number.
     private let allowedDestinations: [[Bool]?]
 
@@ -138,11 +148,12 @@ public final class SQLReadPlan: Sendable {
                     field, column: position(columns[field.index].column),
                     entityColumn: columns[field.index].entityColumn.map(position))
             }
-            entities[number] = Entity(layout: layout, template: layout.template, steps: steps)
+            entities[number] = Entity(layout, steps: steps)
         }
         self.entities = entities
         allowedDestinations = allowed
         columnList = list.joined(separator: ", ")
+        selectSQL = "SELECT \(columnList) FROM \(table.quotedName)"
     }
 
     /// Whether a reference or an object ID may lead to an object of the entity with this number.

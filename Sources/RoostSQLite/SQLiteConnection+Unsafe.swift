@@ -121,7 +121,9 @@ public final class SQLiteConnection: SQLConnection {
                 context?.assumingMemoryBound(to: Int32.self).pointee = frames
                 return SQLITE_OK
             }, logFrames)
-        try execute("PRAGMA cell_size_check = ON")
+        // Damage that a writer does not notice spreads. A reader notices it where it reads: SQLite compares each cell that it visits
+        // with the bounds of its page, and would compare all others each time a page comes into the cache.
+        try execute("PRAGMA cell_size_check = \(access == .readWrite ? "ON" : "OFF")")
         try execute("PRAGMA mmap_size = 0")
         try execute("PRAGMA recursive_triggers = OFF")
     }

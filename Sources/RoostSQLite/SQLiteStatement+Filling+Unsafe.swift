@@ -12,16 +12,16 @@ extension SQLiteStatement {
         guard try step() else { return .end }
         while true {
             // Rows of one entity mostly follow each other: what depends on the entity is looked up once for all of them.
-            guard let (number, entity) = entity(handle, plan) else { return .damaged(foreign(handle, plan)) }
-            let end = entity.steps.span.withUnsafeBufferPointer { steps in
-                fill(&batch, handle, number, steps, entity, plan)
+            guard let entity = entity(handle, plan) else { return .damaged(foreign(handle, plan)) }
+            let end = entity.steps.withUnsafeBufferPointer { steps in
+                fill(&batch, handle, steps, entity, plan)
             }
             switch end {
             case .full: return .full
             case .end: return .end
             case .otherEntity: continue
             case .failed(let code): throw failure(code)
-            case .damaged(let field, let reason): return .damaged(damaged(handle, plan, number, field, reason))
+            case .damaged(let field, let reason): return .damaged(damaged(handle, plan, entity, field, reason))
             }
         }
     }
@@ -34,26 +34,25 @@ extension SQLiteStatement {
         try check(sqlite3_bind_int64(handle, 1, key))
         defer { reset() }
         guard try step() else { return nil }
-        guard let (number, entity) = entity(handle, plan) else { return foreign(handle, plan) }
+        guard let entity = entity(handle, plan) else { return foreign(handle, plan) }
         let fixed = entity.template.count
         reserve(fixed)
-        let end = entity.steps.span.withUnsafeBufferPointer { steps in
+        let end = entity.steps.withUnsafeBufferPointer { steps in
             appendRow(to: &batch, handle, steps, entity, fixed, plan)
         }
         switch end {
         case .failed(let code): throw failure(code)
-        case .damaged(let field, let reason): return damaged(handle, plan, number, field, reason)
+        case .damaged(let field, let reason): return damaged(handle, plan, entity, field, reason)
         default: return nil
         }
     }
 
     /// What the current row's entity is, and how its rows become records; nil where it cannot be one of the table's.
-    private func entity(_ handle: OpaquePointer, _ plan: SQLReadPlan) -> (Int64, SQLReadPlan.Entity)? {
-        let number = sqlite3_column_int64(handle, 1)
-        guard sqlite3_column_type(handle, 1) == SQLITE_INTEGER, number >= 0, number < plan.entities.count,
-            let entity = plan.entities[Int(number)]
-        else { return nil }
-        return (number, entity)
+    private func entity(_ handle: OpaquePointer, _ plan: SQLReadPlan) -> SQLReadPlan.Entity? {
+        let value = sqlite3_column_value(handle, 1)
+        let number = sqlite3_value_int64(value)
+        guard sqlite3_value_type(value) == SQLITE_INTEGER, number >= 0, number < plan.entities.count else { return nil }
+        return plan.entities[Int(number)]
     }
 
     @inline(never)
@@ -63,9 +62,10 @@ extension SQLiteStatement {
 
     @inline(never)
     private func damaged(
-        _ handle: OpaquePointer, _ plan: SQLReadPlan, _ number: Int64, _ field: Int32?, _ reason: StaticString
+        _ handle: OpaquePointer, _ plan: SQLReadPlan, _ entity: SQLReadPlan.Entity, _ field: Int32?,
+        _ reason: StaticString
     ) -> StoreError {
-        plan.damaged(key: sqlite3_column_int64(handle, 0), entity: Int(number), field: field, "\(reason)")
+        plan.damaged(key: sqlite3_column_int64(handle, 0), entity: entity.number, field: field, "\(reason)")
     }
 
     /// How reading rows of one entity ended.
@@ -79,9 +79,10 @@ extension SQLiteStatement {
     }
 
     private func fill(
-        _ batch: inout RecordBatch, _ handle: OpaquePointer, _ number: Int64, _ steps: UnsafeBufferPointer<SQLStep>,
+        _ batch: inout RecordBatch, _ handle: OpaquePointer, _ steps: UnsafeBufferPointer<SQLStep>,
         _ entity: SQLReadPlan.Entity, _ plan: SQLReadPlan
     ) -> RunEnd {
+        let number = Int64(entity.number)
         let fixed = entity.template.count
         reserve(fixed)
         let clock = connection?.clock
@@ -92,7 +93,7 @@ extension SQLiteStatement {
             clock?.pointee.reset()
             let code = sqlite3_step(handle)
             guard code == SQLITE_ROW else { return code == SQLITE_DONE ? .end : .failed(code) }
-            if sqlite3_column_int64(handle, 1) != number { return .otherEntity }
+            if sqlite3_value_int64(sqlite3_column_value(handle, 1)) != number { return .otherEntity }
         }
     }
 
@@ -131,6 +132,8 @@ extension SQLiteStatement {
             let type = sqlite3_value_type(value)
             let offset = Int(step.byteOffset)
             if type == SQLITE_NULL {
+                let byte = base.load(fromByteOffset: Int(step.nullByte), as: UInt8.self)
+                base.storeBytes(of: byte | step.nullMask, toByteOffset: Int(step.nullByte), as: UInt8.self)
                 if step.kind.isVariable {
                     base.storeBytes(of: UInt32(length - fixed).littleEndian, toByteOffset: offset, as: UInt32.self)
                 }
@@ -167,23 +170,34 @@ extension SQLiteStatement {
             case .double, .date:
                 guard let bits = doubleBits(value, type) else { return .damaged(step.fieldIndex, "is not a number") }
                 base.storeBytes(of: bits.littleEndian, toByteOffset: offset, as: UInt64.self)
+            case .boolean:
+                let number = sqlite3_value_int64(value)
+                guard type == SQLITE_INTEGER, number == 0 || number == 1 else {
+                    return .damaged(step.fieldIndex, "is neither 0 nor 1")
+                }
+                base.storeBytes(of: UInt8(truncatingIfNeeded: number), toByteOffset: offset, as: UInt8.self)
+            case .uuid:
+                guard type == SQLITE_BLOB, let start = sqlite3_value_blob(value), sqlite3_value_bytes(value) == 16
+                else {
+                    return .damaged(step.fieldIndex, "is not a blob of 16 bytes")
+                }
+                (base + offset).copyMemory(from: start, byteCount: 16)
+            case .reference:
+                let key = sqlite3_value_int64(value)
+                guard type == SQLITE_INTEGER, key > 0 else { return .damaged(step.fieldIndex, "is not a key") }
+                base.storeBytes(of: key.littleEndian, toByteOffset: offset, as: Int64.self)
             default:
                 if let reason = decode(handle, step, value, type, to: base, plan) {
                     return .damaged(step.fieldIndex, reason)
                 }
             }
-            let byte = base.load(fromByteOffset: Int(step.nullByte), as: UInt8.self)
-            base.storeBytes(of: byte & ~step.nullMask, toByteOffset: Int(step.nullByte), as: UInt8.self)
         }
         let bytes = UnsafeRawBufferPointer(start: base, count: length)
         base.storeBytes(of: version.littleEndian, toByteOffset: RecordLayout.Header.version, as: UInt32.self)
         let checksum = RecordHash.content(of: bytes, key: key) ^ RecordHash.versionMask(version)
         base.storeBytes(of: checksum.littleEndian, toByteOffset: RecordLayout.Header.checksum, as: UInt64.self)
-        do throws(StoreError) {
-            batch.append(try RecordReader(checking: bytes, key: key, model: plan.model))
-        } catch {
-            return .damaged(nil, "its values do not make a record")
-        }
+        // Every slot and end was just written as the layout has it.
+        batch.append(built: bytes, key: key, entity: entity.number)
         return nil
     }
 
@@ -219,10 +233,6 @@ extension SQLiteStatement {
                 return "is not an integer of 16 bits"
             }
             base.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Int16.self)
-        case .boolean:
-            let number = sqlite3_value_int64(value)
-            guard type == SQLITE_INTEGER, number == 0 || number == 1 else { return "is neither 0 nor 1" }
-            base.storeBytes(of: UInt8(truncatingIfNeeded: number), toByteOffset: offset, as: UInt8.self)
         case .float:
             guard let bits = floatBits(value, type) else { return "is not a number of 32 bits" }
             base.storeBytes(of: bits.littleEndian, toByteOffset: offset, as: UInt32.self)
@@ -236,16 +246,6 @@ extension SQLiteStatement {
             base.storeBytes(of: number.exponent.littleEndian, toByteOffset: offset + 16, as: Int16.self)
             base.storeBytes(
                 of: number.isNaN ? 2 : (number.isNegative ? 1 : 0), toByteOffset: offset + 18, as: UInt8.self)
-        case .uuid:
-            let bytes = bytes(value)
-            guard type == SQLITE_BLOB, bytes.count == 16, let start = bytes.baseAddress else {
-                return "is not a blob of 16 bytes"
-            }
-            (base + offset).copyMemory(from: start, byteCount: 16)
-        case .reference:
-            let key = sqlite3_value_int64(value)
-            guard type == SQLITE_INTEGER, key > 0 else { return "is not a key" }
-            base.storeBytes(of: key.littleEndian, toByteOffset: offset, as: Int64.self)
         case .polymorphicReference, .objectID:
             let key = sqlite3_value_int64(value)
             let entity = sqlite3_column_value(handle, step.entityColumn)
@@ -283,14 +283,16 @@ extension SQLiteStatement {
         let handle = try open()
         while !batch.isFull {
             guard try step() else { return false }
-            for column in Int32(0)..<4 where sqlite3_column_type(handle, column) != SQLITE_INTEGER {
-                throw StoreError(.corrupted, "'\(path)' is damaged: a link's key or place is not an integer.")
-            }
-            batch.links.append(
-                Link(
-                    sqlite3_column_int64(handle, 0), sqlite3_column_int64(handle, 1),
-                    order: sqlite3_column_int64(handle, 2), inverseOrder: sqlite3_column_int64(handle, 3)))
+            guard let source = integer(handle, 0), let target = integer(handle, 1), let order = integer(handle, 2),
+                let inverseOrder = integer(handle, 3)
+            else { throw StoreError(.corrupted, "'\(path)' is damaged: a link's key or place is not an integer.") }
+            batch.links.append(Link(source, target, order: order, inverseOrder: inverseOrder))
         }
         return true
+    }
+
+    private func integer(_ handle: OpaquePointer, _ column: Int32) -> Int64? {
+        let value = sqlite3_column_value(handle, column)
+        return sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value) : nil
     }
 }

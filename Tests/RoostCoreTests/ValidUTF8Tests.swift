@@ -27,6 +27,19 @@ struct ValidUTF8Tests {
         }
     }
 
+    @Test("one byte that is not ASCII is seen at any place of a text of any length")
+    func places() {
+        for count in 0...40 {
+            let text = [UInt8](repeating: 0x7F, count: count)
+            #expect(isValid(text))
+            for place in 0..<count {
+                var bytes = text
+                bytes[place] = 0x80
+                #expect(!isValid(bytes), "byte \(place) of \(count)")
+            }
+        }
+    }
+
     @Test("every sequence of up to three bytes behind ASCII is judged as the standard library does")
     func short() {
         let edges: [UInt8] = [

@@ -36,7 +36,7 @@ struct FormatTests {
             for key in samples() {
                 let bytes = StorageKey(record: key, root: root)
                 #expect(
-                    try RecordKey(key, root: root).withBytes { (bytes) throws(StoreError) in Array(bytes) }
+                    try ShortKey(record: key, root: root).withBytes { (bytes) throws(StoreError) in Array(bytes) }
                         == bytes.bytes)
                 #expect(bytes.bytes.withUnsafeBytes { $0.recordPlace } == ObjectPlace(root: root, key: key))
                 #expect(bytes.number == root)
@@ -44,7 +44,7 @@ struct FormatTests {
         }
         for key in [0, -1, Int64.min] {
             // No object has such a key; looking for it must find none.
-            let bytes = try RecordKey(key, root: 3).withBytes { (bytes) throws(StoreError) in Array(bytes) }
+            let bytes = try ShortKey(record: key, root: 3).withBytes { (bytes) throws(StoreError) in Array(bytes) }
             #expect(bytes == StorageKey(record: key, root: 3).bytes)
             #expect(bytes.withUnsafeBytes { $0.recordPlace } == nil)
         }

@@ -118,6 +118,26 @@ struct GuardTests {
         try connection.close()
     }
 
+    @Test("a program can stop the counting of SQLite's memory, but only before it uses SQLite")
+    func memoryWithoutCounting() async {
+        await #expect(processExitsWith: .success) {
+            let isStopped = SQLiteStoreType.stopCountingMemory()
+            let directory = try TemporaryDirectory()
+            let store = try SQLiteStoreType().create(
+                directory.url("a"), model: try Models.note(), options: StoreOptions())
+            try #require(isStopped && sqlite3_memory_used() == 0)
+            try #require(!SQLiteStoreType.stopCountingMemory())
+            try store.close()
+        }
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            let store = try SQLiteStoreType().create(
+                directory.url("a"), model: try Models.note(), options: StoreOptions())
+            try #require(!SQLiteStoreType.stopCountingMemory() && sqlite3_memory_used() > 0)
+            try store.close()
+        }
+    }
+
     @Test("a checkpoint beside somebody else's writing moves nothing, and does afterwards")
     func checkpoint() throws {
         let writer = try connect()

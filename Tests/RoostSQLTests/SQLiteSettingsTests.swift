@@ -42,6 +42,7 @@ struct SQLiteSettingsTests {
         #expect(try normal.integer("PRAGMA synchronous") == 1)
         try normal.close()
         let reader = try SQLiteDatabase.connect(directory.file("a"), settings, .readOnly)
+        #expect(try reader.integer("PRAGMA cell_size_check") == 0)
         #expect(code { try reader.execute("DELETE FROM Note") } == .permissionDenied)
         try reader.allow(.everything)
         #expect(code { try reader.execute("DELETE FROM Note") } == .readOnly)

@@ -1,10 +1,13 @@
 internal import Foundation
+internal import Roost
 
 /// The program: a benchmark for people, and the workers it starts of itself.
 @main
 struct Bench {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
+        // As the baselines do.
+        stopCountingLibraryMemory()
         do {
             switch arguments.first {
             case "worker": Worker.run()

@@ -57,6 +57,17 @@ extension RecordBatch {
                 entity: Int32(truncatingIfNeeded: record.entityNumber)))
     }
 
+    /// Appends a copy of a record that the caller built after the layout of the entity with this number, checksum included.
+    ///
+    /// Nothing is compared again: lengths, ends of the tail and header must be as the layout says.
+    package mutating func append(built bytes: UnsafeRawBufferPointer, key: Int64, entity: Int) {
+        assert((try? RecordReader(checking: bytes, key: key, model: model)) != nil, "a record was not built right")
+        let offset = arena.count
+        arena.append(contentsOf: bytes)
+        entries.append(
+            Entry(offset: offset, count: bytes.count, key: key, entity: Int32(truncatingIfNeeded: entity)))
+    }
+
     /// Appends a copy of a record.
     public mutating func append(_ record: Record) { record.withReader { append($0) } }
 

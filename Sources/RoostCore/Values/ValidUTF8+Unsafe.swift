@@ -2,7 +2,31 @@ extension UnsafeRawBufferPointer {
     /// Whether the bytes are well-formed UTF-8, as table 3-7 of the Unicode standard says: no surrogates, nothing overlong or cut off.
     ///
     /// ASCII goes eight bytes at a time.
-    public var isValidUTF8: Bool {
+    public var isValidUTF8: Bool { isASCII || isValidBeyondASCII }
+
+    /// Whether no byte has its highest bit set.
+    ///
+    /// Most texts of most stores; the last word overlaps the one before it, so that no byte is looked at alone.
+    private var isASCII: Bool {
+        guard let base = baseAddress else { return true }
+        guard count >= 8 else {
+            var bits: UInt8 = 0
+            for byte in self { bits |= byte }
+            return bits < 0x80
+        }
+        // SAFETY: a word is read only where all of its eight bytes are before `count`.
+        let last = count - 8
+        var bits = base.loadUnaligned(fromByteOffset: last, as: UInt64.self)
+        var offset = 0
+        while offset < last {
+            bits |= base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            offset += 8
+        }
+        return bits & 0x8080_8080_8080_8080 == 0
+    }
+
+    /// As ``isValidUTF8``, one sequence after the other.
+    private var isValidBeyondASCII: Bool {
         let high: UInt64 = 0x8080_8080_8080_8080
         var offset = 0
         while offset < count {
