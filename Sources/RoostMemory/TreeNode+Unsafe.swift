@@ -77,6 +77,8 @@ final class TreeNode: @unchecked Sendable {
     func hasRoom(for byteCount: Int) -> Bool {
         count > 0 && liveByteCount + byteCount + Self.entryOverhead <= Self.capacityBytes
     }
+    /// Whether a leaf is worth keeping as it is without the entry at `index`.
+    func canSpare(_ index: Int) -> Bool { count > 1 && liveByteCount - byteCount(at: index) >= Self.capacityBytes / 4 }
     /// Whether the page is worth merging with a neighbour.
     var isUnderfull: Bool { liveByteCount < Self.capacityBytes / 4 && children.count < Self.capacityChildren / 4 }
     /// The memory the page takes.
@@ -142,6 +144,11 @@ final class TreeNode: @unchecked Sendable {
             guard let child else { return node.takeUnretainedValue() }
             node = child
         }
+    }
+
+    /// Whether a key is that of the first or last entry, or between them, and so belongs to this page and to no other.
+    func spans(_ key: UnsafeRawBufferPointer) -> Bool {
+        count > 0 && Self.order(self.key(at: 0), key) <= 0 && Self.order(key, self.key(at: count - 1)) <= 0
     }
 
     /// Compares bytes as unsigned numbers, a prefix before what it is a prefix of.
