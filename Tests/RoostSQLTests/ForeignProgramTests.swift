@@ -107,6 +107,32 @@ struct ForeignProgramTests {
         try store.close()
     }
 
+    @Test("an object that does not exist, or is of another entity, has no links, whatever refers to its key")
+    func dangling() throws {
+        let (album, singer) = (ObjectID("Album", 1), ObjectID("Singer", 1))
+        let (tracks, songs) = (RelationshipName("Album", "tracks"), RelationshipName("Person", "tracks"))
+        let (tags, similar) = (RelationshipName("Album", "tags"), RelationshipName("Album", "similar"))
+        let made = try type.create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+        try made.change {
+            for key in Int64(1)...2 { try $0.insert(ObjectID("Album", key), values: [:]) }
+            try $0.insert(singer, values: [:])
+            try $0.insert(ObjectID("Tag", 1), values: [:])
+            try $0.insert(ObjectID("Track", 1), values: ["album": .objectID(album), "artist": .objectID(singer)])
+            try $0.add(Link(1, 1), to: tags)
+            try $0.add(Link(1, 2), to: similar)
+        }
+        for relationship in [tracks, tags, similar] { #expect(try made.links(relationship, from: album).count == 1) }
+        #expect(try made.links(songs, from: singer).count == 1)
+        #expect(try made.links(songs, from: ObjectID("Person", 1)).count == 1)
+        #expect(try made.links(songs, from: ObjectID("Drummer", 1)) == [])
+        try made.close()
+        try Shell.run("DELETE FROM Album WHERE _id = 1", on: directory.file("a"))
+        let store = try type.open(directory.url("a"), options: StoreOptions())
+        for relationship in [tracks, tags, similar] { #expect(try store.links(relationship, from: album) == []) }
+        #expect(try store.links(similar, from: ObjectID("Album", 2)).map(\.target) == [1])
+        try store.close()
+    }
+
     @Test("a checkpoint leaves no log that another program's checkpoint could begin on beside a commit")
     func nothingLeftToMove() throws {
         let store = try create("a")
