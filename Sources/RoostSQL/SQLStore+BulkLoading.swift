@@ -35,6 +35,7 @@ final class SQLBulkLoader: BulkLoader {
     private let mode: Mode
     private var makesIndexes = false
     private let userMetadata: [String: MetadataValue]
+    private let verifiesStructure: Bool
     private var change: StoreTally
     /// By position in the schema's object tables.
     private var lastKeys: [Int64?]
@@ -51,6 +52,7 @@ final class SQLBulkLoader: BulkLoader {
         self.store = store
         self.lastKeys = lastKeys
         userMetadata = try store.metadata().userMetadata
+        verifiesStructure = options.verifiesStructure
         change = StoreTally(model: store.model)
         let loading =
             store.isUnpublished
@@ -127,7 +129,7 @@ final class SQLBulkLoader: BulkLoader {
             "(" + (1...4).map { schema.dialect.parameter(row * 4 + $0) }.joined(separator: ", ") + ")"
         }
         let sql =
-            "INSERT INTO \(table.quotedName) (source, target, \"order\", inverse_order) VALUES \(rows.joined(separator: ", "))"
+            "\(schema.dialect.insertMany(into: table.quotedName)) (source, target, \"order\", inverse_order) VALUES \(rows.joined(separator: ", "))"
         try connection.withStatement(sql) { (statement) throws(StoreError) in
             var position = 1
             for link in links {
@@ -153,7 +155,7 @@ final class SQLBulkLoader: BulkLoader {
             case .transaction: try store.database.commitWriting(connection)
             case .unpublished:
                 do throws(StoreError) {
-                    try store.database.commitLoading(connection)
+                    try store.database.commitLoading(connection, verifyingStructure: verifiesStructure)
                 } catch {
                     isActive = true
                     throw error

@@ -242,7 +242,8 @@ public final class SQLWritePlan: Sendable {
         let values = (0..<rows).map { row in
             "(" + columns.indices.map { dialect.parameter(row * columns.count + $0 + 1) }.joined(separator: ", ") + ")"
         }
-        return "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES \(values.joined(separator: ", "))"
+        return
+            "\(dialect.insertMany(into: table)) (\(columns.joined(separator: ", "))) VALUES \(values.joined(separator: ", "))"
     }
 }
 
