@@ -79,13 +79,15 @@ final class SQLBulkLoader: BulkLoader {
     func append(_ records: RecordBatch) throws(StoreError) {
         try perform { () throws(StoreError) in
             try store.requireSameModel(records.model)
-            var tables: Set<Int> = []
+            // By position in the schema's object tables, the highest key of the batch.
+            var highest = [Int64?](repeating: nil, count: schema.objectTables.count)
+            let tables = schema.tableOfEntity
             for index in 0..<records.count {
-                let table = schema.tableOfEntity[records.entityNumber(at: index)]
-                tables.insert(table)
-                lastKeys[table] = max(lastKeys[table] ?? 0, records.key(at: index))
+                let table = tables[records.entityNumber(at: index)]
+                highest[table] = max(highest[table] ?? 0, records.key(at: index))
             }
-            for table in tables.sorted() {
+            for case let (table, key?) in highest.enumerated() {
+                lastKeys[table] = max(lastKeys[table] ?? 0, key)
                 do throws(StoreError) {
                     try connection.insert(records, plan: schema.objectTables[table].writing, version: nil)
                 } catch  where error.code == .constraintViolation {
