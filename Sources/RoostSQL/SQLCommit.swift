@@ -125,13 +125,12 @@ struct SQLCommit {
         for index in 0..<changes.inserts.count {
             let key = changes.inserts.key(at: index)
             let number = schema.tableOfEntity[changes.inserts.entityNumber(at: index)]
-            let table = schema.objectTables[number].quotedName
-            if highest[number] == nil {
-                highest[number] = try connection.integer("SELECT MAX(_id) FROM \(table)") ?? 0
-            }
+            let plan = schema.objectTables[number].writing
+            if highest[number] == nil { highest[number] = try connection.integer(plan.highestKeySQL) ?? 0 }
             guard let last = highest[number], key <= last else { continue }
-            let sql = "SELECT 1 FROM \(table) WHERE _id = \(schema.dialect.parameter(1))"
-            if try connection.integer(sql, .integer(key)) != nil { throw duplicate(changes.inserts.id(at: index)) }
+            if try connection.integer(plan.existsSQL, .integer(key)) != nil {
+                throw duplicate(changes.inserts.id(at: index))
+            }
         }
     }
 

@@ -44,8 +44,8 @@ public protocol SQLDatabase: AnyObject, Sendable {
     /// Tells that all rows are in and that indexes follow.
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError)
 
-    /// Ends a load that ``beginLoading(ifEmpty:)`` began: checks the file's structure and makes everything durable.
-    func commitLoading(_ connection: any SQLConnection) throws(StoreError)
+    /// Ends a load that ``beginLoading(ifEmpty:)`` began and makes everything durable, after checking the file's structure if asked to.
+    func commitLoading(_ connection: any SQLConnection, verifyingStructure: Bool) throws(StoreError)
 
     /// Empties the database after a failed load and calls `recreate` in a transaction to make the tables again.
     func abandonLoading(

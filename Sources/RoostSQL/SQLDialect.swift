@@ -52,6 +52,10 @@ public protocol SQLDialect: Sendable {
     func findIrregularNaN(_ column: String, in table: String) -> String
     /// An ORDER BY term with nulls first, descending last.
     func order(_ column: String, ascending: Bool) -> String
+    /// INSERT INTO a table, up to the columns, for many rows a statement.
+    ///
+    /// An error in one row may leave those before it: the transaction is rolled back then, so undoing them alone need not be possible.
+    func insertMany(into table: String) -> String
     /// INSERT that replaces the other columns where the key is there already.
     func upsert(into table: String, key: [String], columns: [String]) -> String
 }

@@ -52,6 +52,10 @@ public final class SQLSchema: Sendable {
     let reading: [SQLReadPlan]
     /// By entity number, SELECT of the one row with a key, if it is of the entity or a subentity.
     let lookupSQL: [String]
+    /// How a row of the tallies is read and written.
+    let tallySQL: (select: String, update: String)
+    /// SELECT of the last key of a root entity.
+    let lastKeySQL: String
     /// The property columns that lead an index, by table.
     let indexedColumns: [Set<String>]
 
@@ -65,6 +69,8 @@ public final class SQLSchema: Sendable {
         self.model = model
         self.dialect = dialect
         systemTables = Self.systemTables(dialect)
+        tallySQL = SQLTallies.statements(dialect)
+        lastKeySQL = "SELECT last FROM _roost_keys WHERE entity = \(dialect.parameter(1))"
         var names = SQLNames(dialect: dialect, taken: systemTables.map(\.name))
         var tables: [Item] = []
 

@@ -35,6 +35,7 @@ final class SQLBulkLoader: BulkLoader {
     private let mode: Mode
     private var makesIndexes = false
     private let userMetadata: [String: MetadataValue]
+    private let verifiesStructure: Bool
     private var change: StoreTally
     /// By position in the schema's object tables.
     private var lastKeys: [Int64?]
@@ -51,6 +52,7 @@ final class SQLBulkLoader: BulkLoader {
         self.store = store
         self.lastKeys = lastKeys
         userMetadata = try store.metadata().userMetadata
+        verifiesStructure = options.verifiesStructure
         change = StoreTally(model: store.model)
         let loading =
             store.isUnpublished
@@ -77,13 +79,15 @@ final class SQLBulkLoader: BulkLoader {
     func append(_ records: RecordBatch) throws(StoreError) {
         try perform { () throws(StoreError) in
             try store.requireSameModel(records.model)
-            var tables: Set<Int> = []
+            // By position in the schema's object tables, the highest key of the batch.
+            var highest = [Int64?](repeating: nil, count: schema.objectTables.count)
+            let tables = schema.tableOfEntity
             for index in 0..<records.count {
-                let table = schema.tableOfEntity[records.entityNumber(at: index)]
-                tables.insert(table)
-                lastKeys[table] = max(lastKeys[table] ?? 0, records.key(at: index))
+                let table = tables[records.entityNumber(at: index)]
+                highest[table] = max(highest[table] ?? 0, records.key(at: index))
             }
-            for table in tables.sorted() {
+            for case let (table, key?) in highest.enumerated() {
+                lastKeys[table] = max(lastKeys[table] ?? 0, key)
                 do throws(StoreError) {
                     try connection.insert(records, plan: schema.objectTables[table].writing, version: nil)
                 } catch  where error.code == .constraintViolation {
@@ -127,7 +131,7 @@ final class SQLBulkLoader: BulkLoader {
             "(" + (1...4).map { schema.dialect.parameter(row * 4 + $0) }.joined(separator: ", ") + ")"
         }
         let sql =
-            "INSERT INTO \(table.quotedName) (source, target, \"order\", inverse_order) VALUES \(rows.joined(separator: ", "))"
+            "\(schema.dialect.insertMany(into: table.quotedName)) (source, target, \"order\", inverse_order) VALUES \(rows.joined(separator: ", "))"
         try connection.withStatement(sql) { (statement) throws(StoreError) in
             var position = 1
             for link in links {
@@ -153,7 +157,7 @@ final class SQLBulkLoader: BulkLoader {
             case .transaction: try store.database.commitWriting(connection)
             case .unpublished:
                 do throws(StoreError) {
-                    try store.database.commitLoading(connection)
+                    try store.database.commitLoading(connection, verifyingStructure: verifiesStructure)
                 } catch {
                     isActive = true
                     throw error

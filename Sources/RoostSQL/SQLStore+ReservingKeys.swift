@@ -61,8 +61,7 @@ extension SQLStore {
     }
 
     static func lastKey(_ root: Int, _ connection: any SQLConnection, _ store: SQLStore) throws(StoreError) -> Int64 {
-        let sql = "SELECT last FROM _roost_keys WHERE entity = \(store.schema.dialect.parameter(1))"
-        guard let last = try connection.integer(sql, .integer(Int64(root))), last >= 0 else {
+        guard let last = try connection.integer(store.schema.lastKeySQL, .integer(Int64(root))), last >= 0 else {
             throw StoreError(
                 .corrupted,
                 "The last key of '\(store.model.entities[root].name)' is missing in '\(store.database.name)'.")

@@ -234,6 +234,10 @@ public final class SQLWritePlan: Sendable {
     public let insertManySQL: String
     /// UPDATE of one row; parameters as in an INSERT, the first of which is the key that is looked for.
     public let updateSQL: String
+    /// SELECT of the highest key.
+    let highestKeySQL: String
+    /// SELECT of a row, if there is one with a key.
+    let existsSQL: String
 
     init(
         model: ManagedObjectModel, table: String, columns: [String], fields: [[SQLFieldColumns]?],
@@ -242,6 +246,8 @@ public final class SQLWritePlan: Sendable {
         self.columns = SQLRowColumns(Array(columns.indices), fields: fields, model: model)
         let names = ["_id", "_entity", "_version", "_checksum"] + columns
         rowsPerInsert = max(1, min(24, dialect.maximumParameterCount / names.count))
+        highestKeySQL = "SELECT MAX(_id) FROM \(table)"
+        existsSQL = "SELECT 1 FROM \(table) WHERE _id = \(dialect.parameter(1))"
         insertOneSQL = Self.insertSQL(table, names, rows: 1, dialect)
         insertManySQL = Self.insertSQL(table, names, rows: rowsPerInsert, dialect)
         let settings = names.dropFirst().enumerated().map { "\($1) = \(dialect.parameter($0 + 2))" }
@@ -253,7 +259,8 @@ public final class SQLWritePlan: Sendable {
         let values = (0..<rows).map { row in
             "(" + columns.indices.map { dialect.parameter(row * columns.count + $0 + 1) }.joined(separator: ", ") + ")"
         }
-        return "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES \(values.joined(separator: ", "))"
+        return
+            "\(dialect.insertMany(into: table)) (\(columns.joined(separator: ", "))) VALUES \(values.joined(separator: ", "))"
     }
 }
 

@@ -55,36 +55,42 @@ public enum SQLTallies {
     static func apply(
         _ change: StoreTally, _ connection: any SQLConnection, _ store: SQLStore
     ) throws(StoreError) -> UInt64 {
-        for (number, tally) in change.entities.enumerated() where tally != Tally() {
-            _ = try add(tally, .entity, number, connection, store)
+        // A commit of one object spends more on statements about the store than on its own: their texts are made once.
+        try connection.withStatement(store.schema.tallySQL.select) { (select) throws(StoreError) -> UInt64 in
+            try connection.withStatement(store.schema.tallySQL.update) { (update) throws(StoreError) -> UInt64 in
+                func add(_ change: Tally, _ kind: SQLTallyKind, _ number: Int) throws(StoreError) -> Int {
+                    for statement in [select, update] {
+                        try statement.bind(.text(kind.rawValue), at: 1)
+                        try statement.bind(.integer(Int64(number)), at: 2)
+                    }
+                    guard try select.step() else { throw damaged(store) }
+                    let count = Int(truncatingIfNeeded: try select.integer(at: 0)) &+ change.count
+                    let sum = UInt64(bitPattern: try select.integer(at: 1)) &+ change.sum
+                    select.reset()
+                    try update.bind(.integer(Int64(count)), at: 3)
+                    try update.bind(.integer(Int64(bitPattern: sum)), at: 4)
+                    while try update.step() {}
+                    update.reset()
+                    return count
+                }
+                for (number, tally) in change.entities.enumerated() where tally != Tally() {
+                    _ = try add(tally, .entity, number)
+                }
+                for (number, tally) in change.relationships.enumerated() where tally != Tally() {
+                    _ = try add(tally, .relationship, number)
+                }
+                return UInt64(bitPattern: Int64(try add(Tally(count: 1), .generation, 0)))
+            }
         }
-        for (number, tally) in change.relationships.enumerated() where tally != Tally() {
-            _ = try add(tally, .relationship, number, connection, store)
-        }
-        let generation = try add(Tally(count: 1), .generation, 0, connection, store)
-        return UInt64(bitPattern: Int64(generation))
     }
 
-    private static func add(
-        _ change: Tally, _ kind: SQLTallyKind, _ number: Int, _ connection: any SQLConnection, _ store: SQLStore
-    ) throws(StoreError) -> Int {
-        let dialect = store.schema.dialect
-        let condition = "WHERE kind = '\(kind.rawValue)' AND number = "
-        let old = try connection.withStatement(
-            "SELECT count, sum FROM _roost_tallies \(condition)\(dialect.parameter(1))"
-        ) {
-            (statement) throws(StoreError) -> Tally in
-            try statement.bind(.integer(Int64(number)), at: 1)
-            guard try statement.step() else { throw damaged(store) }
-            return Tally(
-                count: Int(truncatingIfNeeded: try statement.integer(at: 0)),
-                sum: UInt64(bitPattern: try statement.integer(at: 1)))
-        }
-        let count = old.count &+ change.count
-        try connection.run(
-            "UPDATE _roost_tallies SET count = \(dialect.parameter(1)), sum = \(dialect.parameter(2)) \(condition)\(dialect.parameter(3))",
-            .integer(Int64(count)), .integer(Int64(bitPattern: old.sum &+ change.sum)), .integer(Int64(number)))
-        return count
+    /// SELECT of one row's count and sum, and UPDATE of them; parameters kind, number, count, sum.
+    static func statements(_ dialect: any SQLDialect) -> (select: String, update: String) {
+        let row = "WHERE kind = \(dialect.parameter(1)) AND number = \(dialect.parameter(2))"
+        return (
+            "SELECT count, sum FROM _roost_tallies \(row)",
+            "UPDATE _roost_tallies SET count = \(dialect.parameter(3)), sum = \(dialect.parameter(4)) \(row)"
+        )
     }
 
     private static func damaged(_ store: SQLStore) -> StoreError {

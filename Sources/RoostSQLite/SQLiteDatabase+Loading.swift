@@ -49,15 +49,15 @@ extension SQLiteDatabase {
         try connection.execute("PRAGMA cache_size = -2048")
     }
 
-    /// Commits, goes back to the write-ahead log, checks the structure and flushes the file.
-    func commitLoading(_ connection: any SQLConnection) throws(StoreError) {
+    /// Commits, goes back to the write-ahead log, checks the structure if asked to and flushes the file.
+    func commitLoading(_ connection: any SQLConnection, verifyingStructure: Bool) throws(StoreError) {
         guard let writer = connection as? SQLiteConnection else { return }
         try writer.run("COMMIT")
         try writer.execute("PRAGMA locking_mode = NORMAL")
         guard try writer.text("PRAGMA journal_mode = WAL") == "wal" else {
             throw StoreError(.busy, "'\(path)' cannot go back to its write-ahead log while somebody else reads it.")
         }
-        try SQLiteSettling.requireSound(writer)
+        if verifyingStructure { try SQLiteSettling.requireSound(writer) }
         state.withLock { $0.writer = nil }
         try writer.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
         try writer.close()

@@ -193,14 +193,17 @@ final class SQLiteDatabase: SQLDatabase {
     /// Moves the write-ahead log into the database when it has grown.
     ///
     /// Readers of older states keep it from ending, and whoever wants to write waits meanwhile: so it is given up soon, and tried
-    /// again when as much has been written once more. A large log is worth a longer wait: readers that only overlap each other end,
-    /// and new ones do not need the log any more.
+    /// again when as much has been written once more. A large log that could not be moved before is worth a longer wait: readers
+    /// that only overlap each other end, and new ones do not need the log any more. Not the first time, because a large commit
+    /// often comes from a thread that itself still reads the state before it.
     private func checkpointIfDue(_ writer: SQLiteConnection) {
         let byteCount = writer.logFrameCount * pageSizeBytes
-        guard byteCount >= state.withLock({ $0.checkpointByteCount }) else { return }
+        let due = state.withLock { $0.checkpointByteCount }
+        guard byteCount >= due else { return }
+        let isWorthWaiting = byteCount >= Self.largeLogByteCount && due > Self.checkpointByteCount
         do throws(StoreError) {
             let isDone = try writer.checkpoint(
-                patience: byteCount < Self.largeLogByteCount ? .milliseconds(20) : .seconds(1), keepsFile: true)
+                patience: isWorthWaiting ? .seconds(1) : .milliseconds(20), keepsFile: true)
             let next = isDone ? Self.checkpointByteCount : byteCount + Self.checkpointByteCount
             state.withLock { $0.checkpointByteCount = next }
         } catch {

@@ -67,6 +67,10 @@ public struct SQLiteDialect: SQLDialect {
     /// Nulls come first anyway.
     public func order(_ column: String, ascending: Bool) -> String { ascending ? column : "\(column) DESC" }
 
+    /// OR FAIL: with ABORT, the default, SQLite first copies every page that the statement changes to a file, so that it can undo the
+    /// statement alone.
+    public func insertMany(into table: String) -> String { "INSERT OR FAIL INTO \(table)" }
+
     /// ON CONFLICT DO UPDATE.
     public func upsert(into table: String, key: [String], columns: [String]) -> String {
         let all = key + columns
