@@ -101,6 +101,7 @@ struct DocumentText {
     ///
     /// - Parameter tail: What is known at the end.
     /// - Returns: What a journal calls this document.
+    /// - Throws: What writing the file reports.
     mutating func finish(_ tail: DocumentTail) throws(StoreError) -> DocumentVersion {
         endRecords()
         append(relationship == nil ? "},\n" : "\n]},\n")
