@@ -13,7 +13,7 @@ public import RoostCore
 /// Never maps it, never waits for a pipe.
 ///
 /// POSIX locks that this process has on the file stay, if the file is counted in with ``HeldFiles``.
-public struct RegularFile: ~Copyable {
+public struct RegularFile: ~Copyable, Sendable {
     private let file: OpenFile
     private let path: String
     /// The size when the file was opened.

@@ -1,5 +1,6 @@
 internal import RoostCore
 internal import RoostFiles
+internal import RoostKeyValue
 internal import RoostMemory
 
 /// Opens stores: every check comes before the first thing that could change a file.
@@ -42,6 +43,35 @@ struct JSONOpening {
             lock?.release()
             throw error
         }
+    }
+
+    /// Opens the store for reading it once; nil where it has to be read into memory, and for whatever is wrong, which that tells.
+    ///
+    /// That is a document with its checksum and without a journal, of a model without subentities.
+    func openStreamed() -> StreamedJSONStore? {
+        guard settings.isReadOnly else { return nil }
+        var lock: StoreLock?
+        do throws(StoreError) {
+            try StoreFile.requireRegularFile(at: url.path, forWriting: false)
+            try refuseForeignFile()
+            lock = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
+            let document = try DocumentFile(at: path)
+            // In this order, as everywhere: a document that still has its name has no journal but the one that was looked for.
+            let hasJournal = try openJournal().identity != nil
+            if !hasJournal, try FileIdentity(at: path) == document.identity,
+                document.byteCount <= settings.maximumDocumentBytes, let stream = try DocumentStream(document),
+                let metadata = stream.head.metadata(), options.model?.isCompatible(with: metadata) ?? true
+            {
+                return StreamedJSONStore(JSONStoreType(), url, document, metadata, lock) {
+                    [url, options] () throws(StoreError) in
+                    try KeyValueStore(
+                        opening: try JSONOpening(url, options).open(), type: JSONStoreType(), url: url, options: options
+                    )
+                }
+            }
+        } catch {}
+        lock?.release()
+        return nil
     }
 
     /// Before the lock: beside a file that is no store no lock file is made.

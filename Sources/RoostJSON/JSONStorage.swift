@@ -47,6 +47,12 @@ final class JSONStorage: OrderedKeyValueStorage {
         }
     }
 
+    /// Whether what is committed is not in memory.
+    func isOnlyInDocument() throws(StoreError) -> Bool {
+        try requireOpen()
+        return contents.withLock { $0 == nil }
+    }
+
     /// Forgets what is in memory, for a document that holds something else.
     func forgetContents() {
         let forgotten = contents.withLock { $0.take() }

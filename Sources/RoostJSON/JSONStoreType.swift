@@ -32,8 +32,9 @@ public struct JSONStoreType: PersistentStoreType {
 
     /// Opens a store; throws `busy` at once when it is open for writing elsewhere and this is for writing too.
     public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
-        try KeyValueStore(
-            opening: try JSONOpening(url, options).open(), type: self, url: url, options: options)
+        let opening = try JSONOpening(url, options)
+        if options.isReadOnce, let store = opening.openStreamed() { return store }
+        return try KeyValueStore(opening: try opening.open(), type: self, url: url, options: options)
     }
 
     /// Creates a store under a temporary name and gives it its own when it is complete and flushed.

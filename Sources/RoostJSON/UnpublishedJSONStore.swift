@@ -18,12 +18,30 @@ final class UnpublishedJSONStore: PersistentStore {
         return try DocumentLoader(base, storage, options)
     }
 
+    /// A view of what is committed; of what a load has written, one that reads it from its document.
+    func snapshot() throws(StoreError) -> any StoreSnapshot {
+        guard try storage.isOnlyInDocument() else { return try base.snapshot() }
+        let stream: DocumentStream?
+        let file: DocumentFile
+        do throws(StoreError) {
+            file = try DocumentFile(at: storage.path)
+            stream = try DocumentStream(file)
+        } catch {
+            throw DocumentDraft.unreadable(storage.path, error)
+        }
+        guard let stream else { return try base.snapshot() }
+        return DocumentSnapshot(file, stream) { [storage] () throws(StoreError) in
+            try storage.requireOpen()
+        } whole: { [base] () throws(StoreError) in
+            try base.snapshot()
+        }
+    }
+
     var type: any PersistentStoreType { base.type }
     var url: StoreURL { base.url }
     var model: ManagedObjectModel { base.model }
     var isReadOnly: Bool { base.isReadOnly }
     func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
-    func snapshot() throws(StoreError) -> any StoreSnapshot { try base.snapshot() }
     func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
         try base.reserveKeys(count, for: entity)
     }

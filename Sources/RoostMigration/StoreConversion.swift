@@ -21,7 +21,7 @@ struct StoreConversion: Sendable {
     /// See ``MigrationManager/convert(from:to:options:)``.
     func run() throws(StoreError) -> ConversionReport {
         if let refusal = try refusalsBeforeOpening().first { throw refusal }
-        return try withSource { (store) throws(StoreError) in
+        return try withSource(isReadOnce: true) { (store) throws(StoreError) in
             if let refusal = try refusals(of: store).first { throw refusal }
             // Objects and metadata of one commit, whatever others commit meanwhile.
             let frozen = try FrozenStore(store)
@@ -38,7 +38,7 @@ struct StoreConversion: Sendable {
     /// See ``MigrationManager/plan(from:to:options:)``.
     func plan() throws(StoreError) -> ConversionPlan {
         var refusals = try refusalsBeforeOpening()
-        return try withSource { (store) throws(StoreError) in
+        return try withSource(isReadOnce: false) { (store) throws(StoreError) in
             refusals += try self.refusals(of: store)
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
@@ -66,7 +66,7 @@ struct StoreConversion: Sendable {
 
     /// Runs `body` with the source, opened read-only for that time unless it was open already.
     private func withSource<Result>(
-        _ body: (any PersistentStore) throws(StoreError) -> Result
+        isReadOnce: Bool, _ body: (any PersistentStore) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         guard case .url(let url) = source else {
             guard case .store(let store) = source else { preconditionFailure("an endpoint is a URL or a store") }
@@ -76,7 +76,7 @@ struct StoreConversion: Sendable {
             url,
             options: StoreOptions(
                 isReadOnly: true, model: options.sourceModel, timeoutSeconds: options.timeoutSeconds,
-                typeOptions: options.sourceTypeOptions))
+                isReadOnce: isReadOnce, typeOptions: options.sourceTypeOptions))
         let result: Result
         do throws(StoreError) {
             result = try body(store)

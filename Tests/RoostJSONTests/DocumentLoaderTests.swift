@@ -6,7 +6,7 @@ import Testing
 @testable import RoostKeyValue
 
 /// A model without subentities and constraints, with every kind of link.
-private func flatModel() throws -> ManagedObjectModel {
+func flatModel() throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [
         EntityDescription(
             "Album", attributes: [AttributeDescription("title", .string)],
@@ -236,7 +236,12 @@ struct DocumentLoaderTests {
         _ = try loader.finish()
         let text = try bench.text().replacingOccurrences(of: "Track 7 ", with: "Track 8 ")
         try bench.write(text.utf8)
-        let error = #expect(throws: StoreError.self) { _ = try store.snapshot() }
+        let snapshot = try store.snapshot()
+        let read = #expect(throws: StoreError.self) { _ = try snapshot.computeTally() }
+        #expect(read?.message.contains("checksum") ?? false)
+        snapshot.close()
+        // What needs all of it in memory refuses it as well.
+        let error = #expect(throws: StoreError.self) { _ = try store.metadata() }
         #expect(error?.code == .verificationFailed)
         #expect(error?.message.contains("checksum") ?? false)
         try store.close()

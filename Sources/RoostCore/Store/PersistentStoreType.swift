@@ -140,6 +140,11 @@ public struct StoreOptions: Sendable {
     /// Makes bulk loading about twice as fast. The caller publishes the store with
     /// ``PersistentStoreType/replace(_:with:overwriting:)`` or destroys it.
     public var isUnpublished: Bool
+    /// Whether all of the store is going to be read once, list by list, as a conversion does, and nothing else.
+    ///
+    /// Only a hint, and only for a store that is opened read-only: a type that reads its whole file when it opens it may read it while it is
+    /// asked for instead. What is wrong with the file can then show when it is read.
+    public var isReadOnce: Bool
     /// Options of the store's type, by name; unknown ones are refused with code `invalidRequest`.
     public var typeOptions: [String: String]
 
@@ -147,7 +152,7 @@ public struct StoreOptions: Sendable {
     public init(
         isReadOnly: Bool = false, model: ManagedObjectModel? = nil, timeoutSeconds: Double = 10,
         storeUUID: StoreUUID? = nil, userMetadata: [String: MetadataValue] = [:], isUnpublished: Bool = false,
-        typeOptions: [String: String] = [:]
+        isReadOnce: Bool = false, typeOptions: [String: String] = [:]
     ) {
         self.isReadOnly = isReadOnly
         self.model = model
@@ -155,6 +160,7 @@ public struct StoreOptions: Sendable {
         self.storeUUID = storeUUID
         self.userMetadata = userMetadata
         self.isUnpublished = isUnpublished
+        self.isReadOnce = isReadOnce
         self.typeOptions = typeOptions
     }
 }

@@ -3,7 +3,7 @@ internal import RoostFiles
 internal import RoostText
 
 /// A document that is open for reading: the same file whatever gets its name meanwhile.
-final class DocumentFile {
+final class DocumentFile: Sendable {
     let path: String
     /// The file when it was opened.
     let identity: FileIdentity

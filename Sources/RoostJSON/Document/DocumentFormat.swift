@@ -10,7 +10,7 @@ enum DocumentFormat {
     /// The members of a document, in the order in which they are written.
     enum Member: Int, CaseIterable {
         case format, formatVersion, storeUUID, generation, foldedJournal, model, metadata, records, links, lastKeys,
-            checksum
+            tally, checksum
 
         var key: String { String(describing: self) }
     }

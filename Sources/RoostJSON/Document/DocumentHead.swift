@@ -62,6 +62,7 @@ struct DocumentHead: Sendable {
         case .lastKeys: try readLastKeys(&text)
         case .model: model = try readModel(&text)
         case .metadata: userMetadata = try readMetadata(&text)
+        case .tally: try text.skipValue()
         case .records, .links, .checksum: break
         }
     }
@@ -134,6 +135,16 @@ struct DocumentHead: Sendable {
         guard let storeUUID else { throw text.error("the document has no 'storeUUID'") }
         guard let model else { throw text.error("the document has no 'model'; it must come before the records") }
         return (storeUUID, model)
+    }
+
+    /// The store's metadata; nil where something is missing.
+    ///
+    /// The format's version is the one that the store has in memory.
+    func metadata() -> StoreMetadata? {
+        guard let storeUUID, let model else { return nil }
+        return StoreMetadata(
+            type: JSONStoreType().name, formatVersion: 1, storeUUID: storeUUID, model: model, userMetadata: userMetadata
+        )
     }
 
     /// The last keys by entity of the model.

@@ -168,7 +168,7 @@ final class DocumentLoader: BulkLoader {
         state = .passing(other)
         if case .writing(let document, var text) = before {
             defer { document.discard() }
-            _ = try text.finish(lastKeys: [:])
+            _ = try text.finish(DocumentTail(tally, lastKeys: [:]))
             _ = try document.output.finish()
             try DocumentReader.read(try DocumentFile(at: document.path), url: store.url, into: other)
         }
@@ -182,7 +182,7 @@ final class DocumentLoader: BulkLoader {
             switch state {
             case .writing(let document, var text):
                 tally.generation &+= 1
-                let version = try text.finish(lastKeys: lastKeys)
+                let version = try text.finish(DocumentTail(tally, lastKeys: lastKeys))
                 let draft = try document.finish(version, tally: tally, foldedJournal: nil)
                 state = .over
                 try storage.publishLoaded(draft)

@@ -108,12 +108,18 @@ struct DocumentReader: ~Copyable {
         }
         try finish(loading)
         try store.setGeneration(head.generation, lastKeys: try head.lastKeys(loading.model, name: file.path))
+        let metadata = try store.metadata()
+        if isChecked, let tail = try DocumentTail(file, metadata.model, generation: head.generation) {
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            guard try snapshot.recordedTally() == tail.tally else { throw DocumentTail.mismatch(file) }
+        }
         // A program writes only references that its store holds; a person may have mistyped one.
         if !isChecked, let dangling = try store.firstDanglingReference() {
             throw try DocumentPlaces(file, loading.model).error(dangling)
         }
         return LoadedDocument(
-            storage: storage, metadata: try store.metadata(), version: version, generation: head.generation,
+            storage: storage, metadata: metadata, version: version, generation: head.generation,
             foldedJournal: head.foldedJournal)
     }
 

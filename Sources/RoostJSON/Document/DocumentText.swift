@@ -99,22 +99,13 @@ struct DocumentText {
 
     /// Writes what stands behind the links.
     ///
-    /// - Parameter lastKeys: The highest key used or reserved in each hierarchy, by the number of its root.
+    /// - Parameter tail: What is known at the end.
     /// - Returns: What a journal calls this document.
-    mutating func finish(lastKeys: [Int: Int64]) throws(StoreError) -> DocumentVersion {
+    /// - Throws: What writing the file reports.
+    mutating func finish(_ tail: DocumentTail) throws(StoreError) -> DocumentVersion {
         endRecords()
         append(relationship == nil ? "},\n" : "\n]},\n")
-        key(.lastKeys)
-        append("{")
-        var isFirst = true
-        for root in model.roots {
-            guard let last = lastKeys[root], last > 0 else { continue }
-            append(isFirst ? "" : ", ")
-            isFirst = false
-            string(model.entities[root].name.text)
-            append(": \(last)")
-        }
-        append("}")
+        tail.append(to: &output.text, model)
         // On a line of its own that begins with the comma: without the line the document is as valid as before.
         append("\n, ")
         let version = try output.version()

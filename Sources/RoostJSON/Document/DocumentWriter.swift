@@ -50,7 +50,7 @@ struct DocumentWriter {
         }
         var lastKeys: [Int: Int64] = [:]
         for root in model.roots { lastKeys[root] = try snapshot.lastKey(of: model.entities[root].name) }
-        return try text.finish(lastKeys: lastKeys)
+        return try text.finish(DocumentTail(tally, lastKeys: lastKeys))
     }
 }
 

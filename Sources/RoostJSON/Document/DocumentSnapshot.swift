@@ -1,0 +1,179 @@
+internal import RoostCore
+
+/// A view of a document that is not in memory: whole lists are read straight from the file, in constant memory.
+///
+/// Everything else asks for the document in memory. For whoever reads all of a store once, as conversions and their verification do.
+final class DocumentSnapshot: StoreSnapshot {
+    let model: ManagedObjectModel
+    private let file: DocumentFile
+    private let head: DocumentHead
+    private let tail: DocumentTail
+    /// A stream that nobody reads from just now, to go on with.
+    private var stream: DocumentStream?
+    private let requireOpenStore: () throws(StoreError) -> Void
+    private let makeWhole: () throws(StoreError) -> any StoreSnapshot
+    private var whole: (any StoreSnapshot)?
+    private var isClosed = false
+
+    /// A view of a document.
+    ///
+    /// - Parameters:
+    ///   - file: The document.
+    ///   - stream: A stream of the document that nothing was read from.
+    ///   - requireOpen: Throws when the store was closed.
+    ///   - whole: Makes a view of the same contents in memory.
+    init(
+        _ file: DocumentFile, _ stream: DocumentStream, requireOpen: @escaping () throws(StoreError) -> Void,
+        whole: @escaping () throws(StoreError) -> any StoreSnapshot
+    ) {
+        self.file = file
+        self.stream = stream
+        tail = stream.tail
+        model = stream.model
+        head = stream.head
+        requireOpenStore = requireOpen
+        makeWhole = whole
+    }
+
+    func requireOpen() throws(StoreError) {
+        try requireOpenStore()
+        if isClosed { throw StoreError(.closed, "The snapshot was closed.") }
+    }
+
+    private func inMemory() throws(StoreError) -> any StoreSnapshot {
+        try requireOpen()
+        if let whole { return whole }
+        let made = try makeWhole()
+        whole = made
+        return made
+    }
+
+    // MARK: Lists
+
+    /// A stream that stands before a list.
+    func takeStream(before list: DocumentStream.List) throws(StoreError) -> DocumentStream {
+        if let taken = stream, taken.isBefore(list) {
+            stream = nil
+            return taken
+        }
+        guard let anew = try DocumentStream(file) else {
+            throw StoreError(.corrupted, "'\(file.path)' was changed while it was read.")
+        }
+        return anew
+    }
+
+    /// Gives a stream back whose list was read to its end.
+    func giveBack(_ stream: DocumentStream) { self.stream = stream }
+
+    func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
+        guard id == nil else { return try inMemory().records(of: entity, after: id) }
+        try requireOpen()
+        let number = try model.requireEntity(entity).number
+        return DocumentRecordCursor(self, number, isEmpty: tail.tally.entities[number].count == 0)
+    }
+
+    func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
+        let found = model.linkRelationships.first { $0.name == relationship }
+        guard link == nil, let found else { return try inMemory().links(of: relationship, after: link) }
+        try requireOpen()
+        return DocumentLinkCursor(self, found.number, isEmpty: tail.tally.relationships[found.number].count == 0)
+    }
+
+    // MARK: What is known without reading
+
+    func recordedTally() throws(StoreError) -> StoreTally? {
+        try requireOpen()
+        return tail.tally
+    }
+
+    func userMetadata() throws(StoreError) -> [String: MetadataValue] {
+        try requireOpen()
+        return head.userMetadata
+    }
+
+    func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
+        try requireOpen()
+        return tail.lastKeys[try model.requireEntity(entity).root] ?? 0
+    }
+
+    // MARK: What is read in memory
+
+    func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor { try inMemory().records(with: ids) }
+    func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
+        try inMemory().links(of: relationship, from: id)
+    }
+    func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor { try inMemory().fetch(request) }
+    func count(_ request: FetchRequest) throws(StoreError) -> Int { try inMemory().count(request) }
+
+    func close() {
+        isClosed = true
+        stream = nil
+        whole?.close()
+        whole = nil
+    }
+}
+
+/// A pass over the list of an entity's records.
+private final class DocumentRecordCursor: RecordCursor {
+    private let snapshot: DocumentSnapshot
+    private let entity: Int
+    private var stream: DocumentStream?
+    private var isOver: Bool
+
+    init(_ snapshot: DocumentSnapshot, _ entity: Int, isEmpty: Bool) {
+        self.snapshot = snapshot
+        self.entity = entity
+        isOver = isEmpty
+    }
+
+    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        try snapshot.requireOpen()
+        guard !isOver else { return false }
+        isOver = true
+        let list = DocumentStream.List.records(entity: entity)
+        let reading = if let stream { stream } else { try snapshot.takeStream(before: list) }
+        stream = nil
+        try reading.enter(list)
+        _ = try reading.read(into: &batch)
+        // The last batch brings the stream to the next list.
+        if reading.next == list {
+            (stream, isOver) = (reading, false)
+        } else {
+            snapshot.giveBack(reading)
+        }
+        return !batch.isEmpty
+    }
+}
+
+/// A pass over the list of a relationship's links.
+private final class DocumentLinkCursor: LinkCursor {
+    private let snapshot: DocumentSnapshot
+    private let relationship: Int
+    private var stream: DocumentStream?
+    private var isOver: Bool
+
+    init(_ snapshot: DocumentSnapshot, _ relationship: Int, isEmpty: Bool) {
+        self.snapshot = snapshot
+        self.relationship = relationship
+        isOver = isEmpty
+    }
+
+    func next(into batch: inout LinkBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        try snapshot.requireOpen()
+        guard !isOver else { return false }
+        isOver = true
+        let list = DocumentStream.List.links(relationship: relationship)
+        let reading = if let stream { stream } else { try snapshot.takeStream(before: list) }
+        stream = nil
+        try reading.enter(list)
+        _ = try reading.read(into: &batch)
+        if reading.next == list {
+            (stream, isOver) = (reading, false)
+        } else {
+            snapshot.giveBack(reading)
+        }
+        return !batch.links.isEmpty
+    }
+}

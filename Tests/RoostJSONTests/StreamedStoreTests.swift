@@ -1,0 +1,158 @@
+import Foundation
+import RoostCore
+import RoostText
+import Testing
+
+@testable import RoostJSON
+
+@Suite("JSON stores that are read once")
+struct StreamedStoreTests {
+    private let bench: Bench
+
+    init() throws { bench = try Bench() }
+
+    /// Makes a store with two entities that have records, one that has none, and two kinds of links.
+    private func fill(_ model: ManagedObjectModel? = nil) throws {
+        let store = try bench.type.create(
+            bench.url(), model: try model ?? flatModel(),
+            options: StoreOptions(userMetadata: ["place": .string("shelf")]))
+        try store.change { changes in
+            for key in Int64(1)...2500 {
+                try changes.insert(
+                    ObjectID("Track", key),
+                    values: ["title": .string("Track \(key)"), "length": .double(Double(key) / 3)])
+            }
+            for key in Int64(1)...9 { try changes.insert(ObjectID("Album", key), values: ["title": "Blue"]) }
+            for key in Int64(2)...9 {
+                try changes.add(Link(1, key), to: RelationshipName("Album", "similar"))
+                try changes.add(Link(key, key), to: RelationshipName("Album", "similar"))
+            }
+        }
+        _ = try store.reserveKeys(3, for: "Genre")
+        try store.close()
+    }
+
+    private func openOnce() throws -> any PersistentStore {
+        try bench.type.open(bench.url(), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0, isReadOnce: true))
+    }
+
+    private func records(_ snapshot: any StoreSnapshot, _ entity: EntityName) throws -> [Record] {
+        let cursor = try snapshot.records(of: entity, after: nil)
+        var (all, batch): ([Record], _) = ([], RecordBatch(model: snapshot.model))
+        while try cursor.next(into: &batch) { all += (0..<batch.count).map { batch.record(at: $0) } }
+        #expect(try !cursor.next(into: &batch) && batch.isEmpty)
+        return all
+    }
+
+    private func links(_ snapshot: any StoreSnapshot, _ entity: EntityName, _ name: String) throws -> [Link] {
+        let relationship = try snapshot.model.requireRelationship(RelationshipName(entity, name))
+        let cursor = try snapshot.links(of: relationship.name, after: nil)
+        var (all, batch): ([Link], _) = ([], LinkBatch(relationship: relationship.number))
+        while try cursor.next(into: &batch) { all += batch.links }
+        return all
+    }
+
+    @Test("everything is what the same store gives in memory, in any order and again")
+    func sameContents() throws {
+        try fill()
+        let (once, plain) = (try openOnce(), try bench.open(readOnly: true))
+        #expect(once is StreamedJSONStore)
+        #expect(try once.metadata() == plain.metadata())
+        #expect(try once.byteCount() == plain.byteCount())
+        let (left, right) = (try once.snapshot(), try plain.snapshot())
+        #expect(try left.recordedTally() == right.recordedTally())
+        #expect(try left.userMetadata() == right.userMetadata())
+        for entity in ["Album", "Genre", "Track", "Album", "Track"] as [EntityName] {
+            #expect(try records(left, entity) == records(right, entity))
+            #expect(try left.lastKey(of: entity) == right.lastKey(of: entity))
+        }
+        #expect(try records(left, "Track").count == 2500)
+        for name in ["similar", "genres", "similar"] {
+            #expect(try links(left, "Album", name) == links(right, "Album", name))
+        }
+        #expect(try left.computeTally() == right.computeTally())
+        // Two passes side by side.
+        let (first, second) = (try left.records(of: "Album", after: nil), try left.records(of: "Track", after: nil))
+        var batch = RecordBatch(model: left.model)
+        #expect(try second.next(into: &batch) && batch.key(at: 0) == 1)
+        #expect(try first.next(into: &batch) && batch.count == 9)
+        #expect(try second.next(into: &batch) && batch.key(at: 0) == 1025)
+        // What needs the store in memory.
+        #expect(try left.count(FetchRequest("Track")) == 2500)
+        #expect(throws: StoreError.self) { try left.records(of: "Nothing", after: nil) }
+        #expect(throws: StoreError.self) { try once.commit(ChangeSet(model: once.model)) }
+        try once.close()
+        let closed = #expect(throws: StoreError.self) { _ = try left.records(of: "Album", after: nil) }
+        #expect(closed?.code == .closed)
+        try plain.close()
+    }
+
+    @Test("a journal, a missing checksum, or subentities bring the store into memory")
+    func inMemory() throws {
+        try fill()
+        let writer = try bench.open()
+        try writer.change { try $0.insert(ObjectID("Genre", 50), values: [:]) }
+        let reader = try openOnce()
+        #expect(!(reader is StreamedJSONStore))
+        #expect(try records(reader.snapshot(), "Genre").count == 1)
+        try reader.close()
+        try writer.close()
+        #expect(try openOnce() is StreamedJSONStore)
+        try bench.edit("store", "Track 7\"", "Track 77\"")
+        #expect(try !(openOnce() is StreamedJSONStore))
+        try FileManager.default.removeItem(atPath: bench.path())
+        try bench.create().close()
+        #expect(try !(openOnce() is StreamedJSONStore))
+    }
+
+    @Test("no changed byte goes unnoticed by whoever reads all lists")
+    func damage() throws {
+        let store = try bench.type.create(bench.url(), model: try flatModel(), options: StoreOptions())
+        try store.change { changes in
+            for key in Int64(1)...5 { try changes.insert(ObjectID("Album", key), values: ["title": "Blue"]) }
+            try changes.add(Link(1, 2), to: RelationshipName("Album", "similar"))
+        }
+        try store.close()
+        let bytes = try bench.bytes()
+        for place in bytes.indices {
+            var damaged = bytes
+            damaged[place] ^= 1
+            try bench.write(damaged)
+            #expect(throws: StoreError.self, "byte \(place)") {
+                let store = try openOnce()
+                defer { try? store.close() }
+                _ = try store.snapshot().computeTally()
+            }
+        }
+    }
+
+    /// Changes the text and gives it the checksum that belongs to it.
+    private func rewrite(_ old: String, _ new: String) throws {
+        try bench.edit("store", old, new)
+        var text = try bench.text()
+        text = String(text.dropLast(3)) + "\n, "
+        var checksum = TextChecksum()
+        checksum.add(Array(text.utf8))
+        try bench.write((text + "\"checksum\": \"\(checksum.text)\"\n}\n").utf8)
+    }
+
+    @Test(
+        "lists and records that are not in order, or not those that the tally counts, are refused",
+        arguments: [
+            ("{\"id\": 5, ", "{\"id\": 3, "), ("\"Album\": [\n", "\"Track\": [\n"), ("\"Album\": [5", "\"Album\": [6"),
+            ("\"title\": \"Blue\"", "\"title\": \"Red\""), ("[1, 2]", "[1, 3]"), ("[1, 2]", "[2, 1]"),
+        ])
+    func wrongContents(old: String, new: String) throws {
+        let store = try bench.type.create(bench.url(), model: try flatModel(), options: StoreOptions())
+        try store.change { changes in
+            for key in Int64(1)...5 { try changes.insert(ObjectID("Album", key), values: ["title": "Blue"]) }
+            try changes.add(Link(1, 2), to: RelationshipName("Album", "similar"))
+        }
+        try store.close()
+        try rewrite("\"generation\": 1", "\"generation\": 2")
+        #expect(try openOnce().snapshot().computeTally().digest.objectCount == 5)
+        try rewrite(old, new)
+        let error = #expect(throws: StoreError.self) { _ = try openOnce().snapshot().computeTally() }
+        #expect(error?.code == .corrupted)
+    }
+}
