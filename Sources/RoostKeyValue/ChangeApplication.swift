@@ -19,14 +19,13 @@ struct ChangeApplication {
     /// The unique values among them.
     private var claims = UniqueClaims()
     /// Memory that is used again for each record.
-    private var scratch: RecordBatch
+    private var scratch: [UInt8] = []
 
     init(_ change: PreparedChange, _ writer: any KeyValueWriter) throws(StoreError) {
         self.change = change
         self.plan = change.plan
         self.model = change.model
         self.writer = writer
-        scratch = RecordBatch(model: change.model)
         tally = try MetaSpace.readTally(change.model, writer)
     }
 
@@ -171,11 +170,9 @@ struct ChangeApplication {
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try ShortKey(record: place.key, root: place.root).withBytes { (key) throws(StoreError) in
-            if record.version == version { return try body(key, record.bytes) }
-            scratch.removeAll()
-            scratch.append(record)
-            scratch.setVersionOfLast(version)
-            return try scratch.withRecord(at: 0) { (record) throws(StoreError) in try body(key, record.bytes) }
+            try record.withBytes(version: version, scratch: &scratch) { (bytes) throws(StoreError) in
+                try body(key, bytes)
+            }
         }
     }
 

@@ -38,7 +38,7 @@ extension KeyValueStore {
         }
         if let taken { return taken }
         var block = try setAside(wanted, atBest: max(wanted, size), root: root, entity)
-        block.size = min(size * 2, KeyBlock.largestSize)
+        block.size = min(size * 4, KeyBlock.largestSize)
         return state.withLock { [block] state in
             var block = block
             // What another thread set aside meanwhile is kept if it is larger; the rest becomes a gap. A block that goes on

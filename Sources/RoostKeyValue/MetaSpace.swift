@@ -92,12 +92,18 @@ enum MetaSpace {
     }
 
     static func writeTally(_ value: StoreTally, _ writer: any KeyValueWriter) throws(StoreError) {
-        var words = [value.generation, UInt64(value.entities.count), UInt64(value.relationships.count)]
-        for tally in value.entities + value.relationships {
-            words.append(UInt64(bitPattern: Int64(tally.count)))
-            words.append(tally.sum)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(8 * (3 + 2 * (value.entities.count + value.relationships.count)))
+        for word in [value.generation, UInt64(value.entities.count), UInt64(value.relationships.count)] {
+            bytes.append(littleEndian: word)
         }
-        try write(words.flatMap(\.littleEndianBytes), tally, writer)
+        for tallies in [value.entities, value.relationships] {
+            for tally in tallies {
+                bytes.append(littleEndian: UInt64(bitPattern: Int64(tally.count)))
+                bytes.append(littleEndian: tally.sum)
+            }
+        }
+        try write(bytes, tally, writer)
     }
 
     // MARK: Whole metadata
@@ -171,7 +177,6 @@ enum MetaSpace {
 extension [UInt8] {
     /// The little-endian number of eight bytes at `offset`; nil if the bytes end before it does.
     func littleEndian64(at offset: Int) -> UInt64? {
-        guard offset >= 0, count >= 8, offset <= count - 8 else { return nil }
-        return self[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        span.bytes.withUnsafeBytes { $0.littleEndian64(at: offset) }
     }
 }

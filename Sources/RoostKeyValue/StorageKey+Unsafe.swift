@@ -287,3 +287,10 @@ extension UInt64 {
     /// The number's bytes, least significant first.
     var littleEndianBytes: [UInt8] { withUnsafeBytes(of: littleEndian) { Array($0) } }
 }
+
+extension [UInt8] {
+    /// Adds the number's bytes, least significant first.
+    mutating func append(littleEndian word: UInt64) {
+        Swift.withUnsafeBytes(of: word.littleEndian) { append(contentsOf: $0) }
+    }
+}

@@ -25,6 +25,8 @@ struct StorePlan: Sendable {
         let references: [Reference]
         let constraints: [Values]
         let indexes: [Values]
+        /// Compares all fields that entries are made of.
+        let entryFields: RecordAgreement
         /// The owning link relationships whose source, or target, objects of this entity can be.
         let linksAsSource: [Int]
         let linksAsTarget: [Int]
@@ -77,8 +79,11 @@ struct StorePlan: Sendable {
             return Values(number: index.number, fields: fields, isAscending: elements.map(\.isAscending))
         }
         let owners = model.linkRelationships
+        let entryFields =
+            references.map(\.field) + references.compactMap(\.place) + (constraints + indexes).flatMap(\.fields)
         return Entity(
             root: entity.root, references: references, constraints: constraints, indexes: indexes,
+            entryFields: RecordAgreement(entryFields, layout),
             linksAsSource: owners.filter { model.entities[$0.source].includes(entity.number) }.map(\.number),
             linksAsTarget: owners.filter { model.entities[$0.destination].includes(entity.number) }.map(\.number))
     }
@@ -118,19 +123,7 @@ enum RecordEntries {
     /// False does not mean that they differ.
     static func agree(_ left: RecordReader, _ right: RecordReader, _ plan: StorePlan) -> Bool {
         guard left.entityNumber == right.entityNumber else { return false }
-        let entity = plan.entities[left.entityNumber]
-        for reference in entity.references {
-            guard left.agrees(with: right, in: reference.field),
-                reference.place.map({ left.agrees(with: right, in: $0) }) ?? true
-            else { return false }
-        }
-        for values in entity.constraints {
-            for field in values.fields where !left.agrees(with: right, in: field) { return false }
-        }
-        for values in entity.indexes {
-            for field in values.fields where !left.agrees(with: right, in: field) { return false }
-        }
-        return true
+        return plan.entities[left.entityNumber].entryFields.holds(left, right)
     }
 
     /// Calls `body` with the space and key of each entry of `record`; `values` and `key` are scratch memory.
@@ -165,12 +158,5 @@ enum RecordEntries {
     /// The value of an entry in `space` for an object: its key for a unique value, nothing in the other spaces.
     static func value(in space: KeySpace, object: Int64) -> [UInt8] {
         space == .unique ? UInt64(bitPattern: object).littleEndianBytes : []
-    }
-}
-
-extension RecordReader {
-    /// Whether two records of one entity hold the same bytes in a field.
-    fileprivate func agrees(with other: RecordReader, in field: RecordLayout.Field) -> Bool {
-        isNull(field) == other.isNull(field) && bytes(field).elementsEqual(other.bytes(field))
     }
 }
