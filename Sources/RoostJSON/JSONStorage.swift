@@ -85,6 +85,9 @@ final class JSONStorage: OrderedKeyValueStorage {
     /// 511 bytes, as LMDB's.
     var maximumKeyByteCount: Int { base.maximumKeyByteCount }
 
+    /// True: the text of the document and the frames of the journal have checksums of their own, compared when they are read.
+    var holdsCheckedMemory: Bool { base.holdsCheckedMemory }
+
     func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
         return try base.read()

@@ -49,7 +49,7 @@ extension KeyValueReader {
         try ShortKey(record: key, root: root).withBytes { (storageKey) throws(StoreError) in
             try withValue(of: storageKey, in: .records) { (value) throws(StoreError) in
                 guard let value else { return try body(nil) }
-                try body(try verifiedRecord(value, key: key, root: root, model: model))
+                try body(try RecordVerifier(model: model, root: root).record(value, key: key))
             }
         }
     }
@@ -71,27 +71,6 @@ extension KeyValueReader {
         while cursor.key.begins(with: prefix.bytes) {
             guard try body(cursor.key, cursor.value), try cursor.next() else { return }
         }
-    }
-}
-
-/// Checks structure, checksum and hierarchy of a record that was read from a storage.
-///
-/// - Throws: Code `corrupted`, always naming the object: by the hierarchy's root where its own entity cannot be told.
-func verifiedRecord(
-    _ bytes: UnsafeRawBufferPointer, key: Int64, root: Int, model: ManagedObjectModel
-) throws(StoreError) -> RecordReader {
-    do throws(StoreError) {
-        let record = try RecordReader(checking: bytes, key: key, model: model)
-        try record.verifyChecksum()
-        guard record.rootNumber == root else {
-            throw StoreError(
-                .corrupted,
-                "The record of \(model.entities[root].name)/p\(key) is damaged: its entity is of another hierarchy.")
-        }
-        return record
-    } catch {
-        let id = ObjectID(model.entities[root].name, key)
-        throw StoreError(error.code, error.message, damagedObject: error.damagedObject ?? id)
     }
 }
 

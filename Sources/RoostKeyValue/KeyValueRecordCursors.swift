@@ -47,43 +47,46 @@ final class EntityRecordCursor: RecordCursor, RecordVisitor {
 
     /// Calls `body` with each of the next records until it returns false; returns false at the end.
     private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
-        // Held here once, not for every record.
-        let (model, wanted, root) = (snapshot.model, wanted, entity.root)
-        var isBehindAll = false
-        func show(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-            var parts = KeyParts(key)
-            guard parts.number() == root else {
-                isBehindAll = true
+        do throws(StoreError) {
+            guard try moveOn() else {
+                position = .atEnd
                 return false
             }
-            guard let key = parts.key(), parts.isAtEnd else {
-                throw StoreError(
-                    .corrupted, "A record of '\(model.entities[root].name)' has a key of the wrong form.")
-            }
-            // Also a record that is not wanted is verified: damage might have made it so.
-            let record = try verifiedRecord(value, key: key, root: root, model: model)
-            return !(wanted?[record.entityNumber] ?? true) || body(record)
-        }
-        do throws(StoreError) {
-            var goesOn = true
-            switch position {
-            case .atEnd: return false
-            case .atShown: break
-            case .before(let key):
-                position = .atEnd
-                guard key < Int64.max, try cursor.seek(to: StorageKey(record: key + 1, root: root)) else {
+            position = .atShown
+            // Held here once, not for every record.
+            let (model, wanted, root) = (snapshot.model, wanted, entity.root)
+            let verifier = snapshot.verifier(root: root)
+            var isBehindAll = false
+            let goesOn = try cursor.visit { (storageKey, value) throws(StoreError) in
+                var parts = KeyParts(storageKey)
+                guard parts.number() == root else {
+                    isBehindAll = true
                     return false
                 }
-                position = .atShown
-                goesOn = try show(cursor.key, cursor.value)
+                guard let key = parts.key(), parts.isAtEnd else {
+                    throw StoreError(
+                        .corrupted, "A record of '\(model.entities[root].name)' has a key of the wrong form.")
+                }
+                // Also a record that is not wanted is verified: damage might have made it so.
+                let record = try verifier.record(value, key: key)
+                return !(wanted?[record.entityNumber] ?? true) || body(record)
             }
-            if goesOn, try !cursor.visit(show) { isBehindAll = true }
-            if isBehindAll { position = .atEnd }
-            return !isBehindAll
+            if isBehindAll || !goesOn { position = .atEnd }
+            return goesOn && !isBehindAll
         } catch {
             // Behind a damaged record it goes on.
             if error.damagedObject == nil { position = .atEnd }
             throw error
+        }
+    }
+
+    /// Moves the storage's cursor to the next record that was not shown; false if there is none.
+    private func moveOn() throws(StoreError) -> Bool {
+        switch position {
+        case .atEnd: false
+        case .atShown: try cursor.next()
+        case .before(.max): false
+        case .before(let key): try cursor.seek(to: StorageKey(record: key + 1, root: entity.root))
         }
     }
 }
@@ -119,7 +122,9 @@ final class SelectedRecordCursor: RecordCursor, RecordVisitor {
     /// Calls `body` with each of the next records until it returns false; returns false at the end.
     private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         // Held here once, not for every record.
-        let (ids, model, reader) = (ids, snapshot.model, snapshot.reader)
+        let (ids, reader) = (ids, snapshot.reader)
+        // Most IDs are of one entity.
+        var known: (entity: ManagedObjectModel.Entity, verifier: RecordVerifier)?
         var next = index
         defer { index = next }
         do throws(StoreError) {
@@ -127,10 +132,18 @@ final class SelectedRecordCursor: RecordCursor, RecordVisitor {
             while goesOn, next < ids.count {
                 let id = ids[next]
                 next += 1
-                let entity = try snapshot.entity(id.entity)
-                try reader.withRecord(id.key, root: entity.root, model: model) { (record) throws(StoreError) in
-                    if let record, record.entityNumber == entity.number || entity.includes(record.entityNumber) {
-                        goesOn = body(record)
+                if known?.entity.name != id.entity {
+                    let entity = try snapshot.entity(id.entity)
+                    known = (entity, snapshot.verifier(root: entity.root))
+                }
+                guard let (entity, verifier) = known else { break }
+                try ShortKey(record: id.key, root: entity.root).withBytes { (key) throws(StoreError) in
+                    try reader.withValue(of: key, in: .records) { (value) throws(StoreError) in
+                        guard let value else { return }
+                        let record = try verifier.record(value, key: id.key)
+                        if record.entityNumber == entity.number || entity.includes(record.entityNumber) {
+                            goesOn = body(record)
+                        }
                     }
                 }
             }

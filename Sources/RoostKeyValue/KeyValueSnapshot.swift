@@ -21,6 +21,11 @@ final class KeyValueSnapshot: StoreSnapshot {
 
     var plan: StorePlan { store.plan }
 
+    /// What checks the records of a hierarchy before they are shown; valid as long as the snapshot.
+    func verifier(root: Int) -> RecordVerifier {
+        RecordVerifier(model: model, root: root, comparesChecksums: !store.storage.holdsCheckedMemory)
+    }
+
     func close() {
         isClosed = true
         reader.close()

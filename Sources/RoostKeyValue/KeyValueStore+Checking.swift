@@ -68,7 +68,7 @@ final class StoreCheck {
             let (root, key) = (place.root, place.key)
             highestKeys[root] = key
             do throws(StoreError) {
-                let record = try verifiedRecord(cursor.value, key: key, root: root, model: model)
+                let record = try RecordVerifier(model: model, root: root).record(cursor.value, key: key)
                 tally.entities[record.entityNumber].add(record.computedContentHash)
                 try record.validate()
                 try RecordEntries.visit(record, plan, values: &values, key: &scratch) {

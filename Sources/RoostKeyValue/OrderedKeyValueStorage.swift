@@ -15,6 +15,11 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// one with longer keys.
     var maximumKeyByteCount: Int { get }
 
+    /// Whether what is read is always memory of this process that was checked on its way into it; false unless implemented.
+    ///
+    /// The engine then compares the checksums of records when it examines the store, and not each time one is read.
+    var holdsCheckedMemory: Bool { get }
+
     /// A consistent view of all spaces as the latest commit left them, whoever made that commit.
     ///
     /// Never waits for a writer, and no later commit shows in it. Any number of views may be open at once.
@@ -57,6 +62,9 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
 }
 
 extension OrderedKeyValueStorage {
+    /// False: bytes come from a medium that can change them.
+    public var holdsCheckedMemory: Bool { false }
+
     /// Runs `body` once, in a long write of its own.
     public func write<Result: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
@@ -141,10 +149,10 @@ public protocol KeyValueCursor: AnyObject {
     ///
     /// Returns false at the end and ever after.
     func next() throws(StoreError) -> Bool
-    /// Moves on entry by entry, as ``next()`` does, and shows each to `body` until that returns false.
+    /// Shows the entry at the position and those behind it to `body`, one after the other, until that returns false.
     ///
-    /// Afterwards, and when `body` throws, the cursor stands at the entry that was shown last. Most reading is done by this, so a
-    /// storage that can do it in a loop of its own should; without one, ``next()`` is called for each entry.
+    /// Afterwards, and when `body` throws, the cursor stands at the entry that was shown last; at the end nothing is shown. Most reading
+    /// is done by this, so a storage that can do it in a loop of its own should; without one, ``next()`` is called for each entry.
     /// - Parameter body: Takes key and value; uses neither the cursor nor what ends its view, and writes nothing.
     /// - Returns: False at the end; true when `body` returned false.
     func visit(
@@ -161,8 +169,10 @@ extension KeyValueCursor {
     public func visit(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
-        while try next() {
+        // Keys are never empty.
+        while !key.isEmpty {
             guard try body(key, value) else { return true }
+            guard try next() else { return false }
         }
         return false
     }

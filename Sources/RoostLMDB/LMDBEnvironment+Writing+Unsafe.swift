@@ -123,6 +123,12 @@ extension LMDBEnvironment {
     ///
     /// Returns false, with nothing written, when the map is full.
     func commit(_ writer: LMDBWriter) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            try writer.finish()
+        } catch {
+            writer.abort()
+            guard writer.isMapFull else { throw error }
+        }
         guard !writer.isMapFull, let pointer = writer.transaction.end() else {
             writer.abort()
             return false

@@ -62,7 +62,9 @@ public final class LMDBStorage: OrderedKeyValueStorage {
     }
 
     /// The longest key LMDB takes as it is built everywhere.
-    public var maximumKeyByteCount: Int { 511 }
+    public var maximumKeyByteCount: Int { Self.longestKeyByteCount }
+
+    static let longestKeyByteCount = 511
 
     /// A snapshot: O(1), and without waiting for writers.
     ///

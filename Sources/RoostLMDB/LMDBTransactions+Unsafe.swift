@@ -63,6 +63,9 @@ final class LMDBTransaction {
         return cursor
     }
 
+    /// How many cursors are open.
+    var cursorCount: Int { cursors.count }
+
     func closeCursor(_ cursor: OpaquePointer) {
         if cursors.remove(cursor) != nil { mdb_cursor_close(cursor) }
     }
@@ -120,7 +123,8 @@ final class LMDBCursor: KeyValueCursor {
     func visit(
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
-        guard try next() else { return false }
+        _ = try transaction.requireOpen()
+        guard !key.isEmpty else { return false }
         var (keyValue, dataValue) = (MDB_val(key), MDB_val(value))
         // The position is noted once, at the end, and not for every entry.
         defer {
@@ -203,112 +207,5 @@ final class LMDBReader: KeyValueReader {
         guard let lease else { return }
         if let pointer = transaction.end() { lease.environment.endRead(pointer) }
         self.lease = nil
-    }
-}
-
-/// A write transaction, which belongs to the thread that began it.
-///
-/// It has one cursor for each space it writes: what comes in the order of the keys is mostly on the page that the cursor stands on, and
-/// then needs no search from the root.
-final class LMDBWriter: KeyValueWriter {
-    /// The cursor of a space.
-    private struct Place {
-        // SAFETY: valid until the transaction closes its cursors in `end()`, after which `requireOpen` throws before it is used.
-        let cursor: OpaquePointer
-        /// Whether it stands at the end, where LMDB lets it stay from one append to the next.
-        let isAppending: Bool
-    }
-
-    let transaction: LMDBTransaction
-    /// Whether LMDB ran out of map; the transaction can then only be aborted.
-    private(set) var isMapFull = false
-    private var places: [Place?] = KeySpace.allCases.map { _ in nil }
-
-    init(_ transaction: LMDBTransaction) { self.transaction = transaction }
-
-    /// The cursor of a space.
-    ///
-    /// One that was used for appending is used for nothing else, and the other way round: LMDB takes a cursor that once stood at the
-    /// end for one that still does.
-    private func cursor(_ space: KeySpace, isAppending: Bool = false) throws(StoreError) -> OpaquePointer {
-        _ = try transaction.requireOpen()
-        if let place = places[space.position] {
-            if place.isAppending == isAppending { return place.cursor }
-            places[space.position] = nil
-            transaction.closeCursor(place.cursor)
-        }
-        let cursor = try transaction.openCursor(space)
-        places[space.position] = Place(cursor: cursor, isAppending: isAppending)
-        return cursor
-    }
-
-    func withValue(
-        of key: UnsafeRawBufferPointer, in space: KeySpace,
-        _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
-    ) throws(StoreError) {
-        var (keyValue, value) = (MDB_val(key), MDB_val())
-        let code = mdb_cursor_get(try cursor(space), &keyValue, &value, MDB_SET)
-        switch code {
-        case MDB_SUCCESS: try body(UnsafeRawBufferPointer(value))
-        case MDB_NOTFOUND: try body(nil)
-        default: throw StoreError.lmdb(code, "cannot be read", path: transaction.path)
-        }
-    }
-
-    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor { try LMDBCursor(transaction, space) }
-
-    func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
-        let code = put(key, value, flags: 0, try cursor(space))
-        guard code == MDB_SUCCESS else { throw failure(code) }
-    }
-
-    func insert(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
-    ) throws(StoreError) -> Bool {
-        let code = put(key, value, flags: UInt32(MDB_NOOVERWRITE), try cursor(space))
-        switch code {
-        case MDB_SUCCESS: return true
-        case MDB_KEYEXIST: return false
-        default: throw failure(code)
-        }
-    }
-
-    func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
-        let code = put(key, value, flags: UInt32(MDB_APPEND), try cursor(space, isAppending: true))
-        guard code == MDB_SUCCESS else { throw failure(code) }
-    }
-
-    private func put(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, flags: UInt32, _ cursor: OpaquePointer
-    ) -> Int32 {
-        var (keyValue, dataValue) = (MDB_val(key), MDB_val(value))
-        return mdb_cursor_put(cursor, &keyValue, &dataValue, flags)
-    }
-
-    func delete(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> Bool {
-        let cursor = try cursor(space)
-        var (keyValue, value) = (MDB_val(key), MDB_val())
-        var code = mdb_cursor_get(cursor, &keyValue, &value, MDB_SET)
-        if code == MDB_SUCCESS { code = mdb_cursor_del(cursor, 0) }
-        switch code {
-        case MDB_SUCCESS: return true
-        case MDB_NOTFOUND: return false
-        default: throw failure(code)
-        }
-    }
-
-    private func failure(_ code: Int32) -> StoreError {
-        if code == MDB_MAP_FULL { isMapFull = true }
-        return StoreError.lmdb(code, "cannot be written", path: transaction.path)
-    }
-
-    /// Does nothing: whoever began the transaction ends it.
-    func close() {}
-
-    /// Gives the transaction up.
-    ///
-    /// Calling it again does nothing.
-    func abort() {
-        if let pointer = transaction.end() { mdb_txn_abort(pointer) }
     }
 }

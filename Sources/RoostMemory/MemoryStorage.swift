@@ -76,6 +76,9 @@ public final class MemoryStorage: OrderedKeyValueStorage {
     /// 511 bytes.
     public var maximumKeyByteCount: Int { MemoryContents.maximumKeyByteCount }
 
+    /// True: pages are not changed after their transaction, and nobody else has them.
+    public var holdsCheckedMemory: Bool { true }
+
     /// A consistent view; O(1).
     public func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()

@@ -53,6 +53,7 @@ final class MemoryWriter: KeyValueWriter, TreeSource {
     func end() -> [Tree] {
         parkCursors()
         isOver = true
+        for index in trees.indices { trees[index].forgetPlaces() }
         return trees
     }
 
@@ -74,6 +75,13 @@ final class MemoryWriter: KeyValueWriter, TreeSource {
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
         try requireSizes(key, value)
         try change(space) { $0.put(key, value, transaction: transaction) }
+    }
+
+    func insert(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
+    ) throws(StoreError) -> Bool {
+        try requireSizes(key, value)
+        return try change(space) { $0.insert(key, value, transaction: transaction) }
     }
 
     func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {

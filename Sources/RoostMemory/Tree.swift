@@ -9,6 +9,8 @@ struct Tree: Sendable {
     private(set) var count = 0
     /// The last leaf, after something was appended to it and as long as nothing else happened.
     private var appendedLeaf: TreeNode?
+    /// The leaf that was changed last, as long as it is one of the tree: what comes in order is mostly there.
+    private var changedLeaf: TreeNode?
 
     init() { root = TreeNode(transaction: 0, isLeaf: true, capacity: 0) }
 
@@ -18,7 +20,7 @@ struct Tree: Sendable {
     func withValue(
         of key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let leaf = root.leaf(of: key)
+        let leaf = changedLeaf.flatMap { $0.spans(key) ? $0 : nil } ?? root.leaf(of: key)
         let (index, isFound) = leaf.position(of: key)
         try body(isFound ? leaf.entry(at: index).value : nil)
     }
@@ -45,7 +47,7 @@ struct Tree: Sendable {
             return true
         }
         guard isBehindAll(key) else { return false }
-        put(key, value, transaction: transaction)
+        putFromRoot(key, value, transaction)
         var node = root
         while !node.isLeaf, let last = node.children.last { node = last }
         appendedLeaf = node
@@ -54,7 +56,41 @@ struct Tree: Sendable {
 
     /// Sets the value of a key.
     mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, transaction: UInt64) {
+        if !putNearby(key, value, transaction) { putFromRoot(key, value, transaction) }
+    }
+
+    /// Adds an entry; false, and nothing is changed, if the key is there.
+    mutating func insert(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, transaction: UInt64
+    ) -> Bool {
+        if append(key, value, transaction: transaction) { return true }
+        guard !root.leaf(of: key).position(of: key).isFound else { return false }
+        put(key, value, transaction: transaction)
+        return true
+    }
+
+    /// Sets the value of a key in the leaf that was changed last; false, and nothing is changed, if it does not belong or fit there.
+    private mutating func putNearby(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ transaction: UInt64
+    ) -> Bool {
+        guard let leaf = changedLeaf, leaf.transaction == transaction, leaf.spans(key) else { return false }
+        let (index, isFound) = leaf.position(of: key)
+        // A value that is replaced gives its room back, which is not counted on.
+        guard leaf.hasRoom(for: key.count + value.count) else { return false }
+        if isFound {
+            leaf.replaceValue(at: index, value)
+        } else {
+            leaf.insert(key, value, at: index)
+            count += 1
+        }
         appendedLeaf = nil
+        return true
+    }
+
+    private mutating func putFromRoot(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ transaction: UInt64
+    ) {
+        (appendedLeaf, changedLeaf) = (nil, nil)
         root = own(root, transaction)
         guard let right = put(key, value, into: root, transaction, isLast: true) else { return }
         let top = TreeNode(transaction: transaction, isLeaf: false)
@@ -67,6 +103,16 @@ struct Tree: Sendable {
     /// Returns whether it was there.
     mutating func remove(_ key: UnsafeRawBufferPointer, transaction: UInt64) -> Bool {
         appendedLeaf = nil
+        if let leaf = changedLeaf, leaf.transaction == transaction, leaf.spans(key) {
+            let (index, isFound) = leaf.position(of: key)
+            guard isFound else { return false }
+            if leaf.canSpare(index) {
+                leaf.remove(at: index)
+                count -= 1
+                return true
+            }
+        }
+        changedLeaf = nil
         // Looked up first: a key that is not there should not copy pages.
         guard root.leaf(of: key).position(of: key).isFound else { return false }
         root = own(root, transaction)
@@ -76,6 +122,9 @@ struct Tree: Sendable {
         count -= 1
         return true
     }
+
+    /// Forgets where the last changes were; readers, who look anywhere, would only be held up by it.
+    mutating func forgetPlaces() { (appendedLeaf, changedLeaf) = (nil, nil) }
 
     /// The node itself if the transaction made it, else a copy.
     private func own(_ node: TreeNode, _ transaction: UInt64) -> TreeNode {
@@ -97,7 +146,9 @@ struct Tree: Sendable {
                 node.insert(key, value, at: index)
                 count += 1
             }
-            return split(node, transaction, isAppending: isLast && !isFound && index == node.count - 1)
+            let right = split(node, transaction, isAppending: isLast && !isFound && index == node.count - 1)
+            changedLeaf = right ?? node
+            return right
         }
         let index = node.childPosition(of: key)
         let child = own(node.children[index], transaction)
@@ -134,10 +185,11 @@ struct Tree: Sendable {
     }
 
     /// Removes a key that is there from below a node that the transaction owns.
-    private func remove(_ key: UnsafeRawBufferPointer, from node: TreeNode, _ transaction: UInt64) {
+    private mutating func remove(_ key: UnsafeRawBufferPointer, from node: TreeNode, _ transaction: UInt64) {
         if node.isLeaf {
             let (index, isFound) = node.position(of: key)
             if isFound { node.remove(at: index) }
+            changedLeaf = node
             return
         }
         let index = node.childPosition(of: key)
@@ -145,8 +197,10 @@ struct Tree: Sendable {
         node.setChild(child, at: index)
         remove(key, from: child, transaction)
         if child.count == 0 {
+            changedLeaf = nil
             node.remove(at: index)
         } else if child.isUnderfull, node.count > 1 {
+            changedLeaf = nil
             merge(node, at: index > 0 ? index - 1 : index, transaction)
         }
     }

@@ -67,22 +67,33 @@ final class TreeCursor: KeyValueCursor {
     func visit(
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
-        while try next() {
-            // The rest of the leaf is gone through without asking the source, and the position is noted only where it ends.
-            guard let leaf else { return false }
-            var position = index
-            defer {
-                index = position
-                (key, value) = leaf.entry(at: position)
-            }
-            while true {
-                let (key, value) = leaf.entry(at: position)
-                guard try body(key, value) else { return true }
-                guard position < leaf.count - 1 else { break }
-                position += 1
-            }
+        try source.requireOpen()
+        if let parkedKey {
+            _ = try parkedKey.span.bytes.withUnsafeBytes { (key) throws(StoreError) in try seek(to: key) }
+        }
+        while let leaf {
+            guard try show(leaf, body) else { return true }
+            _ = settle(leaf, leaf.count)
         }
         return false
+    }
+
+    /// Shows the entries of the cursor's leaf from its position on; returns false when `body` did.
+    private func show(
+        _ leaf: TreeNode, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        var position = index
+        // Noted once, and not for every entry.
+        defer {
+            index = position
+            (key, value) = leaf.entry(at: position)
+        }
+        while true {
+            let (key, value) = leaf.entry(at: position)
+            guard try body(key, value) else { return false }
+            guard position < leaf.count - 1 else { return true }
+            position += 1
+        }
     }
 
     /// Remembers the position by its key.

@@ -77,6 +77,8 @@ final class TreeNode: @unchecked Sendable {
     func hasRoom(for byteCount: Int) -> Bool {
         count > 0 && liveByteCount + byteCount + Self.entryOverhead <= Self.capacityBytes
     }
+    /// Whether a leaf is worth keeping as it is without the entry at `index`.
+    func canSpare(_ index: Int) -> Bool { count > 1 && liveByteCount - byteCount(at: index) >= Self.capacityBytes / 4 }
     /// Whether the page is worth merging with a neighbour.
     var isUnderfull: Bool { liveByteCount < Self.capacityBytes / 4 && children.count < Self.capacityChildren / 4 }
     /// The memory the page takes.
@@ -92,6 +94,7 @@ final class TreeNode: @unchecked Sendable {
     /// Key and value of an entry.
     ///
     /// Valid until the node changes or goes.
+    @inline(__always)
     func entry(at index: Int) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         precondition(index >= 0 && index < count, "no entry at this position")
         return entry(slot(index).pointee)
@@ -143,6 +146,11 @@ final class TreeNode: @unchecked Sendable {
         }
     }
 
+    /// Whether a key is that of the first or last entry, or between them, and so belongs to this page and to no other.
+    func spans(_ key: UnsafeRawBufferPointer) -> Bool {
+        count > 0 && Self.order(self.key(at: 0), key) <= 0 && Self.order(key, self.key(at: count - 1)) <= 0
+    }
+
     /// Compares bytes as unsigned numbers, a prefix before what it is a prefix of.
     static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let common = min(left.count, right.count)
@@ -153,10 +161,12 @@ final class TreeNode: @unchecked Sendable {
         return left.count - right.count
     }
 
+    @inline(__always)
     private func slot(_ index: Int) -> UnsafeMutablePointer<Slot> {
         (memory + (capacity - (index + 1) * MemoryLayout<Slot>.stride)).assumingMemoryBound(to: Slot.self)
     }
 
+    @inline(__always)
     private func entry(_ slot: Slot) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         let start = memory + Int(slot.offset)
         let keyCount = Int(start.loadUnaligned(as: UInt16.self))

@@ -129,6 +129,100 @@ struct RecordFilterTests {
         }
     }
 
+    @Test(
+        "a comparison means the same whichever side the field stands on",
+        arguments: AttributeType.allCases.filter { $0 != .undefined })
+    func mirrored(type: AttributeType) throws {
+        let mirrors: [FetchRequest.Comparison.Operator: FetchRequest.Comparison.Operator] = [
+            .equal: .equal, .notEqual: .notEqual, .lessThan: .greaterThan, .greaterThan: .lessThan,
+            .lessThanOrEqual: .greaterThanOrEqual, .greaterThanOrEqual: .lessThanOrEqual,
+        ]
+        let name = sampleName(of: type)
+        var things = RecordBatch(model: model)
+        for (index, value) in (limits(of: type) + [.null]).enumerated() {
+            try things.append(ObjectID("Thing", Int64(index + 1)), values: type == .composite ? [:] : [name: value])
+        }
+        func keys(_ comparison: FetchRequest.Comparison) throws -> [Int64] {
+            let request = FetchRequest("Thing", where: .comparison(comparison))
+            let fetch = try ScanningFetch(request, model: model, source: BatchCursor(things, step: 100))
+            var batch = RecordBatch(model: model)
+            _ = try fetch.next(into: &batch)
+            return (0..<batch.count).map { batch.key(at: $0) }
+        }
+        var comparisonCount = 0
+        for value in AttributeType.allCases.flatMap({ limits(of: $0) }) + [.null] {
+            for (comparison, mirror) in mirrors {
+                // What cannot be compared is refused either way.
+                let field = FetchRequest.Expression.keyPath([name])
+                let plain = try? keys(.init(.constant(value), mirror, field))
+                let fast = try? keys(.init(field, comparison, .constant(value)))
+                #expect(fast == plain, "\(name) \(comparison) \(value)")
+                if plain != nil { comparisonCount += 1 }
+            }
+        }
+        #expect(comparisonCount >= 2)
+    }
+
+    @Test("references compare with objects alike on both sides")
+    func mirroredReferences() throws {
+        var things = RecordBatch(model: model)
+        for key: Int64 in 1...3 {
+            try things.append(
+                ObjectID("Thing", key), values: key == 3 ? [:] : ["next": .objectID(ObjectID("Thing", key))])
+        }
+        for id in [ObjectID("Thing", 1), ObjectID("Tag", 1), ObjectID("Thing", 9)] {
+            for comparison in [FetchRequest.Comparison.Operator.equal, .notEqual] {
+                func keys(_ left: FetchRequest.Expression, _ right: FetchRequest.Expression) throws -> [Int64] {
+                    let request = FetchRequest("Thing", where: .comparison(.init(left, comparison, right)))
+                    let fetch = try ScanningFetch(request, model: model, source: BatchCursor(things))
+                    var batch = RecordBatch(model: model)
+                    _ = try fetch.next(into: &batch)
+                    return (0..<batch.count).map { batch.key(at: $0) }
+                }
+                let (field, constant) = (
+                    FetchRequest.Expression.keyPath(["next"]), FetchRequest.Expression.constant(.objectID(id))
+                )
+                #expect(try keys(field, constant) == keys(constant, field))
+            }
+        }
+        #expect(try self.keys(FetchRequest("Thing", where: .isNull("next"))) == [1, 2, 3, 4, 5])
+    }
+
+    @Test(
+        "the first of a long order are those of the whole order",
+        arguments: AttributeType.allCases.filter { ![.undefined, .composite, .transformable, .objectID].contains($0) },
+        [true, false])
+    func firstOfMany(type: AttributeType, isAscending: Bool) throws {
+        var generator = SeededGenerator(seed: 9)
+        var values = limits(of: type) + [.null]
+        if type == .string {
+            values += (0..<400).map { _ in
+                .string(
+                    String(
+                        (0..<Int.random(in: 0...12, using: &generator)).map { _ in
+                            "ab\u{0}é".randomElement(using: &generator) ?? "a"
+                        }))
+            }
+        }
+        var things = RecordBatch(model: model)
+        for key in Int64(1)...6000 {
+            let value = values.randomElement(using: &generator) ?? .null
+            try things.append(ObjectID("Thing", key), values: [sampleName(of: type): value])
+        }
+        func keys(limit: Int?) throws -> [Int64] {
+            let request = FetchRequest(
+                "Thing", sortedBy: [.init(sampleName(of: type), ascending: isAscending)], limit: limit, offset: 3)
+            let fetch = try ScanningFetch(request, model: model, source: BatchCursor(things, step: 1000))
+            var batch = RecordBatch(model: model)
+            var keys: [Int64] = []
+            while try fetch.next(into: &batch) { keys += (0..<batch.count).map { batch.key(at: $0) } }
+            return keys
+        }
+        let all = try keys(limit: nil)
+        #expect(all.count == 5997)
+        for limit in [1, 40, 1500] { #expect(try keys(limit: limit) == Array(all.prefix(limit))) }
+    }
+
     @Test("a limit keeps the first records of a long order")
     func topOfMany() throws {
         var many = RecordBatch(model: model)

@@ -98,6 +98,13 @@ struct CommitTests {
                     $0.delete(test.genre(1), version: 1)
                 }
             } == .invalidRequest)
+        #expect(
+            code {
+                try test.commit {
+                    $0.delete(test.genre(1), version: 1)
+                    try $0.insert(test.genre(1), values: [:])
+                }
+            } == .duplicateObject)
     }
 
     @Test("every pair that collides is listed: with the store and within the change set")

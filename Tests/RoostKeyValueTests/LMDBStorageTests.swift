@@ -44,8 +44,26 @@
             #expect(try !cursor.next())
             #expect(try cursor.seek("") == "b")
             #expect(try cursor.seek(String(repeating: "a", count: 2000)) == "b")
+            var seen: [String] = []
+            func visit(_ most: Int) throws -> Bool {
+                var left = most
+                return try cursor.visit { (key, value) throws(StoreError) in
+                    seen.append(String(decoding: key, as: UTF8.self) + "=" + String(decoding: value, as: UTF8.self))
+                    left -= 1
+                    return left > 0
+                }
+            }
+            #expect(try visit(2) && seen == ["b=bb", "d=dd"])
+            #expect(String(decoding: cursor.key, as: UTF8.self) == "d")
+            #expect(
+                errorCode {
+                    _ = try cursor.visit { (_, _) throws(StoreError) in throw StoreError(.cancelled, "on purpose") }
+                } == .cancelled)
+            #expect(try cursor.next() && !visit(2) && seen == ["b=bb", "d=dd", "f=ff"])
+            #expect(try cursor.key.isEmpty && !cursor.next() && !visit(1))
             reader.close()
             #expect(errorCode { _ = try cursor.next() } == .closed)
+            #expect(errorCode { _ = try cursor.visit { (_, _) throws(StoreError) in true } } == .closed)
             #expect(errorCode { _ = try reader.cursor(in: .records) } == .closed)
             #expect(errorCode { _ = try reader.text("b") } == .closed)
         }

@@ -164,15 +164,19 @@ struct SnapshotTests {
         #expect(try !test.findings().isEmpty)
     }
 
-    @Test("a damaged record costs only itself, is named, and is a finding")
-    func damaged() throws {
-        let test = try TestStore()
+    /// Where a byte is damaged, from the record's start or, when negative, from its end; what only the checksum tells is compared
+    /// where the storage may have changed it.
+    @Test(
+        "a damaged record costs only itself, is named, and is a finding",
+        arguments: [(-1, false), (14, false), (14, true)])
+    func damaged(place: Int, isTrusted: Bool) throws {
+        let test = try TestStore(isTrusted: isTrusted)
         try test.fill()
         let root = try test.model.requireEntity("Artist").number
         try tamper(test) { (writer) throws(StoreError) in
             let key = StorageKey(record: 2, root: root)
             var bytes = try writer.value(of: key, in: .records) ?? []
-            bytes[bytes.count - 1] ^= 1
+            bytes[place < 0 ? bytes.count + place : place] ^= 1
             try writer.put(key, bytes, in: .records)
         }
         let snapshot = try test.snapshot()
@@ -190,6 +194,11 @@ struct SnapshotTests {
         #expect(try cursor.next(into: &batch))
         #expect(batch.count == 1 && batch.key(at: 0) == 3)
         #expect(try !cursor.next(into: &batch))
+        let selected = try snapshot.records(with: [test.artist(1), test.artist(2), test.artist(3)])
+        #expect(try selected.next(into: &batch) && batch.count == 1)
+        #expect(code { _ = try selected.next(into: &batch) } == .corrupted)
+        #expect(try selected.next(into: &batch) && batch.key(at: 0) == 3)
+        #expect(code { _ = try snapshot.count(FetchRequest("Artist", where: .greater("rank", 0))) } == .corrupted)
         #expect(try test.findings().contains { $0.contains("Artist/p2") })
         #expect(code { try test.commit { try $0.update(test.artist(2), version: 1, values: [:]) } } == .corrupted)
     }

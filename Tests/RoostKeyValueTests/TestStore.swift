@@ -55,17 +55,35 @@ func musicModel() throws -> ManagedObjectModel {
         })
 }
 
+/// A storage in memory that passes for one whose bytes can change while nobody looks.
+final class UntrustedStorage: OrderedKeyValueStorage {
+    private let base: MemoryStorage
+
+    init(_ base: MemoryStorage) { self.base = base }
+
+    var maximumKeyByteCount: Int { base.maximumKeyByteCount }
+    func read() throws(StoreError) -> any KeyValueReader { try base.read() }
+    func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
+        try base.beginLongWrite(timeoutSeconds: timeoutSeconds)
+    }
+    func sync() throws(StoreError) { try base.sync() }
+    func byteCount() throws(StoreError) -> Int { try base.byteCount() }
+    func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
+    func close() throws(StoreError) { try base.close() }
+}
+
 /// A store on a storage in memory, with short ways to write and read.
 struct TestStore {
     let model: ManagedObjectModel
     let storage: MemoryStorage
     let store: any PersistentStore
 
-    init(_ options: StoreOptions = StoreOptions(timeoutSeconds: 0)) throws {
+    init(_ options: StoreOptions = StoreOptions(timeoutSeconds: 0), isTrusted: Bool = true) throws {
         model = try musicModel()
         storage = MemoryStorage()
         store = try KeyValueStore(
-            creating: storage, type: MemoryStoreType(), url: StoreURL(type: "memory", path: ""), model: model,
+            creating: isTrusted ? storage : UntrustedStorage(storage), type: MemoryStoreType(),
+            url: StoreURL(type: "memory", path: ""), model: model,
             options: options)
     }
 

@@ -41,6 +41,25 @@ extension KeyValueReader {
         repeat { all.entries.append((Array(cursor.key), Array(cursor.value))) } while try cursor.next()
         return all
     }
+
+    /// The same by ``KeyValueCursor/visit(_:)``, some entries a call.
+    fileprivate func visitedEntries(_ space: KeySpace, atOnce count: Int) throws -> SortedArray {
+        var all = SortedArray()
+        let cursor = try cursor(in: space)
+        while try cursor.next() {
+            var left = count
+            let goesOn = try cursor.visit { (key, value) throws(StoreError) in
+                all.entries.append((Array(key), Array(value)))
+                left -= 1
+                return left > 0
+            }
+            guard goesOn else { break }
+            #expect(Array(cursor.key) == all.entries.last?.key && Array(cursor.value) == all.entries.last?.value)
+        }
+        #expect(cursor.key.isEmpty)
+        #expect(try !cursor.visit { (_, _) throws(StoreError) in true })
+        return all
+    }
 }
 
 @Suite("The B+tree in memory")
@@ -93,6 +112,7 @@ struct TreeTests {
         }
         let reader = try storage.read()
         #expect(try reader.entries(.records) == model)
+        for count in [1, 7, .max] { #expect(try reader.visitedEntries(.records, atOnce: count) == model) }
         for (reader, model) in snapshots { #expect(try reader.entries(.records) == model) }
         for _ in 0..<200 {
             let key = (0..<3).map { _ in UInt8.random(in: 0...9, using: &generator) }

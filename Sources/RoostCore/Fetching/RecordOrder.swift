@@ -59,6 +59,33 @@ public struct RecordOrder: Sendable {
         return left.key < right.key
     }
 
+    /// A number that says most of where a record comes: one with a smaller number precedes one with a larger; equal numbers say nothing.
+    ///
+    /// Comparing a number with that of a bound is much cheaper than ``precedes(_:_:)``. The order must not be by key alone.
+    func leadingNumber(of record: RecordReader) -> UInt64 {
+        let level = levels[record.entityNumber]
+        guard let slot = level.slot else { return 0 }
+        let number = Self.leadingNumber(of: slot, in: record)
+        return level.isAscending ? number : ~number
+    }
+
+    @inline(__always)
+    private static func leadingNumber(of slot: FieldSlot, in record: RecordReader) -> UInt64 {
+        guard !slot.isNull(in: record) else { return 0 }
+        switch slot.kind {
+        case .integer64, .integer32, .integer16, .boolean, .order:
+            return UInt64(bitPattern: slot.integer(in: record)) ^ 1 << 63
+        case .double, .float, .date:
+            let number = slot.double(in: record)
+            guard !number.isNaN else { return .max }
+            // Both zeros are the same number.
+            let bits = (number == 0 ? 0 : number).bitPattern
+            return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
+        case .string, .uri, .data, .uuid: return slot.firstBytes(in: record)
+        case .decimal, .transformable, .composite, .reference, .polymorphicReference, .objectID: return 0
+        }
+    }
+
     /// A total order: null, then numbers and bytes, then NaN.
     private static func order(_ left: PredicateOperand, _ right: PredicateOperand) -> Int {
         if let order = PredicateOperand.order(left, right) { return order }

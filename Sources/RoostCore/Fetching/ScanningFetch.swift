@@ -69,7 +69,8 @@ public final class ScanningFetch: RecordCursor {
         var matches = 0
         if enough > 0 {
             _ = try source.visit { record in
-                if filter.matches(record) { matches += 1 }
+                // Without a branch: whether a record matches cannot be predicted.
+                matches &+= filter.matches(record) ? 1 : 0
                 return matches < enough
             }
         }
@@ -138,9 +139,15 @@ public final class ScanningFetch: RecordCursor {
         defer { (self.kept, self.bound) = (kept, bound) }
         var isMore = needed != 0
         while isMore {
+            // Most records of a long scan are behind the bound, and their first bytes show it.
+            let highest = bound.isEmpty ? UInt64.max : bound.withRecord(at: 0) { order.leadingNumber(of: $0) }
             isMore = try source.visit { record in
                 guard filter.matches(record) else { return true }
-                if !bound.isEmpty, bound.withRecord(at: 0, { !order.precedes(record, $0) }) { return true }
+                let number = order.leadingNumber(of: record)
+                guard number <= highest else { return true }
+                if number == highest, !bound.isEmpty, bound.withRecord(at: 0, { !order.precedes(record, $0) }) {
+                    return true
+                }
                 kept.append(record)
                 return kept.count <= most
             }

@@ -22,6 +22,7 @@ struct FieldSlot: Sendable {
     // SAFETY of all below: a slot is used on records of the layout it was made for, whose structure was checked: they have all
     // bytes of the fixed part, and ends in the tail ascend and do not pass the record's end.
 
+    @inline(__always)
     func isNull(in record: RecordReader) -> Bool { record.bytes[Int(nullByte)] & nullMask != 0 }
 
     func integer(in record: RecordReader) -> Int64 {
@@ -46,6 +47,7 @@ struct FieldSlot: Sendable {
     }
 
     /// The bytes of a tail field, or the slot of any other.
+    @inline(__always)
     func bytes(in record: RecordReader) -> UnsafeRawBufferPointer {
         let bytes = record.bytes
         guard kind.isVariable else {
@@ -54,5 +56,15 @@ struct FieldSlot: Sendable {
         let start = precedingSlot == 0 ? 0 : Int(RecordReader.load(bytes, Int(precedingSlot), as: UInt32.self))
         let end = Int(RecordReader.load(bytes, Int(byteOffset), as: UInt32.self))
         return UnsafeRawBufferPointer(rebasing: bytes[Int(tail) + start..<Int(tail) + end])
+    }
+
+    /// The first eight of the field's bytes as a number in their order; those that it does not have are zero.
+    @inline(__always)
+    func firstBytes(in record: RecordReader) -> UInt64 {
+        let bytes = bytes(in: record)
+        if bytes.count >= 8 { return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) }
+        var number: UInt64 = 0
+        for byte in bytes { number = number << 8 | UInt64(byte) }
+        return bytes.isEmpty ? 0 : number << UInt64(64 - 8 * bytes.count)
     }
 }

@@ -90,21 +90,21 @@ public final class RecordLayout: Sendable {
     /// Byte offsets of the header's parts.
     public enum Header {
         /// The checksum, 8 bytes.
-        public static let checksum = 0
+        @inlinable public static var checksum: Int { 0 }
         /// The version counter, 4 bytes.
         ///
         /// Everything after it enters the content hash.
-        public static let version = 8
+        @inlinable public static var version: Int { 8 }
         /// The entity number, 2 bytes.
-        public static let entity = 12
+        @inlinable public static var entity: Int { 12 }
         /// The number of fields, 2 bytes.
-        public static let fieldCount = 14
+        @inlinable public static var fieldCount: Int { 14 }
         /// The bitmap: bit *i* of byte *i* / 8 is set when field *i* is null.
-        public static let bitmap = 16
+        @inlinable public static var bitmap: Int { 16 }
     }
 
     /// The most bytes a record may have.
-    public static let maximumByteCount = 1 << 30
+    @inlinable public static var maximumByteCount: Int { 1 << 30 }
 
     /// The entity's name.
     public let entity: EntityName

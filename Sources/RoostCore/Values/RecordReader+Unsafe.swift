@@ -29,30 +29,8 @@ public struct RecordReader {
     package init(
         checking bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel
     ) throws(StoreError) {
-        guard bytes.count >= RecordLayout.Header.bitmap, bytes.count <= RecordLayout.maximumByteCount else {
-            throw Self.damaged(key: key, entity: nil, "it is shorter than its header")
-        }
-        let entity = Int(Self.load(bytes, RecordLayout.Header.entity, as: UInt16.self))
-        let shapes = model.resolved.shapes
-        guard entity < shapes.count else {
-            throw Self.damaged(key: key, entity: nil, "it names an entity that the model does not have")
-        }
-        let shape = shapes[entity]
-        guard Int(Self.load(bytes, RecordLayout.Header.fieldCount, as: UInt16.self)) == shape.fieldCount,
-            bytes.count >= shape.fixedByteCount
-        else { throw Self.damaged(key: key, entity: shape.layout.entity, "its fields are not those of its entity") }
-        var end = 0
-        var offset = shape.firstVariableByteOffset
-        while offset < shape.fixedByteCount {
-            let next = Int(Self.load(bytes, offset, as: UInt32.self))
-            guard next >= end else {
-                throw Self.damaged(key: key, entity: shape.layout.entity, "its values overlap")
-            }
-            end = next
-            offset += 4
-        }
-        guard shape.fixedByteCount + end == bytes.count else {
-            throw Self.damaged(key: key, entity: shape.layout.entity, "its length is not that of its values")
+        if let flaw = RecordVerifier.structuralFlaw(bytes, model.resolved.shapes) {
+            throw RecordVerifier.error(flaw, bytes, key: key, model: model)
         }
         self.init(unchecked: bytes, key: key, model: model)
     }
@@ -63,6 +41,14 @@ public struct RecordReader {
         self.bytes = bytes
         self.key = key
         unownedModel = model.resolved
+    }
+
+    /// The same, of a model that the caller holds.
+    @inlinable
+    init(unchecked bytes: UnsafeRawBufferPointer, key: Int64, resolved: borrowing ManagedObjectModel.Resolved) {
+        self.bytes = bytes
+        self.key = key
+        unownedModel = copy resolved
     }
 
     static func damaged(key: Int64, entity: EntityName?, _ reason: String) -> StoreError {

@@ -9,12 +9,12 @@ final class RecordShapes: @unchecked Sendable {
     /// One entity's records.
     @usableFromInline
     struct Shape {
-        let fieldCount: Int
+        @usableFromInline let fieldCount: Int
         @usableFromInline let fixedByteCount: Int
         /// Where the slots of the fields in the tail start, which lie side by side up to the tail.
         @usableFromInline let firstVariableByteOffset: Int
         /// The number of the root of the entity's hierarchy.
-        let root: Int
+        @usableFromInline let root: Int
         // SAFETY: `layouts` holds it as long as there are shapes.
         @usableFromInline unowned(unsafe) let layout: RecordLayout
     }

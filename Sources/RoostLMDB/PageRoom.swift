@@ -1,0 +1,37 @@
+internal import RoostKeyValue
+
+/// Room that is left in the pages of an index that is loaded in order.
+///
+/// LMDB fills pages to the last byte when entries are appended. What is put between them later would split page after page, which
+/// costs several times what the entry does, and writes two pages for one. So a placeholder is appended with every nine tenths of a page, and
+/// taken away when the next one comes: then its page is done, and has that much room.
+struct PageRoom {
+    let space: KeySpace
+    /// The key of the placeholder that is there, if one is.
+    var placeholder: [UInt8]?
+    private let placeholderByteCount: Int
+    private let interval: Int
+    private var byteCount = 0
+
+    /// The bytes that an entry takes beside its key and value: a header and a place in the page's list.
+    private static let entryOverhead = 10
+
+    init(space: KeySpace, pageByteCount: Int) {
+        self.space = space
+        placeholderByteCount = pageByteCount / 10
+        interval = pageByteCount - placeholderByteCount
+    }
+
+    /// Whether new entries of a space come anywhere between the old ones; new records come behind all.
+    static func isLeft(in space: KeySpace) -> Bool { space != .records && space != .meta }
+
+    /// Counts an entry in.
+    ///
+    /// Returns the bytes that a placeholder before it should have; nil if none is due.
+    mutating func add(_ entryByteCount: Int) -> Int? {
+        byteCount += entryByteCount + Self.entryOverhead
+        guard byteCount > interval else { return nil }
+        byteCount = 0
+        return placeholderByteCount
+    }
+}

@@ -1,0 +1,190 @@
+import RoostCore
+import RoostKeyValue
+import RoostMemory
+import Testing
+
+#if LMDB
+    import RoostLMDB
+
+    @Suite("Writing to storages")
+    struct StorageWriterTests {
+        private let directory = Result { try LMDBDirectory() }
+
+        /// What an operation should have answered, told to the test by a transaction that is given up.
+        private static func differs(_ what: String) -> StoreError { StoreError(.internalInconsistency, what) }
+
+        /// Puts, inserts, appends, deletes and reads in any order, beside a dictionary; then the whole, walked through by a cursor.
+        private static func change(
+            _ storage: any OrderedKeyValueStorage, _ space: KeySpace, seed: UInt64
+        ) throws {
+            try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
+                var generator = SeededGenerator(seed)
+                var expected: [String: String] = [:]
+                // Few keys come often, many make the tree deep; long values split its pages early.
+                let keys = [40, 4000, 100_000][Int(seed % 3)]
+                let longest = seed % 2 == 0 ? 300 : 8
+                var appended = 1_000_000
+                for step in 0..<6000 {
+                    let key = "\(100_000 + Int.random(in: 0..<keys, using: &generator))"
+                    let value = String(repeating: "v", count: Int.random(in: 0...longest, using: &generator))
+                    switch Int.random(in: 0..<12, using: &generator) {
+                    case 0..<3:
+                        try writer.put(key, value, space)
+                        expected[key] = value
+                    case 3..<6:
+                        guard try writer.insert(key, value, space) == (expected[key] == nil) else {
+                            throw differs("step \(step): insert of \(key)")
+                        }
+                        expected[key] = expected[key] ?? value
+                    case 6..<8 where step > 2000:
+                        guard try writer.delete(key, space) == (expected.removeValue(forKey: key) != nil) else {
+                            throw differs("step \(step): delete of \(key)")
+                        }
+                    case 8 where step < 4000:
+                        // Longer than all others, and behind them.
+                        appended += 1
+                        try writer.append("x\(appended)", value, space)
+                        expected["x\(appended)"] = value
+                    default:
+                        guard try writer.string(key, space) == expected[key] else {
+                            throw differs("step \(step): read of \(key)")
+                        }
+                    }
+                }
+                let cursor = try writer.cursor(in: space)
+                for (key, value) in expected.sorted(by: { $0.key < $1.key }) {
+                    guard try cursor.next(), String(decoding: cursor.key, as: UTF8.self) == key,
+                        String(decoding: cursor.value, as: UTF8.self) == value
+                    else { throw differs("\(key) is not where it belongs") }
+                }
+                guard try !cursor.next() else { throw differs("there is more than was put") }
+            }
+        }
+
+        @Test("changes in any order agree with a dictionary", arguments: 1...6 as ClosedRange<UInt64>)
+        func random(seed: UInt64) throws {
+            let (file, memory) = (try directory.get().create(), MemoryStorage())
+            for storage in [file, memory] as [any OrderedKeyValueStorage] {
+                try Self.change(storage, .references, seed: seed)
+                try Self.change(storage, .records, seed: seed)
+                #expect(try storage.integrityFindings().isEmpty)
+            }
+        }
+
+        @Test("what was deleted to the last key can be written again in the same transaction")
+        func emptied() throws {
+            let storage = try directory.get().create()
+            try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
+                for round in 0..<3 {
+                    for index in 100..<400 { try writer.put("\(index)", "round \(round)") }
+                    for index in (100..<400).reversed() { try writer.delete("\(index)") }
+                    for index in 100..<400 { try writer.append("\(index)", "round \(round)") }
+                    for index in 100..<400 { try writer.delete("\(index)") }
+                }
+                try writer.put("a", "1")
+            }
+            let reader = try storage.read()
+            #expect(try reader.entries() == ["a=1"])
+            reader.close()
+            #expect(try storage.integrityFindings().isEmpty)
+        }
+
+        /// Appends to a space in a long write of several parts, with keys of six digits, each `step` behind the one before.
+        private static func load(_ storage: LMDBStorage, _ space: KeySpace) throws {
+            let write = try storage.beginLongWrite(timeoutSeconds: 0)
+            for part in 0..<10 {
+                try write.perform { (writer) throws(StoreError) in
+                    for index in 0..<2000 { try writer.append("\(100_000 + 10 * (2000 * part + index))", "", space) }
+                }
+            }
+            try write.commit()
+        }
+
+        @Test("a load in order leaves room in the pages of an index, and nothing else")
+        func room() throws {
+            let directory = try directory.get()
+            let storage = try directory.create()
+            var growth: [KeySpace: Int] = [:]
+            for space in [KeySpace.records, .references] {
+                try Self.load(storage, space)
+                let reader = try storage.read()
+                #expect(try reader.entries(space) == (0..<20_000).map { "\(100_000 + 10 * $0)=" })
+                reader.close()
+                let before = try storage.byteCount()
+                try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
+                    for index in 0..<200 { try writer.put("\(100_005 + 1000 * index)", "", space) }
+                }
+                growth[space] = try storage.byteCount() - before
+            }
+            #expect(try storage.integrityFindings().isEmpty)
+            let (full, roomy) = (try #require(growth[.records]), try #require(growth[.references]))
+            #expect(roomy * 3 < full * 2, "\(roomy) and \(full)")
+        }
+
+        @Test("new records whose keys come behind all others fill the pages, commit after commit")
+        func ascending() throws {
+            let directory = try directory.get()
+            let storage = try directory.create()
+            try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("000000", "") }
+            let before = try storage.byteCount()
+            for part in 0..<4 {
+                try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
+                    // An update first, as a commit has them.
+                    try writer.put("000000", "\(part)")
+                    for index in 0..<5000 {
+                        let key = "\(100_000 + 5000 * part + index)"
+                        if index % 2 == 0 {
+                            try writer.put(key, "")
+                        } else {
+                            guard try writer.insert(key, "", .records) else { throw Self.differs("insert of \(key)") }
+                        }
+                    }
+                }
+            }
+            // Eight bytes of header, two of place and six of key each; half as much again for what commits leave behind.
+            #expect(try storage.byteCount() - before < 20_000 * 16 * 3 / 2)
+            #expect(try storage.integrityFindings().isEmpty)
+        }
+
+        @Test("placeholders are never seen by the transaction that loads")
+        func unseen() throws {
+            let storage = try directory.get().create()
+            try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
+                for index in 0..<5000 {
+                    let key = "\(10_000 + index)"
+                    // The key right behind another one, where a placeholder would be.
+                    try writer.append(key, "v", .unique)
+                    try writer.append(key + "\0", "v", .unique)
+                    guard index % 100 == 99 else { continue }
+                    let cursor = try writer.cursor(in: .unique)
+                    var count = 0
+                    while try cursor.next() { count += 1 }
+                    guard count == 2 * (index + 1) else { throw Self.differs("\(count) keys after \(key)") }
+                }
+            }
+            #expect(try storage.integrityFindings().isEmpty)
+        }
+    }
+
+    extension KeyValueReader {
+        fileprivate func string(_ key: String, _ space: KeySpace) throws(StoreError) -> String? {
+            var found: String?
+            try key.utf8Bytes { (key) throws(StoreError) in
+                try withValue(of: key, in: space) { (value) throws(StoreError) in
+                    found = value.map { String(decoding: $0, as: UTF8.self) }
+                }
+            }
+            return found
+        }
+    }
+
+    extension KeyValueWriter {
+        fileprivate func insert(_ key: String, _ value: String, _ space: KeySpace) throws(StoreError) -> Bool {
+            var isNew = false
+            try key.utf8Bytes { (key) throws(StoreError) in
+                try value.utf8Bytes { (value) throws(StoreError) in isNew = try insert(key, value, in: space) }
+            }
+            return isNew
+        }
+    }
+#endif
