@@ -36,7 +36,7 @@ let package = Package(
         .systemLibrary(
             name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
-        // System calls that Swift's C library modules do not show (renameat2, ioctl and statfs constants).
+        // What Swift does not show of the system: renameat2, ioctl and statfs constants, fetching memory ahead.
         .target(name: "CRoostSystem"),
 
         // MARK: The house, from the ground up
@@ -49,7 +49,8 @@ let package = Package(
         .target(
             name: "RoostKeyValue", dependencies: ["RoostCore"], exclude: ["FORMAT.md"], swiftSettings: strict),
         .target(name: "RoostSQL", dependencies: ["RoostCore"], swiftSettings: strict),
-        .target(name: "RoostMemory", dependencies: ["RoostCore", "RoostKeyValue"], swiftSettings: strict),
+        .target(
+            name: "RoostMemory", dependencies: ["RoostCore", "RoostKeyValue", "CRoostSystem"], swiftSettings: strict),
         .target(
             name: "RoostJSON",
             dependencies: ["RoostCore", "RoostFiles", "RoostKeyValue", "RoostMemory", "RoostText"],

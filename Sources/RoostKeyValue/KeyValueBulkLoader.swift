@@ -4,9 +4,9 @@ extension KeyValueStore {
     /// Starts to load many objects; see ``PersistentStore/bulkLoader(_:)``.
     ///
     /// Into an empty store that was made with ``StoreOptions/isUnpublished`` it writes in bounded transactions; snapshots of this
-    /// program show nothing of it until the end. Into any other it writes in one long
-    /// transaction. Memory: about 16 MiB (a store that is no file sorts its entries in memory), and in the one transaction what the storage keeps of it (LMDB up to 512 MiB, then it spills to
-    /// its file).
+    /// program show nothing of it until the end. Into any other it writes in one long transaction. Memory: about 16 MiB (a store that
+    /// is in memory sorts its entries there), and in the one transaction what the storage keeps of it (LMDB up to 512 MiB, then it
+    /// spills to its file).
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
         var lastKeys: [Int: Int64] = [:]
@@ -19,6 +19,7 @@ extension KeyValueStore {
 
     /// Where a load may put what does not fit into memory.
     var spillDirectories: [String] {
+        guard type.capabilities.contains(.file) else { return [SpillFile.systemDirectory] }
         let directory = url.path.lastIndex(of: "/").map { String(url.path[..<$0]) } ?? "."
         return [directory.isEmpty ? "/" : directory, SpillFile.systemDirectory]
     }
@@ -51,9 +52,9 @@ final class KeyValueBulkLoader: BulkLoader {
         highestKeys = lastKeys
         // What goes into memory anyway is sorted there.
         sorter =
-            store.type.capabilities.contains(.file)
-            ? ExternalSorter(directories: store.spillDirectories)
-            : ExternalSorter(memoryByteCount: .max, directories: [])
+            store.storage.holdsCheckedMemory
+            ? ExternalSorter(memoryByteCount: .max, directories: [])
+            : ExternalSorter(directories: store.spillDirectories)
         let write = try store.storage.beginLongWrite(timeoutSeconds: store.options.timeoutSeconds)
         let model = store.model
         do throws(StoreError) {

@@ -32,7 +32,12 @@ final class EntityRecordCursor: RecordCursor, RecordVisitor {
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         try snapshot.requireOpen()
-        return try fill(&batch, &pendingError)
+        if let error = pendingError {
+            pendingError = nil
+            throw error
+        }
+        pendingError = try batch.fill(visitNext)
+        return !batch.isEmpty
     }
 
     func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
@@ -101,24 +106,37 @@ final class SelectedRecordCursor: RecordCursor, RecordVisitor {
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         try snapshot.requireOpen()
-        return try fill(&batch, &pendingError)
+        if let error = pendingError {
+            pendingError = nil
+            throw error
+        }
+        pendingError = try batch.fill(visitNext)
+        return !batch.isEmpty
     }
 
     func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         try snapshot.requireOpen()
-        let (model, reader) = (snapshot.model, snapshot.reader)
+        return try visitNext(body)
+    }
+
+    /// Calls `body` with each of the next records until it returns false; returns false at the end.
+    private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+        // Held here once, not for every record.
+        let (ids, reader) = (ids, snapshot.reader)
         // Most IDs are of one entity.
-        var known: (name: EntityName, entity: ManagedObjectModel.Entity, verifier: RecordVerifier)?
+        var known: (entity: ManagedObjectModel.Entity, verifier: RecordVerifier)?
+        var next = index
+        defer { index = next }
         do throws(StoreError) {
             var goesOn = true
-            while goesOn, index < ids.count {
-                let id = ids[index]
-                index += 1
-                if known?.name != id.entity {
-                    let entity = try model.requireEntity(id.entity)
-                    known = (id.entity, entity, snapshot.verifier(root: entity.root))
+            while goesOn, next < ids.count {
+                let id = ids[next]
+                next += 1
+                if known?.entity.name != id.entity {
+                    let entity = try snapshot.entity(id.entity)
+                    known = (entity, snapshot.verifier(root: entity.root))
                 }
-                guard let (_, entity, verifier) = known else { break }
+                guard let (entity, verifier) = known else { break }
                 try ShortKey(record: id.key, root: entity.root).withBytes { (key) throws(StoreError) in
                     try reader.withValue(of: key, in: .records) { (value) throws(StoreError) in
                         guard let value else { return }
@@ -131,30 +149,28 @@ final class SelectedRecordCursor: RecordCursor, RecordVisitor {
             }
             return !goesOn
         } catch {
-            if error.damagedObject == nil { index = ids.count }
+            if error.damagedObject == nil { next = ids.count }
             throw error
         }
     }
 }
 
-extension RecordVisitor {
-    /// Copies the next records into an empty batch until it is full; false when there was none.
+extension RecordBatch {
+    /// Copies the records that `visit` shows until the batch is full.
     ///
-    /// A damaged record costs only itself: what came before it goes out first, and the error waits in `pending` for the next call.
-    fileprivate func fill(_ batch: inout RecordBatch, _ pending: inout StoreError?) throws(StoreError) -> Bool {
-        if let error = pending {
-            pending = nil
-            throw error
-        }
+    /// A damaged record costs only itself: what came before it goes out first, and its error is returned, for the next call to throw.
+    fileprivate mutating func fill(
+        _ visit: ((RecordReader) -> Bool) throws(StoreError) -> Bool
+    ) throws(StoreError) -> StoreError? {
         do throws(StoreError) {
             _ = try visit { record in
-                batch.append(record)
-                return !batch.isFull
+                append(record)
+                return !isFull
             }
+            return nil
         } catch {
-            guard !batch.isEmpty else { throw error }
-            pending = error
+            guard !isEmpty else { throw error }
+            return error
         }
-        return !batch.isEmpty
     }
 }

@@ -5,17 +5,20 @@ final class KeyValueSnapshot: StoreSnapshot {
     let store: KeyValueStore
     let reader: any KeyValueReader
     private let blocks: [Int: KeyBlock]
+    let model: ManagedObjectModel
+    /// The entity that was named last: one request after the other is about the same, and a name is looked up by its hash.
+    private var lastEntity: ManagedObjectModel.Entity?
     private var isClosed = false
 
     init(store: KeyValueStore, reader: any KeyValueReader, blocks: [Int: KeyBlock]) {
         self.store = store
         self.reader = reader
         self.blocks = blocks
+        model = store.model
     }
 
     deinit { reader.close() }
 
-    var model: ManagedObjectModel { store.model }
     var plan: StorePlan { store.plan }
 
     /// What checks the records of a hierarchy before they are shown; valid as long as the snapshot.
@@ -31,6 +34,14 @@ final class KeyValueSnapshot: StoreSnapshot {
     func requireOpen() throws(StoreError) {
         try store.requireOpen()
         if isClosed { throw StoreError(.closed, "The snapshot of store '\(store.url)' was closed.") }
+    }
+
+    /// The entity with this name; throws code `unknownEntity`.
+    func entity(_ name: EntityName) throws(StoreError) -> ManagedObjectModel.Entity {
+        if let lastEntity, lastEntity.name == name { return lastEntity }
+        let entity = try model.requireEntity(name)
+        lastEntity = entity
+        return entity
     }
 
     func recordedTally() throws(StoreError) -> StoreTally? {
@@ -65,11 +76,7 @@ final class KeyValueSnapshot: StoreSnapshot {
 
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
         try requireOpen()
-        var known: EntityName?
-        for id in ids where id.entity != known {
-            _ = try model.requireEntity(id.entity)
-            known = id.entity
-        }
+        for id in ids { _ = try entity(id.entity) }
         return SelectedRecordCursor(self, ids: ids)
     }
 

@@ -200,9 +200,11 @@ struct KeyParts {
     /// Whether nothing is left.
     var isAtEnd: Bool { offset == bytes.count }
 
+    @inline(__always)
     private var byte: UInt8? { offset >= 0 && offset < bytes.count ? bytes[offset] : nil }
 
     /// The number of a hierarchy, relationship, constraint or index.
+    @inline(__always)
     mutating func number() -> Int? {
         guard let first = byte else { return nil }
         offset += 1
@@ -215,6 +217,7 @@ struct KeyParts {
     }
 
     /// The key of an object, 1 or more.
+    @inline(__always)
     mutating func key() -> Int64? {
         guard let count = byte else { return nil }
         return positive(byteCount: Int(count))
@@ -231,6 +234,7 @@ struct KeyParts {
     }
 
     /// The number of so many bytes behind the next one.
+    @inline(__always)
     private mutating func positive(byteCount: Int) -> Int64? {
         let start = offset + 1
         guard byteCount >= 1, byteCount <= 8, bytes.count - start >= byteCount, bytes[start] != 0 else { return nil }

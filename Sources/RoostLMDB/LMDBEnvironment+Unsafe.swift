@@ -231,8 +231,7 @@ final class LMDBEnvironment: Sendable {
         var databases: [MDB_dbi] = []
         for space in KeySpace.allCases {
             var database = MDB_dbi()
-            var code = mdb_dbi_open(transaction, space.rawValue, UInt32(isNew ? MDB_CREATE : 0), &database)
-            if code == MDB_SUCCESS { code = KeyOrder.set(transaction, database) }
+            let code = mdb_dbi_open(transaction, space.rawValue, UInt32(isNew ? MDB_CREATE : 0), &database)
             guard code == MDB_SUCCESS else {
                 mdb_txn_abort(transaction)
                 throw StoreError.lmdb(code, "cannot be opened", path: path)

@@ -20,6 +20,9 @@ final class LMDBWriter: KeyValueWriter {
     private(set) var isMapFull = false
     private var places: [Place?] = KeySpace.allCases.map { _ in nil }
     private var room: PageRoom?
+    /// A key that no record is behind, the last one or one that was, if it is known.
+    private var lastRecordKey: [UInt8] = []
+    private var knowsLastRecordKey = false
 
     init(_ transaction: LMDBTransaction) { self.transaction = transaction }
 
@@ -59,6 +62,7 @@ final class LMDBWriter: KeyValueWriter {
     }
 
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        if try isBehindAll(key, space) { return try append(key, value, in: space) }
         let code = put(key, value, flags: 0, try cursor(space))
         guard code == MDB_SUCCESS else { throw failure(code) }
     }
@@ -66,6 +70,10 @@ final class LMDBWriter: KeyValueWriter {
     func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
     ) throws(StoreError) -> Bool {
+        if try isBehindAll(key, space) {
+            try append(key, value, in: space)
+            return true
+        }
         let code = put(key, value, flags: UInt32(MDB_NOOVERWRITE), try cursor(space))
         switch code {
         case MDB_SUCCESS: return true
@@ -79,6 +87,24 @@ final class LMDBWriter: KeyValueWriter {
         if PageRoom.isLeft(in: space) { try leaveRoom(before: key, value, space, cursor) }
         let code = put(key, value, flags: UInt32(MDB_APPEND), cursor)
         guard code == MDB_SUCCESS else { throw failure(code) }
+        guard space == .records, knowsLastRecordKey else { return }
+        lastRecordKey.removeAll(keepingCapacity: true)
+        lastRecordKey.append(contentsOf: key)
+    }
+
+    /// Whether a key of a record comes behind all others, as those of new ones mostly do.
+    ///
+    /// Appended it leaves full pages behind; put like any other it would leave them half full, since LMDB splits pages in the middle.
+    private func isBehindAll(_ key: UnsafeRawBufferPointer, _ space: KeySpace) throws(StoreError) -> Bool {
+        guard space == .records else { return false }
+        if !knowsLastRecordKey {
+            var (last, value) = (MDB_val(), MDB_val())
+            let code = mdb_cursor_get(try cursor(space), &last, &value, MDB_LAST)
+            guard code == MDB_SUCCESS || code == MDB_NOTFOUND else { throw failure(code) }
+            lastRecordKey = code == MDB_SUCCESS ? Array(UnsafeRawBufferPointer(last)) : []
+            knowsLastRecordKey = true
+        }
+        return lastRecordKey.lexicographicallyPrecedes(key)
     }
 
     private func put(

@@ -89,6 +89,8 @@ final class TreeCursor: KeyValueCursor {
             (key, value) = leaf.entry(at: position)
         }
         while true {
+            // Records of a scan come from memory that was not used for long; a few of them are fetched while one is looked at.
+            leaf.prepare(position + 6)
             let (key, value) = leaf.entry(at: position)
             guard try body(key, value) else { return false }
             guard position < leaf.count - 1 else { return true }

@@ -14,7 +14,9 @@ import Testing
         private static func differs(_ what: String) -> StoreError { StoreError(.internalInconsistency, what) }
 
         /// Puts, inserts, appends, deletes and reads in any order, beside a dictionary; then the whole, walked through by a cursor.
-        private static func change(_ storage: any OrderedKeyValueStorage, seed: UInt64) throws {
+        private static func change(
+            _ storage: any OrderedKeyValueStorage, _ space: KeySpace, seed: UInt64
+        ) throws {
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 var generator = SeededGenerator(seed)
                 var expected: [String: String] = [:]
@@ -27,29 +29,29 @@ import Testing
                     let value = String(repeating: "v", count: Int.random(in: 0...longest, using: &generator))
                     switch Int.random(in: 0..<12, using: &generator) {
                     case 0..<3:
-                        try writer.put(key, value, .references)
+                        try writer.put(key, value, space)
                         expected[key] = value
                     case 3..<6:
-                        guard try writer.insert(key, value, .references) == (expected[key] == nil) else {
+                        guard try writer.insert(key, value, space) == (expected[key] == nil) else {
                             throw differs("step \(step): insert of \(key)")
                         }
                         expected[key] = expected[key] ?? value
                     case 6..<8 where step > 2000:
-                        guard try writer.delete(key, .references) == (expected.removeValue(forKey: key) != nil) else {
+                        guard try writer.delete(key, space) == (expected.removeValue(forKey: key) != nil) else {
                             throw differs("step \(step): delete of \(key)")
                         }
                     case 8 where step < 4000:
                         // Longer than all others, and behind them.
                         appended += 1
-                        try writer.append("x\(appended)", value, .references)
+                        try writer.append("x\(appended)", value, space)
                         expected["x\(appended)"] = value
                     default:
-                        guard try writer.string(key, .references) == expected[key] else {
+                        guard try writer.string(key, space) == expected[key] else {
                             throw differs("step \(step): read of \(key)")
                         }
                     }
                 }
-                let cursor = try writer.cursor(in: .references)
+                let cursor = try writer.cursor(in: space)
                 for (key, value) in expected.sorted(by: { $0.key < $1.key }) {
                     guard try cursor.next(), String(decoding: cursor.key, as: UTF8.self) == key,
                         String(decoding: cursor.value, as: UTF8.self) == value
@@ -61,12 +63,12 @@ import Testing
 
         @Test("changes in any order agree with a dictionary", arguments: 1...6 as ClosedRange<UInt64>)
         func random(seed: UInt64) throws {
-            let file = try directory.get().create()
-            try Self.change(file, seed: seed)
-            #expect(try file.integrityFindings().isEmpty)
-            let memory = MemoryStorage()
-            try Self.change(memory, seed: seed)
-            #expect(try memory.integrityFindings().isEmpty)
+            let (file, memory) = (try directory.get().create(), MemoryStorage())
+            for storage in [file, memory] as [any OrderedKeyValueStorage] {
+                try Self.change(storage, .references, seed: seed)
+                try Self.change(storage, .records, seed: seed)
+                #expect(try storage.integrityFindings().isEmpty)
+            }
         }
 
         @Test("what was deleted to the last key can be written again in the same transaction")
@@ -117,6 +119,31 @@ import Testing
             #expect(try storage.integrityFindings().isEmpty)
             let (full, roomy) = (try #require(growth[.records]), try #require(growth[.references]))
             #expect(roomy * 3 < full * 2, "\(roomy) and \(full)")
+        }
+
+        @Test("new records whose keys come behind all others fill the pages, commit after commit")
+        func ascending() throws {
+            let directory = try directory.get()
+            let storage = try directory.create()
+            try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("000000", "") }
+            let before = try storage.byteCount()
+            for part in 0..<4 {
+                try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
+                    // An update first, as a commit has them.
+                    try writer.put("000000", "\(part)")
+                    for index in 0..<5000 {
+                        let key = "\(100_000 + 5000 * part + index)"
+                        if index % 2 == 0 {
+                            try writer.put(key, "")
+                        } else {
+                            guard try writer.insert(key, "", .records) else { throw Self.differs("insert of \(key)") }
+                        }
+                    }
+                }
+            }
+            // Eight bytes of header, two of place and six of key each; half as much again for what commits leave behind.
+            #expect(try storage.byteCount() - before < 20_000 * 16 * 3 / 2)
+            #expect(try storage.integrityFindings().isEmpty)
         }
 
         @Test("placeholders are never seen by the transaction that loads")

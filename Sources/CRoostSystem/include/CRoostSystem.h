@@ -34,4 +34,7 @@ int croost_allocate(int descriptor, int64_t size);
 /// The columns of the terminal behind a descriptor; 0 when there is none, or it does not say.
 int croost_terminal_width(int descriptor);
 
+/// Has the processor fetch the memory at `address` into its cache, which takes no time now. Any address will do.
+static inline void croost_prefetch(const void *address) { __builtin_prefetch(address); }
+
 #endif

@@ -85,7 +85,7 @@ public struct StoreDigest: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StoreSnapshot {
-    /// Reads everything and counts it, verifying each record's checksum on the way.
+    /// Reads everything and counts it by hashes of what was read.
     ///
     /// The hash of every record is computed from its bytes, not taken from what it carries.
     /// - Complexity: O(*n*) in records and links; memory for one batch.

@@ -106,13 +106,15 @@ extension RecordBatch {
         buildKey = key
         buildVersion = version
         buildNextVariable = layout.firstVariableField
+        buildFieldCount = layout.fields.count
+        buildTailOffset = arena.count + layout.fixedByteCount
         arena.append(contentsOf: layout.template)
     }
 
     /// Finishes the record: fills in the ends of null tail fields, version and checksum, and adds it to the batch.
     public mutating func endRecord() {
         guard let layout = buildLayout else { preconditionFailure("endRecord without beginRecord") }
-        if !layout.fields.isEmpty { fillEnds(upTo: layout.fields.count, layout) }
+        fillEnds(upTo: buildFieldCount)
         let (offset, count) = (buildOffset, arena.count - buildOffset)
         let (key, version) = (buildKey, buildVersion)
         arena.withUnsafeMutableBytes { arena in
@@ -203,8 +205,11 @@ extension RecordBatch {
     ///
     /// - Throws: Code `invalidValue` when the key is not positive or the entity is not the destination or a subentity of it.
     public mutating func setReference(entity: Int, key: Int64, _ field: RecordLayout.Field) throws(StoreError) {
-        guard key > 0, entity >= 0, entity < model.entities.count,
-            field.destination.map({ model.entities[$0].includes(entity) }) ?? true
+        // The destination itself, as most references name it, needs no look at the model.
+        guard key > 0,
+            field.destination == entity
+                || entity >= 0 && entity < model.entities.count
+                    && (field.destination.map { model.entities[$0].includes(entity) } ?? true)
         else { throw wrongType(field, "this object's ID") }
         switch field.kind {
         case .reference: store(key.littleEndian, field)
@@ -227,36 +232,46 @@ extension RecordBatch {
     ///
     /// - Throws: Code `limitExceeded` when the record would become larger than ``RecordLayout/maximumByteCount``.
     public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, _ field: RecordLayout.Field) throws(StoreError) {
-        guard let layout = buildLayout, field.kind.isVariable else { throw wrongType(field, "bytes") }
+        guard buildLayout != nil, field.kind.isVariable else { throw wrongType(field, "bytes") }
         precondition(field.index >= buildNextVariable, "tail fields must be set in the layout's order")
         guard arena.count - buildOffset + bytes.count <= RecordLayout.maximumByteCount else {
             throw StoreError(
                 .limitExceeded,
-                "The record of \(layout.entity)/p\(buildKey) would be larger than \(RecordLayout.maximumByteCount) bytes."
+                "The record of \(buildName) would be larger than \(RecordLayout.maximumByteCount) bytes."
             )
         }
-        fillEnds(upTo: field.index, layout)
+        fillEnds(upTo: field.index)
         arena.append(contentsOf: bytes)
-        fillEnds(upTo: field.index + 1, layout)
-        clearNull(field)
+        store(UInt32(truncatingIfNeeded: arena.count - buildTailOffset).littleEndian, field)
+        buildNextVariable = field.index + 1
     }
 
     /// Stores the current end of the tail into the slots of the tail fields from `buildNextVariable` to `limit`.
-    private mutating func fillEnds(upTo limit: Int, _ layout: RecordLayout) {
+    private mutating func fillEnds(upTo limit: Int) {
         guard buildNextVariable < limit else { return }
-        let end = UInt32(truncatingIfNeeded: arena.count - buildOffset - layout.fixedByteCount).littleEndian
-        for index in buildNextVariable..<limit {
-            let offset = buildOffset + layout.fields[index].byteOffset
-            arena.withUnsafeMutableBytes { $0.storeBytes(of: end, toByteOffset: offset, as: UInt32.self) }
+        let end = UInt32(truncatingIfNeeded: arena.count - buildTailOffset).littleEndian
+        // The slots of the tail's fields, four bytes each, are the last before the tail.
+        let (first, last) = (buildNextVariable - buildFieldCount, limit - buildFieldCount)
+        let tail = buildTailOffset
+        arena.withUnsafeMutableBytes { arena in
+            for position in first..<last {
+                // SAFETY: between the start of the record and its tail, all of which the template filled.
+                arena.storeBytes(of: end, toByteOffset: tail + 4 * position, as: UInt32.self)
+            }
         }
         buildNextVariable = limit
     }
 
     @inlinable
     mutating func store<T: BitwiseCopyable>(_ value: T, _ field: RecordLayout.Field) {
-        clearNull(field)
-        let offset = buildOffset + field.byteOffset
-        arena.withUnsafeMutableBytes { $0.storeBytes(of: value, toByteOffset: offset, as: T.self) }
+        let (offset, bit) = (buildOffset + field.byteOffset, field.index)
+        let bitmap = buildOffset + RecordLayout.Header.bitmap + bit >> 3
+        // SAFETY: the slot and the bit of a field of the layout lie in what the template filled; once for both, because each way into the
+        // array looks whether it is shared.
+        arena.withUnsafeMutableBytes { arena in
+            arena[bitmap] &= ~(1 << UInt8(bit & 7))
+            arena.storeBytes(of: value, toByteOffset: offset, as: T.self)
+        }
     }
 
     @inlinable

@@ -28,8 +28,11 @@ public struct RecordBatch: Sendable {
     @usableFromInline var buildOffset = 0
     var buildKey: Int64 = 0
     var buildVersion: UInt32 = 0
-    /// The first tail field that may still be set, and where its bytes would start in the arena.
+    /// The first tail field that may still be set.
     var buildNextVariable = 0
+    /// How many fields the layout has, and where the tail starts in the arena.
+    var buildFieldCount = 0
+    var buildTailOffset = 0
 
     /// An empty batch for records of `model`.
     public init(model: ManagedObjectModel) { self.model = model }
