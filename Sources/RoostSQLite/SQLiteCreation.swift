@@ -5,34 +5,27 @@ internal import RoostSQL
 /// Makes new stores: beside their name, then under it.
 enum SQLiteCreation {
     /// Creates an empty store at `path`, which nobody else may be creating: the caller holds the lock exclusively.
+    ///
+    /// It is complete and on the disk when it gets its name. One that stays unpublished has no other name to hide behind, and is
+    /// not flushed: whoever publishes it does that.
     static func create(
         at path: String, _ model: ManagedObjectModel, _ options: StoreOptions, _ settings: SQLiteSettings
     ) throws(StoreError) {
         let schema = try SQLSchema(model, dialect: SQLiteDialect())
         // A log that a store left here when it was removed by hand would be taken for the new store's.
         for companion in SQLiteSettling.companions { try StoreFile.remove(path + companion) }
+        guard !settings.isUnpublished else {
+            do throws(StoreError) { return try make(at: path, schema, options, settings) } catch {
+                for suffix in SQLiteSettling.companions + [""] { try? StoreFile.remove(path + suffix) }
+                throw error
+            }
+        }
         let temporary = StoreFile.temporarySibling(of: path)
         let lock = try StoreLock.acquire(forStoreAt: temporary, .exclusive, timeoutSeconds: 0)
         do throws(StoreError) {
-            try StoreFile.createExclusive(at: temporary)
-            let connection = try SQLiteDatabase.connect(temporary, settings, .readWrite)
-            do throws(StoreError) {
-                let pageSize = settings.pageSizeBytes ?? (options.isUnpublished ? 8192 : 4096)
-                try fill(connection, pageSizeBytes: pageSize) { (connection) throws(StoreError) in
-                    try SQLMetadata.create(
-                        schema, uuid: options.storeUUID ?? StoreUUID(), userMetadata: options.userMetadata,
-                        on: connection)
-                }
-            } catch {
-                try? connection.close()
-                throw error
-            }
-            try connection.close()
-            // What the fill wrote went through the log; this moves it and removes the log.
-            try SQLiteSettling.settle(temporary, settings)
-            guard !SQLiteSettling.needsRecovery(temporary) else {
-                throw StoreError(.busy, "The new store '\(path)' is being opened by another program.")
-            }
+            var unflushed = settings
+            unflushed.isUnpublished = true
+            try make(at: temporary, schema, options, unflushed)
             try StoreFile.syncFile(at: temporary)
             try StoreFile.publish(temporary, as: path, overwriting: false)
             lock.release()
@@ -40,6 +33,30 @@ enum SQLiteCreation {
             for suffix in SQLiteSettling.companions + [""] { try? StoreFile.remove(temporary + suffix) }
             try? lock.releaseRemovingFile()
             throw error
+        }
+    }
+
+    /// Makes the file and the tables of a store, with nothing beside it and without waiting for the disk.
+    private static func make(
+        at path: String, _ schema: SQLSchema, _ options: StoreOptions, _ settings: SQLiteSettings
+    ) throws(StoreError) {
+        try StoreFile.createExclusive(at: path)
+        let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
+        do throws(StoreError) {
+            let pageSize = settings.pageSizeBytes ?? (options.isUnpublished ? 8192 : 4096)
+            try fill(connection, pageSizeBytes: pageSize) { (connection) throws(StoreError) in
+                try SQLMetadata.create(
+                    schema, uuid: options.storeUUID ?? StoreUUID(), userMetadata: options.userMetadata, on: connection)
+            }
+        } catch {
+            try? connection.close()
+            throw error
+        }
+        try connection.close()
+        // What the fill wrote went through the log; this moves it and removes the log.
+        try SQLiteSettling.settle(path, settings)
+        guard !SQLiteSettling.needsRecovery(path) else {
+            throw StoreError(.busy, "The new store '\(path)' is being opened by another program.")
         }
     }
 

@@ -4,7 +4,7 @@ internal import RoostFiles
 internal import RoostSQL
 
 extension SQLiteDatabase {
-    /// Prepares to load without a journal; nil when the database holds something or somebody is reading.
+    /// Prepares an unpublished store to be loaded without a journal; nil when the database holds something or somebody is reading.
     func beginLoading(
         ifEmpty isEmpty: (any SQLConnection) throws(StoreError) -> Bool
     ) throws(StoreError) -> (any SQLConnection)? {
@@ -33,7 +33,6 @@ extension SQLiteDatabase {
             }
             // Building an index finds no rows for long.
             writer.clock.pointee.limit = nil
-            try writer.execute("PRAGMA synchronous = OFF")
             try writer.execute("PRAGMA locking_mode = EXCLUSIVE")
             try writer.execute("PRAGMA cache_size = -16384")
             try writer.run("BEGIN IMMEDIATE")
@@ -63,7 +62,6 @@ extension SQLiteDatabase {
         try writer.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
         try writer.close()
         try StoreFile.syncFile(at: path)
-        try StoreFile.syncDirectory(of: path)
         state.withLock { $0.isLoading = false }
         endLoading()
     }

@@ -285,7 +285,8 @@ final class SQLiteDatabase: SQLDatabase {
         let connection = try SQLiteConnection(path, access, settings)
         switch access {
         case .readWrite:
-            try connection.execute("PRAGMA synchronous = \(settings.synchronous.rawValue.uppercased())")
+            let synchronous = settings.isUnpublished ? "OFF" : settings.synchronous.rawValue.uppercased()
+            try connection.execute("PRAGMA synchronous = \(synchronous)")
             try connection.execute("PRAGMA journal_size_limit = \(checkpointByteCount * 4)")
             try connection.execute("PRAGMA cache_size = -8192")
         case .readOnly, .immutable:

@@ -23,6 +23,8 @@ struct SQLiteSettings: Sendable {
     var pageSizeBytes: Int?
     var timeoutSeconds: Double
     var isReadOnly: Bool
+    /// Whether nobody knows the store, so that only the end of a load and its publication wait for the disk.
+    var isUnpublished: Bool
 
     static let optionDescriptions = [
         StoreOptionDescription(
@@ -44,6 +46,7 @@ struct SQLiteSettings: Sendable {
     init(_ options: StoreOptions) throws(StoreError) {
         timeoutSeconds = options.timeoutSeconds
         isReadOnly = options.isReadOnly
+        isUnpublished = options.isUnpublished
         try options.requireValidTimeout()
         let given = options.typeOptions
         try SQLiteStoreType().requireKnown(given)

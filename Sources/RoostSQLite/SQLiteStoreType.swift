@@ -100,6 +100,8 @@ public struct SQLiteStoreType: PersistentStoreType {
             }
         }
         if !isReplacing { try removeCompanions(target) }
+        // What was written while nobody knew the store may not be on the disk.
+        try StoreFile.syncFile(at: origin)
         try StoreFile.publish(origin, as: target, overwriting: overwriting)
     }
 

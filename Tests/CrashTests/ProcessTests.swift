@@ -48,6 +48,8 @@ struct ProcessTests {
         child.kill()
         while let more = try child.number("acked") { acked = more }
         _ = child.wait()
+        // Killed between writing its last meta page and telling readers, the child leaves a commit that the next writer finds first.
+        _ = try store.reserveKeys(1, for: "Track")
         let found = CrashWorkload.number(in: try store.metadata())
         #expect(found == acked || found == acked + 1)
         _ = try store.commit(try CrashWorkload.transaction(found + 1))
