@@ -155,6 +155,7 @@ public protocol KeyValueCursor: AnyObject {
     /// is done by this, so a storage that can do it in a loop of its own should; without one, ``next()`` is called for each entry.
     /// - Parameter body: Takes key and value; uses neither the cursor nor what ends its view, and writes nothing.
     /// - Returns: False at the end; true when `body` returned false.
+    /// - Throws: What `body` throws, and what ``next()`` does.
     func visit(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool
