@@ -82,7 +82,10 @@ struct PreparedChange: Sendable {
         func precedes(_ left: Item, _ right: Item) -> Bool {
             left.place == right.place ? left.position < right.position : left.place < right.place
         }
-        return zip(items, items.dropFirst()).allSatisfy(precedes) ? items : items.sorted(by: precedes)
+        for index in 1..<max(1, items.count) where !precedes(items[index - 1], items[index]) {
+            return items.sorted(by: precedes)
+        }
+        return items
     }
 
     private static func requireNew(_ inserts: RecordBatch, _ plan: StorePlan) throws(StoreError) {
@@ -112,15 +115,17 @@ struct PreparedChange: Sendable {
 
     /// The first item at the place of the one before it.
     private static func repeated(_ items: [Item]) -> Item? {
-        zip(items, items.dropFirst()).first { $0.place == $1.place }?.1
+        for index in 1..<max(1, items.count) where items[index - 1].place == items[index].place { return items[index] }
+        return nil
     }
 
     /// The first item at the place of one of the others; both are in order.
     static func common(_ items: [Item], _ others: [Item]) -> Item? {
-        var rest = others[...]
+        var index = 0
         for item in items {
-            rest = rest.drop { $0.place < item.place }
-            if rest.first?.place == item.place { return item }
+            while index < others.count, others[index].place < item.place { index += 1 }
+            guard index < others.count else { return nil }
+            if others[index].place == item.place { return item }
         }
         return nil
     }
