@@ -139,12 +139,12 @@ struct DocumentHead: Sendable {
 
     /// The store's metadata; nil where something is missing.
     ///
-    /// The format's version is the one that the store has in memory.
+    /// The format's version is the one in which the store is written next, as of a store that is open.
     func metadata() -> StoreMetadata? {
         guard let storeUUID, let model else { return nil }
         return StoreMetadata(
-            type: JSONStoreType().name, formatVersion: 1, storeUUID: storeUUID, model: model, userMetadata: userMetadata
-        )
+            type: JSONStoreType().name, formatVersion: Int(DocumentFormat.version), storeUUID: storeUUID, model: model,
+            userMetadata: userMetadata)
     }
 
     /// The last keys by entity of the model.
