@@ -15,6 +15,8 @@ enum SQLiteCreation {
         // A log that a store left here when it was removed by hand would be taken for the new store's.
         for companion in SQLiteSettling.companions { try StoreFile.remove(path + companion) }
         guard !settings.isUnpublished else {
+            // Before what is undone: a file that somebody else put there meanwhile must stay.
+            try StoreFile.createExclusive(at: path)
             do throws(StoreError) { return try make(at: path, schema, options, settings) } catch {
                 for suffix in SQLiteSettling.companions + [""] { try? StoreFile.remove(path + suffix) }
                 throw error
@@ -25,6 +27,7 @@ enum SQLiteCreation {
         do throws(StoreError) {
             var unflushed = settings
             unflushed.isUnpublished = true
+            try StoreFile.createExclusive(at: temporary)
             try make(at: temporary, schema, options, unflushed)
             try StoreFile.syncFile(at: temporary)
             try StoreFile.publish(temporary, as: path, overwriting: false)
@@ -36,11 +39,10 @@ enum SQLiteCreation {
         }
     }
 
-    /// Makes the file and the tables of a store, with nothing beside it and without waiting for the disk.
+    /// Makes the tables of a store in an empty file, with nothing beside it and without waiting for the disk.
     private static func make(
         at path: String, _ schema: SQLSchema, _ options: StoreOptions, _ settings: SQLiteSettings
     ) throws(StoreError) {
-        try StoreFile.createExclusive(at: path)
         let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
         do throws(StoreError) {
             let pageSize = settings.pageSizeBytes ?? 4096

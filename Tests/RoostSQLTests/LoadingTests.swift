@@ -1,8 +1,9 @@
 import Foundation
 import RoostCore
 import RoostSQL
-import RoostSQLite
 import Testing
+
+@testable import RoostSQLite
 
 @Suite("Bulk loading an SQLite store")
 struct LoadingTests {
@@ -79,6 +80,20 @@ struct LoadingTests {
         #expect(try reopened.findings() == [])
         try reopened.close()
         #expect(try directory.names == ["a", "a.lock", "b", "b.lock"])
+    }
+
+    @Test("making a store that nobody knows fails where a file appeared meanwhile, and leaves that file alone")
+    func foreignFile() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write([1, 2, 3], to: "a")
+        let options = StoreOptions(isUnpublished: true)
+        #expect(
+            code {
+                try SQLiteCreation.create(
+                    at: directory.file("a"), try Models.note(), options, try SQLiteSettings(options))
+            } == .alreadyExists)
+        #expect(try directory.names == ["a"])
+        #expect(try directory.bytes("a") == [1, 2, 3])
     }
 
     @Test("nothing of an abandoned load remains, and the store goes on", arguments: [true, false])
