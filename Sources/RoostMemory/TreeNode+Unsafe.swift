@@ -120,6 +120,8 @@ final class TreeNode: @unchecked Sendable {
     }
 
     /// The position of the first entry whose key is not before `key`, and whether it is that key.
+    ///
+    /// The first key of an inner page bounds nothing and may even come after the second, when smaller ones came later: it is passed over.
     func position(of key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool) {
         // A key that is continued by zeros comes where it comes without them, but for keys that are equal so far.
         let beginning = Self.word(of: key, at: 0) & Self.firstBytes(Int(prefixCount))
@@ -143,11 +145,11 @@ final class TreeNode: @unchecked Sendable {
         return (low, false)
     }
 
-    /// The position of the first entry whose head is not less.
+    /// The position of the first entry whose head is not less, in an inner page behind the first.
     ///
     /// The last steps of a search wait for memory each; a few dozen slots that lie side by side are looked at in less time.
     private func firstPosition(ofHead head: UInt64) -> Int {
-        var (low, high) = (0, count)
+        var (low, high) = (isLeaf ? 0 : min(1, count), count)
         while high - low > 64 {
             let middle = (low + high) / 2
             if slot(middle).pointee.head < head { low = middle + 1 } else { high = middle }
