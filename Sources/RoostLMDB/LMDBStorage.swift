@@ -79,7 +79,9 @@ public final class LMDBStorage: OrderedKeyValueStorage {
     public func write<Result: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try requireWritable().environment.write(timeoutSeconds: timeoutSeconds, body)
+        try withLease(try requireWritable()) { (environment) throws(StoreError) in
+            try environment.write(timeoutSeconds: timeoutSeconds, body)
+        }
     }
 
     /// Starts a write transaction that lasts over several calls.
@@ -92,7 +94,9 @@ public final class LMDBStorage: OrderedKeyValueStorage {
     /// Flushes the file.
     ///
     /// Needed only for one that was opened unpublished.
-    public func sync() throws(StoreError) { try requireOpen().environment.sync() }
+    public func sync() throws(StoreError) {
+        try withLease(try requireOpen()) { (environment) throws(StoreError) in try environment.sync() }
+    }
 
     /// The size of the file.
     public func byteCount() throws(StoreError) -> Int {
@@ -102,7 +106,9 @@ public final class LMDBStorage: OrderedKeyValueStorage {
 
     /// Examines the file's structure page by page; a writer has to wait meanwhile.
     public func integrityFindings() throws(StoreError) -> [StoreFinding] {
-        try requireOpen().environment.integrityFindings(timeoutSeconds: timeoutSeconds)
+        try withLease(try requireOpen()) { (environment) throws(StoreError) in
+            try environment.integrityFindings(timeoutSeconds: timeoutSeconds)
+        }
     }
 
     /// Closes the storage.
@@ -115,6 +121,14 @@ public final class LMDBStorage: OrderedKeyValueStorage {
             return lease
         }
         withExtendedLifetime(last) {}
+    }
+
+    /// Runs `body` and holds the lease meanwhile: without one, closing the storage would close the file under a call that uses it.
+    private func withLease<Result>(
+        _ lease: EnvironmentLease, _ body: (LMDBEnvironment) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        defer { withExtendedLifetime(lease) {} }
+        return try body(lease.environment)
     }
 
     private func requireOpen() throws(StoreError) -> EnvironmentLease {

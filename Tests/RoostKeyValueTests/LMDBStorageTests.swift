@@ -188,6 +188,26 @@
             #expect(try storage.integrityFindings().isEmpty)
         }
 
+        @Test("a storage that is closed while a transaction writes keeps its file open until that is done")
+        func closedWhileWriting() throws {
+            let storage = try directory.get().create()
+            let (started, closed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            Thread {
+                started.wait()
+                try? storage.close()
+                closed.signal()
+            }.start()
+            try storage.write(timeoutSeconds: 5) { (writer) throws(StoreError) in
+                started.signal()
+                closed.wait()
+                for index in 100..<200 { try writer.put("\(index)", "value") }
+            }
+            #expect(errorCode { try storage.write(timeoutSeconds: 0) { _ in } } == .closed)
+            let reader = try directory.get().open().read()
+            #expect(try reader.entries().count == 100)
+            reader.close()
+        }
+
         @Test("a long write shows at its commit, and is gone when it is given up")
         func longWrite() throws {
             let storage = try directory.get().create()

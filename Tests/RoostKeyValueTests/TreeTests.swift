@@ -131,6 +131,39 @@ struct TreeTests {
         }
     }
 
+    @Test("keys that come before all others, one after the other, are found again", arguments: [1, 8, 600])
+    func descending(byteCount: Int) throws {
+        let storage = MemoryStorage()
+        var expected = SortedArray()
+        try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
+            for number in (10_000..<14_000).reversed() {
+                // Every other one behind the one before, so that the pages are not filled in order alone.
+                let key = Array("\(number ^ 1)".utf8)
+                try writer.put(StorageKey(key), [UInt8](repeating: 1, count: byteCount), in: .links)
+                guard try writer.contains(StorageKey(key), in: .links) else {
+                    throw StoreError(.internalInconsistency, "\(number) is not there")
+                }
+            }
+        }
+        for number in 10_000..<14_000 {
+            expected.entries.append((Array("\(number)".utf8), [UInt8](repeating: 1, count: byteCount)))
+        }
+        #expect(try storage.integrityFindings().isEmpty)
+        let reader = try storage.read()
+        #expect(try reader.entries(.links) == expected)
+        for number in 10_000..<14_000 {
+            #expect(try reader.contains(StorageKey("\(number)".utf8), in: .links))
+        }
+        try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
+            for number in 10_000..<14_000 {
+                guard try writer.delete(StorageKey("\(number)".utf8), in: .links) else {
+                    throw StoreError(.internalInconsistency, "\(number) cannot be deleted")
+                }
+            }
+        }
+        #expect(try storage.read().entries(.links) == SortedArray())
+    }
+
     @Test("appending in order fills pages, and refuses a key that is not last")
     func appending() throws {
         let storage = MemoryStorage()
