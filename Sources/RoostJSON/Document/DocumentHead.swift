@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostKeyValue
 internal import RoostText
 
 /// What stands in a document beside its records and links.
@@ -143,8 +144,8 @@ struct DocumentHead: Sendable {
     func metadata() -> StoreMetadata? {
         guard let storeUUID, let model else { return nil }
         return StoreMetadata(
-            type: JSONStoreType().name, formatVersion: 1, storeUUID: storeUUID, model: model, userMetadata: userMetadata
-        )
+            type: JSONStoreType().name, formatVersion: KeyValueStore.formatVersion, storeUUID: storeUUID, model: model,
+            userMetadata: userMetadata)
     }
 
     /// The last keys by entity of the model.
