@@ -1,9 +1,6 @@
 package import RoostCore
 
 extension KeyValueStore {
-    /// The version of the format in which stores are written, which their metadata say.
-    package static var formatVersion: Int { MetaSpace.formatVersion }
-
     /// Sets the store's generation, and raises its highest keys: for a store that is loaded from another form of itself.
     package func setGeneration(_ generation: UInt64, lastKeys: [EntityName: Int64]) throws(StoreError) {
         try requireWritable()

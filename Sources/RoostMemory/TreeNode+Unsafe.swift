@@ -147,7 +147,8 @@ final class TreeNode: @unchecked Sendable {
     ///
     /// The last steps of a search wait for memory each; a few dozen slots that lie side by side are looked at in less time.
     private func firstPosition(ofHead head: UInt64) -> Int {
-        var (low, high) = (0, count)
+        // The first key of an inner page bounds nothing, and can be after the second.
+        var (low, high) = (isLeaf ? 0 : min(1, count), count)
         while high - low > 64 {
             let middle = (low + high) / 2
             if slot(middle).pointee.head < head { low = middle + 1 } else { high = middle }

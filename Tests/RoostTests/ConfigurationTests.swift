@@ -127,7 +127,7 @@ struct ConfigurationTests {
                     stores.main = sqlite:/a < /roost.json:3
                     stores.main.options.synchronous = normal < /roost.json:5
                     stores.main.options.maximumValueBytes = 2097152 < /roost.json:6
-                    stores.main.options.pageSizeBytes = 4096; 8192 for the result of a conversion < default
+                    stores.main.options.pageSizeBytes = 4096 < default
                     stores.main.options.rowTimeoutSeconds = 300 < default
                     stores.cache = lmdb:/b < /roost.json:7
                     stores.cache.options.mapSize = 17592186044416 < default

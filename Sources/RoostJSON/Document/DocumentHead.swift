@@ -1,5 +1,4 @@
 internal import RoostCore
-internal import RoostKeyValue
 internal import RoostText
 
 /// What stands in a document beside its records and links.
@@ -140,11 +139,11 @@ struct DocumentHead: Sendable {
 
     /// The store's metadata; nil where something is missing.
     ///
-    /// The format's version is the one that the store has in memory.
+    /// The format's version is the one in which the store is written next, as of a store that is open.
     func metadata() -> StoreMetadata? {
         guard let storeUUID, let model else { return nil }
         return StoreMetadata(
-            type: JSONStoreType().name, formatVersion: KeyValueStore.formatVersion, storeUUID: storeUUID, model: model,
+            type: JSONStoreType().name, formatVersion: Int(DocumentFormat.version), storeUUID: storeUUID, model: model,
             userMetadata: userMetadata)
     }
 
