@@ -48,13 +48,16 @@ struct JSONOpening {
     /// Opens the store for reading it once; nil where it has to be read into memory, and for whatever is wrong, which that tells.
     ///
     /// That is a document with its checksum and without a journal, of a model without subentities.
-    func openStreamed() -> StreamedJSONStore? {
+    ///
+    /// - Throws: `busy` when the store's lock is not free in time.
+    func openStreamed() throws(StoreError) -> StreamedJSONStore? {
         guard settings.isReadOnly else { return nil }
-        var lock: StoreLock?
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: url.path, forWriting: false)
             try refuseForeignFile()
-            lock = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
+        } catch { return nil }
+        let lock = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
+        do throws(StoreError) {
             let document = try DocumentFile(at: path)
             // In this order, as everywhere: a document that still has its name has no journal but the one that was looked for.
             let hasJournal = try openJournal().identity != nil
@@ -63,10 +66,8 @@ struct JSONOpening {
                 let metadata = stream.head.metadata(), options.model?.isCompatible(with: metadata) ?? true
             {
                 return StreamedJSONStore(JSONStoreType(), url, document, metadata, lock) {
-                    [url, options] () throws(StoreError) in
-                    try KeyValueStore(
-                        opening: try JSONOpening(url, options).open(), type: JSONStoreType(), url: url, options: options
-                    )
+                    [url, settings] () throws(StoreError) in
+                    try DocumentReader.store(document, url: url, settings)
                 }
             }
         } catch {}

@@ -123,9 +123,17 @@ final class JSONStorage: OrderedKeyValueStorage {
         return try base().read()
     }
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
-        try requireOpen()
-        if settings.isReadOnly { throw StoreError(.readOnly, "'\(path)' was opened read-only; open it for writing.") }
-        return JSONLongWrite(self, try base().beginLongWrite(timeoutSeconds: timeoutSeconds))
+        while true {
+            try requireOpen()
+            if settings.isReadOnly {
+                throw StoreError(.readOnly, "'\(path)' was opened read-only; open it for writing.")
+            }
+            let memory = try base()
+            let write = try memory.beginLongWrite(timeoutSeconds: timeoutSeconds)
+            // A load that was waited for may have put its document in the place of what was in memory.
+            if contents.withLock({ $0 === memory }) { return JSONLongWrite(self, write) }
+            write.abort()
+        }
     }
 
     /// Writes the document of an unpublished store; commits of any other are durable already.

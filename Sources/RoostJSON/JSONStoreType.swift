@@ -33,7 +33,7 @@ public struct JSONStoreType: PersistentStoreType {
     /// Opens a store; throws `busy` at once when it is open for writing elsewhere and this is for writing too.
     public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         let opening = try JSONOpening(url, options)
-        if options.isReadOnce, let store = opening.openStreamed() { return store }
+        if options.isReadOnce, let store = try opening.openStreamed() { return store }
         return try KeyValueStore(opening: try opening.open(), type: self, url: url, options: options)
     }
 

@@ -45,6 +45,7 @@ final class StreamedJSONStore: PersistentStore {
 
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         try requireOpen()
+        try file.requireUnchanged()
         guard let stream = try DocumentStream(file) else { return try whole().snapshot() }
         return DocumentSnapshot(file, stream) { [self] () throws(StoreError) in
             try requireOpen()

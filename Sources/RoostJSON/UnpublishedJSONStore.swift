@@ -14,8 +14,10 @@ final class UnpublishedJSONStore: PersistentStore {
     }
 
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
-        guard try storage.isUntouched(), DocumentLoader.canWrite(model) else { return try base.bulkLoader(options) }
-        return try DocumentLoader(base, storage, options)
+        guard DocumentLoader.canWrite(model), try storage.isUntouched(),
+            let loader = try DocumentLoader(base, storage, options)
+        else { return try base.bulkLoader(options) }
+        return loader
     }
 
     /// A view of what is committed; of what a load has written, one that reads it from its document.
@@ -32,8 +34,10 @@ final class UnpublishedJSONStore: PersistentStore {
         guard let stream else { return try base.snapshot() }
         return DocumentSnapshot(file, stream) { [storage] () throws(StoreError) in
             try storage.requireOpen()
-        } whole: { [base] () throws(StoreError) in
-            try base.snapshot()
+        } whole: { [url, settings = storage.settings] () throws(StoreError) in
+            do throws(StoreError) { return try DocumentReader.store(file, url: url, settings).snapshot() } catch {
+                throw DocumentDraft.unreadable(file.path, error)
+            }
         }
     }
 

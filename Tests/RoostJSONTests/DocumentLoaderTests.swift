@@ -228,6 +228,66 @@ struct DocumentLoaderTests {
         try again.close()
     }
 
+    @Test("a view of a loaded store shows one state, whatever is committed afterwards")
+    func oneState() throws {
+        let store = try bench.type.create(bench.url(), model: model, options: options)
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        if case .records(let batch) = try records("Genre", 1...5) { try loader.append(batch) }
+        _ = try loader.finish()
+        let view = try store.snapshot()
+        try store.change { try $0.insert(ObjectID("Genre", 6), values: ["name": "new"]) }
+        #expect(try view.recordedTally()?.digest.objectCount == 5)
+        #expect(try view.count(FetchRequest("Genre")) == 5)
+        #expect(try store.snapshot().count(FetchRequest("Genre")) == 6)
+        try store.close()
+    }
+
+    @Test("who waits for a load to end goes on with what it loaded", arguments: [false, true])
+    func waiting(isLoad: Bool) throws {
+        for _ in 0..<5 {
+            let store = try bench.type.create(bench.url(), model: model, options: options)
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            if case .records(let batch) = try records("Album", 1...900) { try loader.append(batch) }
+            let (started, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let outcome = Outcome()
+            let model = model
+            Thread.detachNewThread {
+                started.signal()
+                do {
+                    if isLoad {
+                        let second = try store.bulkLoader(BulkLoadOptions())
+                        var batch = RecordBatch(model: model)
+                        try batch.append(ObjectID("Genre", 6), version: 1, values: [:])
+                        try second.append(batch)
+                        _ = try second.finish()
+                    } else {
+                        try store.change { try $0.insert(ObjectID("Genre", 6), values: [:]) }
+                    }
+                } catch {
+                    outcome.note(error)
+                }
+                ended.signal()
+            }
+            started.wait()
+            _ = try loader.finish()
+            ended.wait()
+            #expect(outcome.error == nil)
+            #expect(try store.snapshot().recordedTally()?.digest.objectCount == 901)
+            try store.close()
+            let again = try bench.open(readOnly: true)
+            #expect(try again.snapshot().recordedTally()?.digest.objectCount == 901)
+            try again.close()
+            try bench.type.destroy(bench.url())
+        }
+    }
+
+    /// What a thread came to.
+    private final class Outcome: Sendable {
+        private let state = RoostCore.Mutex<String?>(nil)
+        func note(_ error: any Error) { state.withLock { $0 = "\(error)" } }
+        var error: String? { state.withLock { $0 } }
+    }
+
     @Test("what is read of a loaded store comes from its document, and damage to it shows")
     func damage() throws {
         let store = try bench.type.create(bench.url(), model: model, options: options)

@@ -126,6 +126,48 @@ struct StreamedStoreTests {
         }
     }
 
+    @Test("a view shows one state, whatever is committed meanwhile and whether it is read in memory or not")
+    func oneState() throws {
+        try fill()
+        let once = try openOnce()
+        let view = try once.snapshot()
+        let writer = try bench.open()
+        try writer.change { try $0.insert(ObjectID("Album", 50), values: ["title": "Red"]) }
+        // Gives the name to a new document.
+        try writer.close()
+        #expect(try view.recordedTally()?.digest.objectCount == 2509)
+        #expect(try view.count(FetchRequest("Album")) == 9)
+        #expect(try records(view, "Album").count == 9)
+        #expect(try once.snapshot().count(FetchRequest("Album")) == 9)
+        try once.close()
+    }
+
+    @Test("what another program writes into the document while it is read is not mixed with what was read")
+    func overwritten() throws {
+        try fill()
+        let once = try openOnce()
+        let view = try once.snapshot()
+        #expect(try records(view, "Album").count == 9)
+        // The same file with other contents, every checksum right.
+        let other = try bench.type.create(bench.url("other"), model: try flatModel(), options: StoreOptions())
+        try other.change { changes in
+            for key in Int64(1)...3 { try changes.insert(ObjectID("Album", key), values: ["title": "Red"]) }
+        }
+        try other.close()
+        let file = try #require(FileHandle(forWritingAtPath: bench.path()))
+        try file.truncate(atOffset: 0)
+        try file.write(contentsOf: Data(try bench.bytes("other")))
+        try file.close()
+        for read in [
+            { _ = try self.records(view, "Album") }, { _ = try view.count(FetchRequest("Album")) },
+            { _ = try once.snapshot() },
+        ] {
+            let error = #expect(throws: StoreError.self) { try read() }
+            #expect(error?.code == .busy)
+        }
+        try once.close()
+    }
+
     /// Changes the text and gives it the checksum that belongs to it.
     private func rewrite(_ old: String, _ new: String) throws {
         try bench.edit("store", old, new)

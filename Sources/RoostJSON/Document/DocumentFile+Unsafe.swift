@@ -21,6 +21,12 @@ final class DocumentFile: Sendable {
     /// Whether nobody has written to the file since it was opened.
     func isUnchanged() throws(StoreError) -> Bool { try file.identity().isUnchanged(since: identity) }
 
+    /// Throws code `busy` when somebody has written to the file since it was opened.
+    func requireUnchanged() throws(StoreError) {
+        guard try !isUnchanged() else { return }
+        throw StoreError(.busy, "'\(path)' was edited by another program while it was read; open it again.")
+    }
+
     /// A reader of the file's text from its beginning.
     ///
     /// - Parameters:

@@ -27,7 +27,7 @@ final class DocumentLoader: BulkLoader {
     private var state = State.waiting
     private var tally: StoreTally
     /// By the number of the hierarchy's root.
-    private var lastKeys: [Int: Int64] = [:]
+    private var lastKeys: [Int: Int64]
     /// The last record that was written.
     private var last = (entity: -1, key: Int64(0))
     /// The last link that was written, and its relationship.
@@ -40,23 +40,41 @@ final class DocumentLoader: BulkLoader {
         model.entities.allSatisfy { $0.superentity == nil && !$0.hasSubentities } && model.uniquenessConstraints.isEmpty
     }
 
-    /// Takes the writer's place of a store that holds nothing.
-    init(_ store: KeyValueStore, _ storage: JSONStorage, _ options: BulkLoadOptions) throws(StoreError) {
+    /// Takes the writer's place of a store that holds nothing; nil when it holds something by the time the place is free.
+    init?(_ store: KeyValueStore, _ storage: JSONStorage, _ options: BulkLoadOptions) throws(StoreError) {
         self.store = store
         self.storage = storage
         self.options = options
-        metadata = try store.metadata()
+        let place = try storage.beginLongWrite(timeoutSeconds: storage.settings.timeoutSeconds)
+        do throws(StoreError) {
+            guard try storage.isUntouched() else {
+                place.abort()
+                return nil
+            }
+            metadata = try store.metadata()
+            (tally, lastKeys) = try Self.beginning(store, options)
+        } catch {
+            place.abort()
+            throw error
+        }
+        self.place = place
+    }
+
+    /// The tally of an empty store, and the keys that count as used in it.
+    private static func beginning(
+        _ store: KeyValueStore, _ options: BulkLoadOptions
+    ) throws(StoreError) -> (StoreTally, [Int: Int64]) {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         guard let tally = try snapshot.recordedTally() else {
             throw StoreError(.internalInconsistency, "The store '\(store.url)' has no tally.")
         }
-        self.tally = tally
+        var lastKeys: [Int: Int64] = [:]
         for (name, key) in options.lastKeys {
-            let root = try metadata.model.requireEntity(name).root
+            let root = try store.model.requireEntity(name).root
             lastKeys[root] = max(lastKeys[root] ?? 0, key)
         }
-        place = try storage.beginLongWrite(timeoutSeconds: storage.settings.timeoutSeconds)
+        return (tally, lastKeys)
     }
 
     deinit { abandon() }

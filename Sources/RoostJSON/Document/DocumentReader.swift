@@ -101,6 +101,19 @@ struct DocumentReader: ~Copyable {
         }
     }
 
+    /// The contents of a document as a store in memory that is only read, whatever has the document's name by now.
+    ///
+    /// - Throws: As ``load(_:url:_:)``; `busy` when somebody has written to the file since it was opened.
+    static func store(
+        _ file: DocumentFile, url: StoreURL, _ settings: JSONSettings
+    ) throws(StoreError) -> KeyValueStore {
+        try file.requireUnchanged()
+        let loaded = try load(file, url: url, settings)
+        try file.requireUnchanged()
+        return try KeyValueStore(
+            opening: loaded.storage, type: JSONStoreType(), url: url, options: StoreOptions(isReadOnly: true))
+    }
+
     private mutating func load() throws(StoreError) -> LoadedDocument {
         let (loading, version, isChecked) = try readText()
         guard let (storage, store) = loading.store else {

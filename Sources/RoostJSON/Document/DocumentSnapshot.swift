@@ -56,8 +56,9 @@ final class DocumentSnapshot: StoreSnapshot {
             stream = nil
             return taken
         }
+        try file.requireUnchanged()
         guard let anew = try DocumentStream(file) else {
-            throw StoreError(.corrupted, "'\(file.path)' was changed while it was read.")
+            throw StoreError(.busy, "'\(file.path)' was changed while it was read; open it again.")
         }
         return anew
     }

@@ -61,6 +61,8 @@ final class DocumentStream {
         tally = StoreTally(model: model)
         tally.generation = head.generation
         do throws(StoreError) { try advance() } catch { throw try Self.explain(error, file) }
+        // A stream that is begun later, of the same file, must not go on with other contents.
+        try file.requireUnchanged()
     }
 
     /// Moves to a list that the tally counts.
@@ -144,9 +146,7 @@ final class DocumentStream {
     }
 
     private static func explain(_ error: StoreError, _ file: DocumentFile) throws(StoreError) -> StoreError {
-        guard try file.isUnchanged() else {
-            return StoreError(.busy, "'\(file.path)' was edited by another program while it was read; open it again.")
-        }
+        try file.requireUnchanged()
         return try DocumentChecksum.explain(error, file)
     }
 
@@ -208,5 +208,6 @@ final class DocumentStream {
         }
         guard try !text.nextKey(), try text.next() == .end else { throw text.mismatch("the end of the document") }
         guard tally == tail.tally else { throw DocumentTail.mismatch(file) }
+        try file.requireUnchanged()
     }
 }
