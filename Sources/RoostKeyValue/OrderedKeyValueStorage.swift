@@ -56,8 +56,8 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
 
     /// Releases everything.
     ///
-    /// Readers that are open keep what they need until they are closed. A write transaction under way can only be aborted from then
-    /// on. Called once, also when opening the store fails.
+    /// Readers that are open keep what they need until they are closed, and a write transaction under way until it ends; it may
+    /// still be committed. Called once, also when opening the store fails.
     func close() throws(StoreError)
 }
 
