@@ -331,14 +331,17 @@ extension ConformanceCheck {
                 return isFinishing.withLock { $0 }
             }
             try started.wait()
-            var batch = RecordBatch(model: bench.model)
-            for key in Int64(2)...2000 { try batch.append(ObjectID("Track", key), values: [:]) }
-            try loader.append(batch)
-            try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 0, "the count during the load")
+            // Long enough that a writer who is let through has been there.
+            for first in stride(from: Int64(2), to: 20_000, by: 1000) {
+                var batch = RecordBatch(model: bench.model)
+                for key in first..<first + 1000 { try batch.append(ObjectID("Track", key), values: [:]) }
+                try loader.append(batch)
+                try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 0, "the count during the load")
+            }
             isFinishing.withLock { $0 = true }
             _ = try loader.finish()
             try expect(try writer.value(), "the commit returns after the load was told to finish")
-            try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 2000, "the count afterwards")
+            try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 20_001, "the count afterwards")
         },
         ConformanceCheck(
             "bulk.writers-time-out",
