@@ -42,13 +42,17 @@ final class Interruption: Sendable {
     }
 
     /// Runs `body` so that a signal cancels it by `cancellation` instead of ending the process.
+    ///
+    /// One that comes when `body` has succeeded changes nothing: what it did stands, and the process says so and ends with its code.
     func cancelling<Result>(_ cancellation: ConversionCancellation, _ body: () throws -> Result) rethrows -> Result {
         state.withLock { state in
             state.cancellation = cancellation
             if state.wasInterrupted { cancellation.cancel() }
         }
-        defer { state.withLock { $0.cancellation = nil } }
-        return try body()
+        do { return try body() } catch {
+            state.withLock { $0.cancellation = nil }
+            throw error
+        }
     }
 
     private func arrived() {
