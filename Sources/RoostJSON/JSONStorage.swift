@@ -115,6 +115,9 @@ final class JSONStorage: OrderedKeyValueStorage {
     /// 511 bytes, as LMDB's.
     var maximumKeyByteCount: Int { MemoryStorage.maximumKeyByteCount }
 
+    /// The version of documents.
+    var formatVersion: Int { DocumentFormat.version }
+
     /// True: the text of the document and the frames of the journal have checksums of their own, compared when they are read.
     var holdsCheckedMemory: Bool { true }
 

@@ -57,7 +57,7 @@ extension KeyValueStore {
         do throws(StoreError) {
             let reader = try storage.read()
             defer { reader.close() }
-            let metadata = try MetaSpace.readMetadata(reader, type: type.name, url: url)
+            let metadata = try MetaSpace.readMetadata(reader, of: storage, type: type.name, url: url)
             if let expected = options.model, !expected.isCompatible(with: metadata) {
                 throw StoreError(
                     .modelMismatch,
@@ -87,7 +87,7 @@ extension KeyValueStore {
     ) throws(StoreError) -> StoreMetadata {
         let reader = try storage.read()
         defer { reader.close() }
-        return try MetaSpace.readMetadata(reader, type: type.name, url: url)
+        return try MetaSpace.readMetadata(reader, of: storage, type: type.name, url: url)
     }
 
     /// Closes the storage of a store that could not be made.

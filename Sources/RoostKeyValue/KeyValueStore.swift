@@ -43,7 +43,7 @@ public final class KeyValueStore: PersistentStore {
     public func metadata() throws(StoreError) -> StoreMetadata {
         let reader = try read()
         defer { reader.close() }
-        return try MetaSpace.readMetadata(reader, type: type.name, url: url, knownModel: model)
+        return try MetaSpace.readMetadata(reader, of: storage, type: type.name, url: url, knownModel: model)
     }
 
     /// A consistent view of the store as it is now.

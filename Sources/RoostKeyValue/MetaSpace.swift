@@ -139,9 +139,11 @@ enum MetaSpace {
 
     /// Everything the store says about itself; `knownModel` spares parsing the embedded model again.
     static func readMetadata(
-        _ reader: any KeyValueReader, type expected: String, url: StoreURL, knownModel: ManagedObjectModel? = nil
+        _ reader: any KeyValueReader, of storage: any OrderedKeyValueStorage, type expected: String, url: StoreURL,
+        knownModel: ManagedObjectModel? = nil
     ) throws(StoreError) -> StoreMetadata {
-        let version = try readFormat(reader, url).version
+        // One that this program does not read is refused before anything else.
+        _ = try readFormat(reader, url)
         let type = String(decoding: try require(type, reader), as: UTF8.self)
         guard type == expected else {
             throw StoreError(.notAStore, "'\(url)' is a store of type '\(type)', not '\(expected)'.")
@@ -153,7 +155,7 @@ enum MetaSpace {
         let model: ManagedObjectModel
         if let knownModel { model = knownModel } else { model = try readModel(reader) }
         return StoreMetadata(
-            type: type, formatVersion: version, storeUUID: identity, model: model,
+            type: type, formatVersion: storage.formatVersion, storeUUID: identity, model: model,
             userMetadata: try readUserMetadata(reader))
     }
 

@@ -20,6 +20,11 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// The engine then compares the checksums of records when it examines the store, and not each time one is read.
     var holdsCheckedMemory: Bool { get }
 
+    /// What `StoreMetadata.formatVersion` says; the version of the engine's format unless implemented.
+    ///
+    /// For a storage that does not keep the engine's keys and values in its file, but a format of its own.
+    var formatVersion: Int { get }
+
     /// A consistent view of all spaces as the latest commit left them, whoever made that commit.
     ///
     /// Never waits for a writer, and no later commit shows in it. Any number of views may be open at once.
@@ -64,6 +69,9 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
 extension OrderedKeyValueStorage {
     /// False: bytes come from a medium that can change them.
     public var holdsCheckedMemory: Bool { false }
+
+    /// The version of the engine's format, 2.
+    public var formatVersion: Int { MetaSpace.formatVersion }
 
     /// Runs `body` once, in a long write of its own.
     public func write<Result: Sendable>(

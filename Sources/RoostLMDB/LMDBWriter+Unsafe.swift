@@ -2,6 +2,14 @@ internal import CLMDB
 internal import RoostCore
 internal import RoostKeyValue
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// A write transaction, which belongs to the thread that began it.
 ///
 /// It has one cursor for each space it writes: what comes in the order of the keys is mostly on the page that the cursor stands on, and
@@ -144,8 +152,10 @@ final class LMDBWriter: KeyValueWriter {
         // Whoever walks through the space meanwhile must not see one.
         guard transaction.cursorCount == places.count(where: { $0 != nil }) else { return }
         var (last, lastValue) = (MDB_val(), MDB_val())
+        let position = mdb_cursor_get(cursor, &last, &lastValue, MDB_GET_CURRENT)
         // A cursor that appended nothing yet stands nowhere.
-        guard mdb_cursor_get(cursor, &last, &lastValue, MDB_GET_CURRENT) == MDB_SUCCESS else { return }
+        guard position != EINVAL, position != MDB_NOTFOUND else { return }
+        guard position == MDB_SUCCESS else { throw failure(position) }
         let placeholder = Array(UnsafeRawBufferPointer(last)) + [0]
         guard placeholder.count < LMDBStorage.longestKeyByteCount, !placeholder.elementsEqual(key) else { return }
         let zeros = [UInt8](repeating: 0, count: placeholderByteCount)

@@ -10,6 +10,17 @@ import Testing
 struct FormatTests {
     private func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02X", $0) }.joined() }
 
+    @Test("a store tells the version of its file's format, which is the engine's unless the storage has one of its own")
+    func version() throws {
+        #expect(try TestStore().store.metadata().formatVersion == MetaSpace.formatVersion)
+        let other = try TestStore(isTrusted: false)
+        #expect(try other.store.metadata().formatVersion == 7)
+        #expect(
+            try KeyValueStore.metadata(
+                in: UntrustedStorage(other.storage), type: other.store.type, url: other.store.url
+            ).formatVersion == 7)
+    }
+
     @Test("keys of records, links and references")
     func keys() {
         #expect(hex(StorageKey(record: 258, root: 3).bytes) == "03020102")

@@ -55,13 +55,14 @@ func musicModel() throws -> ManagedObjectModel {
         })
 }
 
-/// A storage in memory that passes for one whose bytes can change while nobody looks.
+/// A storage in memory that passes for one in a file of another format, whose bytes can change while nobody looks.
 final class UntrustedStorage: OrderedKeyValueStorage {
     private let base: MemoryStorage
 
     init(_ base: MemoryStorage) { self.base = base }
 
     var maximumKeyByteCount: Int { base.maximumKeyByteCount }
+    var formatVersion: Int { 7 }
     func read() throws(StoreError) -> any KeyValueReader { try base.read() }
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         try base.beginLongWrite(timeoutSeconds: timeoutSeconds)

@@ -17,14 +17,13 @@ final class Interruption: Sendable {
 
     private struct State {
         var cancellation: ConversionCancellation?
+        /// Whether what could be cancelled has succeeded.
+        var isDone = false
         var sources: [any DispatchSourceSignal] = []
         var wasInterrupted = false
     }
 
     private let state = Mutex(State())
-
-    /// Whether a signal arrived.
-    var wasInterrupted: Bool { state.withLock { $0.wasInterrupted } }
 
     /// Takes over the signals of the process.
     ///
@@ -43,13 +42,18 @@ final class Interruption: Sendable {
 
     /// Runs `body` so that a signal cancels it by `cancellation` instead of ending the process.
     ///
-    /// One that comes when `body` has succeeded changes nothing: what it did stands, and the process says so and ends with its code.
+    /// The first that comes when `body` has succeeded changes nothing: what it did stands, and the process says so and ends with its
+    /// code. The second ends it, should nobody read what it says.
     func cancelling<Result>(_ cancellation: ConversionCancellation, _ body: () throws -> Result) rethrows -> Result {
         state.withLock { state in
-            state.cancellation = cancellation
+            (state.cancellation, state.isDone) = (cancellation, false)
             if state.wasInterrupted { cancellation.cancel() }
         }
-        do { return try body() } catch {
+        do {
+            let result = try body()
+            state.withLock { $0.isDone = true }
+            return result
+        } catch {
             state.withLock { $0.cancellation = nil }
             throw error
         }
@@ -57,8 +61,8 @@ final class Interruption: Sendable {
 
     private func arrived() {
         let cancellation = state.withLock { state in
-            state.wasInterrupted = true
-            return state.cancellation
+            defer { state.wasInterrupted = true }
+            return state.isDone && state.wasInterrupted ? nil : state.cancellation
         }
         guard let cancellation else { Console.leave(.interrupted) }
         cancellation.cancel()

@@ -5,7 +5,7 @@ enum DocumentFormat {
     /// The value of `format`.
     static let name = "roost-json"
     /// The version that is written, and the newest that is read.
-    static let version: Int64 = 2
+    static let version = 2
 
     /// The members of a document, in the order in which they are written.
     enum Member: Int, CaseIterable {

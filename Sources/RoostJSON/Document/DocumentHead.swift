@@ -70,7 +70,7 @@ struct DocumentHead: Sendable {
     private mutating func readVersion(_ text: inout JSONTokenReader) throws(StoreError) {
         try text.expect(.number, "the version of the format")
         guard let version = text.integer, version >= 1 else { throw text.error("'formatVersion' is no version") }
-        guard version <= DocumentFormat.version else {
+        guard version <= Int64(DocumentFormat.version) else {
             throw text.error(
                 "the document is written in format version \(version), and this program reads up to \(DocumentFormat.version); use a newer program",
                 code: .unsupportedVersion)
@@ -143,7 +143,7 @@ struct DocumentHead: Sendable {
     func metadata() -> StoreMetadata? {
         guard let storeUUID, let model else { return nil }
         return StoreMetadata(
-            type: JSONStoreType().name, formatVersion: Int(DocumentFormat.version), storeUUID: storeUUID, model: model,
+            type: JSONStoreType().name, formatVersion: DocumentFormat.version, storeUUID: storeUUID, model: model,
             userMetadata: userMetadata)
     }
 

@@ -70,14 +70,16 @@ final class DocumentSnapshot: StoreSnapshot {
         guard id == nil else { return try inMemory().records(of: entity, after: id) }
         try requireOpen()
         let number = try model.requireEntity(entity).number
-        return DocumentRecordCursor(self, number, isEmpty: tail.tally.entities[number].count == 0)
+        let list = DocumentStream.List.records(entity: number)
+        return DocumentRecordCursor(DocumentPass(self, list, isEmpty: tail.count(of: list) == 0))
     }
 
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
         let found = model.linkRelationships.first { $0.name == relationship }
         guard link == nil, let found else { return try inMemory().links(of: relationship, after: link) }
         try requireOpen()
-        return DocumentLinkCursor(self, found.number, isEmpty: tail.tally.relationships[found.number].count == 0)
+        let list = DocumentStream.List.links(relationship: found.number)
+        return DocumentLinkCursor(DocumentPass(self, list, isEmpty: tail.count(of: list) == 0))
     }
 
     // MARK: What is known without reading
@@ -114,67 +116,59 @@ final class DocumentSnapshot: StoreSnapshot {
     }
 }
 
-/// A pass over the list of an entity's records.
-private final class DocumentRecordCursor: RecordCursor {
+/// A pass over one list of a document.
+private struct DocumentPass {
     private let snapshot: DocumentSnapshot
-    private let entity: Int
+    private let list: DocumentStream.List
     private var stream: DocumentStream?
     private var isOver: Bool
 
-    init(_ snapshot: DocumentSnapshot, _ entity: Int, isEmpty: Bool) {
+    init(_ snapshot: DocumentSnapshot, _ list: DocumentStream.List, isEmpty: Bool) {
         self.snapshot = snapshot
-        self.entity = entity
+        self.list = list
         isOver = isEmpty
     }
 
-    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
-        batch.removeAll()
+    /// Calls `body` with a stream that stands at the next elements of the list, unless there are none.
+    mutating func read(_ body: (DocumentStream) throws(StoreError) -> Void) throws(StoreError) {
         try snapshot.requireOpen()
-        guard !isOver else { return false }
+        guard !isOver else { return }
         isOver = true
-        let list = DocumentStream.List.records(entity: entity)
         let reading = if let stream { stream } else { try snapshot.takeStream(before: list) }
         stream = nil
         try reading.enter(list)
-        _ = try reading.read(into: &batch)
+        try body(reading)
         // The last batch brings the stream to the next list.
         if reading.next == list {
             (stream, isOver) = (reading, false)
         } else {
             snapshot.giveBack(reading)
         }
+    }
+}
+
+/// The records of an entity, from its list.
+private final class DocumentRecordCursor: RecordCursor {
+    private var pass: DocumentPass
+
+    init(_ pass: DocumentPass) { self.pass = pass }
+
+    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        try pass.read { (stream) throws(StoreError) in _ = try stream.read(into: &batch) }
         return !batch.isEmpty
     }
 }
 
-/// A pass over the list of a relationship's links.
+/// The links of a relationship, from its list.
 private final class DocumentLinkCursor: LinkCursor {
-    private let snapshot: DocumentSnapshot
-    private let relationship: Int
-    private var stream: DocumentStream?
-    private var isOver: Bool
+    private var pass: DocumentPass
 
-    init(_ snapshot: DocumentSnapshot, _ relationship: Int, isEmpty: Bool) {
-        self.snapshot = snapshot
-        self.relationship = relationship
-        isOver = isEmpty
-    }
+    init(_ pass: DocumentPass) { self.pass = pass }
 
     func next(into batch: inout LinkBatch) throws(StoreError) -> Bool {
         batch.removeAll()
-        try snapshot.requireOpen()
-        guard !isOver else { return false }
-        isOver = true
-        let list = DocumentStream.List.links(relationship: relationship)
-        let reading = if let stream { stream } else { try snapshot.takeStream(before: list) }
-        stream = nil
-        try reading.enter(list)
-        _ = try reading.read(into: &batch)
-        if reading.next == list {
-            (stream, isOver) = (reading, false)
-        } else {
-            snapshot.giveBack(reading)
-        }
-        return !batch.links.isEmpty
+        try pass.read { (stream) throws(StoreError) in _ = try stream.read(into: &batch) }
+        return !batch.isEmpty
     }
 }
