@@ -155,7 +155,11 @@ extension ConformanceCheck {
                     objects.append((ObjectID("Everything", Int64(index + 1)), [path[0]: nested]))
                 }
             }
-            let operators = operators ?? FetchRequest.Comparison.Operator.allCases
+            let operators =
+                operators ?? [
+                    .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .isIn,
+                    .beginsWith,
+                ]
             let isText = stored.contains {
                 if case .string = $0 { true } else if case .uri = $0 { true } else { false }
             }

@@ -335,6 +335,7 @@ struct LockStepCode {
         case .keyPath(let path): ".keyPath(\(list(path.map { code($0) })))"
         case .evaluatedObject: ".evaluatedObject"
         case .aggregate(let members): ".aggregate(\(list(members.map { code($0) })))"
+        default: "\(expression)"
         }
     }
 }

@@ -35,7 +35,7 @@ enum PlainPredicate {
         case .beginsWith:
             guard let text = text(left), let prefix = self.text(right) else { return false }
             return text.starts(with: prefix)
-        case .isIn: return false
+        default: return false
         }
     }
 
@@ -52,6 +52,7 @@ enum PlainPredicate {
                 current = elements[name] ?? .null
             }
             return current
+        default: return .null
         }
     }
 

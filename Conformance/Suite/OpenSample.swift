@@ -73,11 +73,14 @@ struct OpenSample {
 
     /// The operators that compare attributes of a type.
     func operators(for type: AttributeType) -> [FetchRequest.Comparison.Operator] {
-        switch type {
-        case .string, .uri: FetchRequest.Comparison.Operator.allCases
+        let orders: [FetchRequest.Comparison.Operator] = [
+            .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .isIn,
+        ]
+        return switch type {
+        case .string, .uri: orders + [.beginsWith]
         case .transformable, .objectID: [.equal, .notEqual, .isIn]
         case .composite, .undefined: []
-        default: FetchRequest.Comparison.Operator.allCases.filter { $0 != .beginsWith }
+        default: orders
         }
     }
 

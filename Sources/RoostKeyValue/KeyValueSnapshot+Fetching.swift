@@ -156,6 +156,7 @@ extension [Int64] {
 extension FetchRequest.Comparison {
     /// The values one of which the left side must equal; nil for any other comparison.
     fileprivate var wantedValues: [Value]? {
+        guard modifier == .direct, options.isEmpty else { return nil }
         switch (self.operator, right) {
         case (.equal, .constant(let value)): return [value]
         case (.isIn, .aggregate(let members)):

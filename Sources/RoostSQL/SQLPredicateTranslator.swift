@@ -112,6 +112,7 @@ struct SQLPredicateTranslator {
     // MARK: Comparisons
 
     private mutating func comparison(_ comparison: FetchRequest.Comparison) -> String? {
+        guard comparison.modifier == .direct, comparison.options.isEmpty else { return nil }
         if comparison.operator == .isIn {
             guard case .aggregate(let members) = comparison.right else { return nil }
             var constants: [Value] = []
@@ -178,7 +179,7 @@ struct SQLPredicateTranslator {
             return isFloating
                 ? dialect.floating(column, greaterThan: bind(operand), orEqual: orEqual)
                 : "\(column) \(orEqual ? ">=" : ">") \(bind(operand))"
-        case .beginsWith, .isIn: return nil
+        default: return nil
         }
     }
 
@@ -288,7 +289,7 @@ extension FetchRequest.Comparison.Operator {
         case .lessThanOrEqual: .greaterThanOrEqual
         case .greaterThan: .lessThan
         case .greaterThanOrEqual: .lessThanOrEqual
-        case .isIn, .beginsWith: nil
+        default: nil
         }
     }
 }

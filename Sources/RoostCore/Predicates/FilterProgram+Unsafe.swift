@@ -131,6 +131,7 @@ final class FilterProgram: @unchecked Sendable {
         case .beginsWith:
             guard case .bytes(let text) = left, case .bytes(let prefix) = right else { return false }
             return begins(text, with: prefix)
+        case .between, .contains, .endsWith, .like, .matches: return false
         }
     }
 
@@ -227,7 +228,7 @@ final class FilterProgram: @unchecked Sendable {
             case .lessThanOrEqual: (.min, number)
             case .greaterThan: number == .max ? nil : (number + 1, .max)
             case .greaterThanOrEqual: (number, .max)
-            case .isIn, .beginsWith: nil
+            default: nil
             }
         }
 
@@ -241,7 +242,7 @@ final class FilterProgram: @unchecked Sendable {
             case .lessThanOrEqual: (-.infinity, number)
             case .greaterThan: number == .infinity ? nil : (number.nextUp, .infinity)
             case .greaterThanOrEqual: (number, .infinity)
-            case .isIn, .beginsWith: nil
+            default: nil
             }
         }
 

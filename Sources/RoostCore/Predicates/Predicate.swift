@@ -24,7 +24,7 @@ extension FetchRequest {
         public enum Operator: String, Hashable, Sendable, CaseIterable {
             /// `==`; two nulls are equal.
             case equal
-            /// `!=`, the opposite of ``equal`` except for NaN, which differs from everything.
+            /// `!=`, the opposite of ``equal``; NaN differs from everything, itself included.
             case notEqual
             /// The left value `<` the right one.
             case lessThan
@@ -34,10 +34,46 @@ extension FetchRequest {
             case greaterThan
             /// The left value `>=` the right one.
             case greaterThanOrEqual
-            /// The left value is one of the right side's elements.
+            /// `BETWEEN {low, high}`: at least the first and at most the second of the right side's two elements.
+            case between
+            /// The left value is one of the right side's elements; of two strings, the left is a part of the right.
             case isIn
+            /// The right value is one of the left side's elements; of two strings, the right is a part of the left.
+            case contains
             /// The left string starts with the right one.
             case beginsWith
+            /// The left string ends with the right one.
+            case endsWith
+            /// The whole left string fits the pattern: `*` any characters, `?` one, `\` takes the next one literally.
+            case like
+            /// The whole left string matches the regular expression.
+            case matches
+        }
+
+        /// How a comparison deals with a left side that has many values.
+        public enum Modifier: String, Hashable, Sendable, CaseIterable {
+            /// The sides are compared as they are.
+            case direct
+            /// `ALL`: true for every element of the left side; true for none.
+            case all
+            /// `ANY`, `SOME`: true for one element of the left side. `NONE` is its opposite.
+            case any
+        }
+
+        /// How strings are made alike before they are compared.
+        public struct Options: OptionSet, Hashable, Sendable {
+            /// The options as bits, those of Core Data.
+            public let rawValue: Int
+            /// Makes options from bits.
+            public init(rawValue: Int) { self.rawValue = rawValue }
+            /// `[c]`: upper and lower case are the same, by Unicode.
+            public static let caseInsensitive = Self(rawValue: 1)
+            /// `[d]`: letters are the same with and without diacritics, by Unicode.
+            public static let diacriticInsensitive = Self(rawValue: 2)
+            /// `[n]`: the strings are normalised already; they compare as they are.
+            public static let normalized = Self(rawValue: 4)
+            /// `[l]`: `<`, `<=`, `>` and `>=` go by the localized standard order; other comparisons do not change.
+            public static let localized = Self(rawValue: 8)
         }
 
         /// What is compared.
@@ -46,25 +82,22 @@ extension FetchRequest {
         public var `operator`: Operator
         /// What it is compared with.
         public var right: Expression
+        /// How a left side with many values is compared.
+        public var modifier: Modifier
+        /// How strings are made alike first; without effect on other values.
+        public var options: Options
 
         /// Makes a comparison.
-        public init(_ left: Expression, _ operator: Operator, _ right: Expression) {
+        public init(
+            _ left: Expression, _ operator: Operator, _ right: Expression, modifier: Modifier = .direct,
+            options: Options = []
+        ) {
             self.left = left
             self.operator = `operator`
             self.right = right
+            self.modifier = modifier
+            self.options = options
         }
-    }
-
-    /// Something that has a value for each object.
-    public indirect enum Expression: Hashable, Sendable {
-        /// The same value for every object.
-        case constant(Value)
-        /// An attribute or to-one relationship of the object; more than one name leads into a composite.
-        case keyPath([String])
-        /// The object itself, as its ID.
-        case evaluatedObject
-        /// Several values, for ``FetchRequest/Comparison/Operator/isIn``.
-        case aggregate([Expression])
     }
 }
 

@@ -82,6 +82,11 @@ struct PredicatePrinter {
         case .greaterThanOrEqual: ">="
         case .isIn: "IN"
         case .beginsWith: "BEGINSWITH"
+        case .endsWith: "ENDSWITH"
+        case .contains: "CONTAINS"
+        case .like: "LIKE"
+        case .matches: "MATCHES"
+        case .between: "BETWEEN"
         }
     }
 
@@ -99,6 +104,7 @@ struct PredicatePrinter {
                 try print(member, meeting: field)
             }
             text += "}"
+        default: throw StoreError(.unsupported, "This expression cannot be written yet.")
         }
     }
 

@@ -71,6 +71,14 @@ public struct RecordFilter: Sendable {
         private static func comparison(
             _ comparison: FetchRequest.Comparison, _ scope: PredicateScope
         ) throws(StoreError) -> Node {
+            switch comparison.operator {
+            case .between, .contains, .endsWith, .like, .matches:
+                throw StoreError(.unsupported, "Stores do not answer \(comparison.operator.rawValue) yet.")
+            default: break
+            }
+            guard comparison.modifier == .direct, comparison.options.isEmpty else {
+                throw StoreError(.unsupported, "Stores do not answer quantifiers and string options yet.")
+            }
             let left = try scope.term(comparison.left)
             if comparison.operator == .isIn {
                 guard case .aggregate(let members) = comparison.right else {
@@ -140,6 +148,7 @@ struct PredicateScope {
         case .evaluatedObject: return .evaluatedObject
         case .keyPath(let path): return .field(try entity.layout.requireField(path.joined(separator: ".")))
         case .aggregate: throw StoreError(.invalidRequest, "A list of values can only stand on the right side of IN.")
+        default: throw StoreError(.unsupported, "Stores do not answer this expression yet.")
         }
     }
 
