@@ -16,7 +16,8 @@ extension KeyValueSnapshot {
         let planned = try planned(request)
         guard planned.isDecided, let choice = planned.choice, choice.isCountable else {
             return try ScanningFetch.count(
-                planned.remainder, model: model, visiting: try visitor(planned, VisitCount()))
+                planned.remainder, model: model, visiting: try visitor(planned, VisitCount()),
+                graph: KeyValueGraph(self))
         }
         // What the entries say is all there is to know; no record is read.
         let (reach, isEverything) = request.fetchOffset.addingReportingOverflow(request.fetchLimit ?? .max)
@@ -56,7 +57,8 @@ extension KeyValueSnapshot {
 
     /// The records of a planned fetch.
     func cursor(_ planned: PlannedFetch, _ visits: VisitCount) throws(StoreError) -> any RecordCursor {
-        try ScanningFetch(planned.remainder, model: model, visiting: try visitor(planned, visits))
+        try ScanningFetch(
+            planned.remainder, model: model, visiting: try visitor(planned, visits), graph: KeyValueGraph(self))
     }
 
     /// The records that can be wanted: in the request's order where the plan says so, else in key order.

@@ -206,7 +206,11 @@ private struct PlanSample {
                     AttributeDescription("data", .binaryData), AttributeDescription("code", .string),
                     AttributeDescription("part", .integer32), AttributeDescription("plain", .integer32),
                 ],
-                relationships: [.toOne("owner", "Item", inverse: "owned"), .toMany("owned", "Item", inverse: "owner")],
+                relationships: [
+                    .toOne("owner", "Item", inverse: "owned"), .toMany("owned", "Item", inverse: "owner"),
+                    .toMany("friends", "Item", inverse: "friends"),
+                    .toMany("likes", "Special", inverse: "likers", isOrdered: true),
+                ],
                 uniquenessConstraints: [["code", "part"]],
                 fetchIndexes: [
                     FetchIndexDescription("number", on: "number"),
@@ -225,12 +229,14 @@ private struct PlanSample {
                 ]),
             EntityDescription(
                 "Special", superentity: "Item", attributes: [AttributeDescription("extra", .integer64)],
+                relationships: [.toMany("likers", "Item", inverse: "likes")],
                 fetchIndexes: [FetchIndexDescription("extra", on: "extra", "text")]),
         ])
         let store = try KeyValueStore(
             creating: MemoryStorage(), type: MemoryStoreType(), url: StoreURL(type: "memory", path: ""), model: model,
             options: StoreOptions(timeoutSeconds: 10))
         var changes = ChangeSet(model: model)
+        var specials: [Int64] = []
         for key in 1...Int64(count) {
             let isSpecial = Bool.random(using: &generator)
             var values: [String: Value] = [:]
@@ -240,7 +246,17 @@ private struct PlanSample {
             }
             if Int.random(in: 0..<4, using: &generator) > 0 { values["code"] = .string("\(key / 3)") }
             if values["code"] != nil { values["part"] = .int(key % 3) }
+            if isSpecial { specials.append(key) }
             try changes.insert(ObjectID(isSpecial ? "Special" : "Item", key), values: values)
+        }
+        for _ in 0..<count {
+            let (a, b) = (
+                Int64.random(in: 1...Int64(count), using: &generator), Int64.random(in: 1...20, using: &generator)
+            )
+            try changes.add(Link(a, b), to: RelationshipName("Item", "friends"))
+            if let special = specials.randomElement(using: &generator) {
+                try changes.add(Link(a, special, order: a % 3), to: RelationshipName("Item", "likes"))
+            }
         }
         _ = try store.commit(changes)
         snapshot = try store.snapshot()
@@ -249,7 +265,7 @@ private struct PlanSample {
     /// The answer by reading everything.
     func scanned(_ request: FetchRequest) throws -> [Int64] {
         let source = try snapshot.records(of: request.entity, after: nil)
-        let batch = try snapshot.all(try ScanningFetch(request, model: model, source: source))
+        let batch = try snapshot.all(try ScanningFetch(request, model: model, source: source, graph: SnapshotGraph(snapshot)))
         return (0..<batch.count).map { batch.key(at: $0) }
     }
 
@@ -304,6 +320,7 @@ private struct PlanSample {
                             .constant(.objectID(ObjectID("Special", Int64.random(in: 1...200, using: &generator))))
                         })))
         }
+        if Int.random(in: 0..<3, using: &generator) == 0 { return related(name, depth, &generator) }
         let isText = name == "text" || name == "other"
         switch Int.random(in: 0..<9, using: &generator) {
         case 0, 1: return .equal(name, Self.constant(name, &generator))
@@ -315,8 +332,48 @@ private struct PlanSample {
         case 4 where name != "owner": return .lessOrEqual(name, Self.constant(name, &generator))
         case 5 where name != "owner": return .greater(name, Self.constant(name, &generator))
         case 6 where name != "owner": return .greaterOrEqual(name, Self.constant(name, &generator))
+        case 7 where name != "owner" && Bool.random(using: &generator):
+            return .comparison(
+                .init(
+                    .keyPath([name]), .between,
+                    .aggregate((0..<2).map { _ in .constant(Self.constant(name, &generator)) })))
         case 7: return .notEqual(name, Self.constant(name, &generator))
         default: return .equal(name, Self.constant(name, &generator))
+        }
+    }
+
+    /// A condition on objects that relationships lead to.
+    private func related(
+        _ name: String, _ depth: Int, _ generator: inout SeededGenerator
+    ) -> FetchRequest.Predicate {
+        func number(_ most: Int) -> Int { Int.random(in: 0...most, using: &generator) }
+        let constant = Self.constant(name, &generator)
+        let comparisons: [FetchRequest.Comparison.Operator] =
+            name == "owner"
+            ? [.equal, .notEqual] : [.equal, .notEqual, .lessThan, .greaterThanOrEqual, .greaterThan, .lessThanOrEqual]
+        let comparison = comparisons.randomElement(using: &generator) ?? .equal
+        let manys = ["owned", "friends", "likes"]
+        let many = manys.randomElement(using: &generator) ?? "owned"
+        switch number(6) {
+        case 0, 1: return .comparison(.init(.keyPath(["owner", name]), comparison, .constant(constant)))
+        case 2: return .comparison(.init(.keyPath(["owner", "owner", name]), comparison, .constant(constant)))
+        case 3: return .comparison(.init(.keyPath([many, name]), comparison, .constant(constant), modifier: .any))
+        case 4:
+            let path = [["owner", many, name], [many, "owner", name], [many, many, name]].randomElement(using: &generator)
+            return .comparison(.init(.keyPath(path ?? [many, name]), comparison, .constant(constant), modifier: .any))
+        case 5:
+            let object = Value.objectID(ObjectID("Item", Int64(number(30) + 1)))
+            return .comparison(.init(.keyPath([many]), .equal, .constant(object), modifier: .any))
+        default:
+            let inner = FetchRequest.Predicate.comparison(
+                .init(.path(of: .variable("x"), [name]), comparison, .constant(constant)))
+            let counts: [FetchRequest.Comparison.Operator] = [
+                .equal, .notEqual, .greaterThan, .greaterThanOrEqual, .lessThan,
+            ]
+            return .comparison(
+                .init(
+                    .path(of: .subquery(.keyPath([many]), variable: "x", inner), ["@count"]),
+                    counts.randomElement(using: &generator) ?? .equal, .constant(.int(Int64(number(3))))))
         }
     }
 
