@@ -91,6 +91,18 @@ extension ScanningSnapshot {
         try ScanningFetch.count(request, model: model, source: try records(of: request.entity, after: nil))
     }
 
+    /// A scan, with the number of records it reads.
+    public func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+        try requireOpen()
+        var plan = try FetchPlan.scan(request, model: model)
+        if executing {
+            let source = CountingVisitor(try records(of: request.entity, after: nil), model: model)
+            try ScanningFetch(request, model: model, visiting: source).exhaust(model: model)
+            plan.visitedCount = source.visitedCount
+        }
+        return plan
+    }
+
     // MARK: Reading everything
 
     /// Calls `body` with every record of an entity and its subentities, and `onDamage` with what cannot be read.
