@@ -1,3 +1,5 @@
+public import RoostCore
+
 /// What differs between SQL databases.
 ///
 /// Whatever the engine writes that is not the same everywhere comes from here.
@@ -44,6 +46,8 @@ public protocol SQLDialect: Sendable {
     func isDistinct(_ left: String, _ right: String) -> String
     /// Whether a column of floating-point numbers is greater than a number, NaN being greater than none.
     func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String
+    /// Whether a column of floating-point numbers holds no NaN; true for null.
+    func isNoNaN(_ column: String) -> String
     /// An ORDER BY term in which all NaN come after all numbers and are equal to each other.
     ///
     /// Nulls come first, descending last.
@@ -58,4 +62,15 @@ public protocol SQLDialect: Sendable {
     func insertMany(into table: String) -> String
     /// INSERT that replaces the other columns where the key is there already.
     func upsert(into table: String, key: [String], columns: [String]) -> String
+
+    /// One value that stands for a list of them, to be bound as a parameter; nil for values that no list can hold.
+    func list(_ values: [SQLValue]) -> SQLValue?
+    /// SELECT of the elements of a list that is bound as a parameter.
+    func elements(ofList parameter: String) -> String
+    /// Whether a text meets the matcher that is bound as a parameter; null for null.
+    ///
+    /// Nil where the database cannot call the program: such conditions are then checked on records.
+    func matches(_ text: String, _ parameter: String) -> String?
+    /// What a text sorts by, compared as bytes, when it is compared with options; nil as in ``matches(_:_:)``.
+    func sortKey(_ text: String, _ options: FetchRequest.Comparison.Options) -> String?
 }
