@@ -233,7 +233,7 @@ struct SortTests {
         #expect(try sort.next(into: &batch))
         #expect(batch.count == 10)
         #expect(source.givenCount == 20_000)
-        #expect(sort.highestKeptCount <= 2 * 12 + RecordBatch.capacityCount + 1)
+        #expect(sort.highestKeptCount <= 2 * 12 + RecordBatch.capacityCount + things.count)
     }
 
     @Test("sorting reads what relationships lead to together, not object by object")
