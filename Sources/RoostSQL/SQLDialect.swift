@@ -73,4 +73,29 @@ public protocol SQLDialect: Sendable {
     func matches(_ text: String, _ parameter: String) -> String?
     /// What a text sorts by, compared as bytes, when it is compared with options; nil as in ``matches(_:_:)``.
     func sortKey(_ text: String, _ options: FetchRequest.Comparison.Options) -> String?
+
+    /// How the database would carry out a statement: the objects of the catalogue that its plan names, without running it.
+    ///
+    /// - Parameters:
+    ///   - sql: A SELECT.
+    ///   - connection: The connection that would run it.
+    /// - Returns: The indexes, by their names in the database, and whether a table's own key is searched.
+    func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan
+}
+
+/// What of a database's plan matters: which indexes it uses.
+public struct SQLPlan: Sendable, Hashable {
+    /// The indexes that are searched or walked, by their names in the database, each once.
+    public var indexes: [String]
+    /// Whether rows are found by the keys of a table.
+    public var usesKeys: Bool
+    /// Whether rows are sorted afterwards.
+    public var sorts: Bool
+
+    /// Makes a plan.
+    public init(indexes: [String] = [], usesKeys: Bool = false, sorts: Bool = false) {
+        self.indexes = indexes
+        self.usesKeys = usesKeys
+        self.sorts = sorts
+    }
 }

@@ -9,6 +9,8 @@ struct SQLTerm {
     var entitySQL: String?
     /// The number of the root of the hierarchy that a reference leads into; nil where that is any.
     var root: Int?
+    /// Whether it is a column that leads an index.
+    var isIndexed = false
 }
 
 /// One side of a comparison.

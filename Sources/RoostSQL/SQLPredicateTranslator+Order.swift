@@ -30,7 +30,11 @@ extension SQLPredicateTranslator {
                     isPlain == true
                     ? [dialect.order(term.sql, ascending: isAscending)]
                     : dialect.floatingOrder(term.sql, ascending: isAscending)
-            case .integer64, .integer32, .integer16, .boolean, .order, .string, .uri, .uuid, .data:
+            case .string, .uri:
+                let options = descriptor.options.subtracting(.normalized)
+                guard let key = options.isEmpty ? term.sql : dialect.sortKey(term.sql, options) else { return nil }
+                terms.append(dialect.order(key, ascending: isAscending))
+            case .integer64, .integer32, .integer16, .boolean, .order, .uuid, .data:
                 terms.append(dialect.order(term.sql, ascending: isAscending))
             default: return nil
             }

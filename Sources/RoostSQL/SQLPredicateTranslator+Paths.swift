@@ -6,12 +6,22 @@ struct SQLCollection {
     let level: Int
     /// The first table, with its alias.
     let table: String
-    /// What the rows must meet: that the path leads to them, and what a SUBQUERY asks of them.
-    var conditions: [String]
+    /// That the path leads to the rows from where it starts.
+    let origin: SQLOrigin
+    /// What a SUBQUERY asks of the rows.
+    var conditions: [String] = []
     /// The row of an element, or of the object that has it.
     var row: SQLRow
     /// The element.
     var element: SQLTerm
+}
+
+/// What ties the rows of a to-many relationship to the object it starts from.
+struct SQLOrigin {
+    /// The condition.
+    let condition: String
+    /// The column of the rows that has the key of that object, and the expression for the key; nil where there is no such column.
+    let columns: (row: String, key: String)?
 }
 
 extension SQLPredicateTranslator {
@@ -92,7 +102,7 @@ extension SQLPredicateTranslator {
     }
 
     private func key(of row: SQLRow) -> SQLTerm {
-        SQLTerm(sql: row.key, kind: .reference, root: row.entity.root)
+        SQLTerm(sql: row.key, kind: .reference, root: row.entity.root, isIndexed: true)
     }
 
     private mutating func term(_ field: RecordLayout.Field, of row: SQLRow) -> SQLTerm? {
@@ -102,7 +112,13 @@ extension SQLPredicateTranslator {
             ? schema.table(of: row.entity.number).entityColumn(field, of: row.entity.number) : nil
         return SQLTerm(
             sql: column, kind: field.kind, entitySQL: entityColumn.map { "\(row.alias).\($0)" },
-            root: field.destination.map { schema.model.entities[$0].root })
+            root: field.destination.map { schema.model.entities[$0].root }, isIndexed: isIndexed(field, of: row.entity))
+    }
+
+    private func isIndexed(_ field: RecordLayout.Field, of entity: ManagedObjectModel.Entity) -> Bool {
+        schema.table(of: entity.number).column(field, of: entity.number).map {
+            schema.indexedColumns[schema.tableOfEntity[entity.number]].contains($0)
+        } ?? false
     }
 
     private mutating func column(_ field: RecordLayout.Field, of row: SQLRow) -> String? {
@@ -163,8 +179,7 @@ extension SQLPredicateTranslator {
         levels.append(SQLLevel())
         guard let hop = hop(first, from: row, level: levels.count - 1) else { return nil }
         var collection = SQLCollection(
-            level: levels.count - 1, table: hop.table, conditions: [hop.condition], row: hop.row,
-            element: key(of: hop.row))
+            level: levels.count - 1, table: hop.table, origin: hop.origin, row: hop.row, element: key(of: hop.row))
         guard extend(&collection, along: rest.dropFirst()), let element = end(of: path, at: collection.row) else {
             return nil
         }
@@ -195,7 +210,7 @@ extension SQLPredicateTranslator {
             guard let hop = hop(relationship, from: collection.row, level: collection.level) else { return false }
             let first = SQLRow(
                 alias: hop.alias, key: "", entity: hop.row.entity, level: collection.level,
-                join: " JOIN \(hop.table) ON \(hop.condition)")
+                join: " JOIN \(hop.table) ON \(hop.origin.condition)")
             guard levels[collection.level].read(first) else { return false }
             collection.row = hop.row
         }
@@ -206,7 +221,7 @@ extension SQLPredicateTranslator {
     private struct Hop {
         let table: String
         let alias: String
-        let condition: String
+        let origin: SQLOrigin
         let row: SQLRow
     }
 
@@ -225,7 +240,7 @@ extension SQLPredicateTranslator {
                 let column = schema.table(of: inverse.source).column(field, of: inverse.source)
             else { return nil }
             return Hop(
-                table: "\(table) AS \(alias)", alias: alias, condition: "\(alias).\(column) = \(row.key)",
+                table: "\(table) AS \(alias)", alias: alias, origin: Self.origin("\(alias).\(column)", row),
                 row: SQLRow(alias: alias, key: "\(alias)._id", entity: entity, level: level))
         case .links(let owner, let isFlipped):
             guard let links = schema.linkTables[owner] else { return nil }
@@ -234,7 +249,8 @@ extension SQLPredicateTranslator {
                 let ends =
                     "SELECT target FROM \(links.quotedName) WHERE source = \(row.key) UNION ALL SELECT source FROM \(links.quotedName) WHERE target = \(row.key)"
                 return Hop(
-                    table: "\(table) AS \(alias)", alias: alias, condition: "\(alias)._id IN (\(ends))",
+                    table: "\(table) AS \(alias)", alias: alias,
+                    origin: SQLOrigin(condition: "\(alias)._id IN (\(ends))", columns: nil),
                     row: SQLRow(alias: alias, key: "\(alias)._id", entity: entity, level: level))
             }
             let columns = SQLLinkColumns(isFlipped: isFlipped)
@@ -242,17 +258,21 @@ extension SQLPredicateTranslator {
             let end = self.alias()
             return Hop(
                 table: "\(links.quotedName) AS \(alias)", alias: alias,
-                condition: "\(alias).\(columns.source) = \(row.key)",
+                origin: Self.origin("\(alias).\(columns.source)", row),
                 row: SQLRow(
                     alias: end, key: target, entity: entity, level: level,
                     join: " JOIN \(table) AS \(end) ON \(end)._id = \(target)"))
         }
     }
 
-    /// A SELECT from a collection, up to its conditions and some more.
+    private static func origin(_ column: String, _ row: SQLRow) -> SQLOrigin {
+        SQLOrigin(condition: "\(column) = \(row.key)", columns: (column, row.key))
+    }
+
+    /// A SELECT of something from the rows of a collection that meet some more conditions.
     private func select(_ what: String, _ collection: SQLCollection, and more: [String] = []) -> String {
-        let conditions = (collection.conditions + more).joined(separator: " AND ")
-        return "SELECT \(what) FROM \(collection.table)\(levels[collection.level].joins) WHERE \(conditions)"
+        "SELECT \(what) FROM \(collection.table)\(levels[collection.level].joins)"
+            + SQLFetchStatement.words([collection.origin.condition] + collection.conditions + more)
     }
 
     // MARK: What is asked of collections
@@ -269,6 +289,13 @@ extension SQLPredicateTranslator {
         else { return nil }
         if comparison.modifier == .all {
             return "(NOT EXISTS (\(select("1", collection, and: ["NOT COALESCE(\(leaf), FALSE)"]))))"
+        }
+        // With an index on what is compared, finding all rows that meet it once is much less than asking each object for its rows.
+        if collection.element.isIndexed, collection.conditions.isEmpty, direct.isSearch,
+            let columns = collection.origin.columns
+        {
+            let joins = levels[collection.level].joins
+            return "\(columns.key) IN (SELECT \(columns.row) FROM \(collection.table)\(joins) WHERE \(leaf))"
         }
         return "EXISTS (\(select("1", collection, and: [leaf])))"
     }
@@ -344,6 +371,22 @@ extension RecordLayout.Field.Kind {
         switch self {
         case .integer64, .integer32, .integer16, .boolean, .double, .float, .date, .string, .uri: true
         default: false
+        }
+    }
+}
+
+extension FetchRequest.Comparison {
+    /// Whether an index on the left side finds what meets it: a search for known values.
+    fileprivate var isSearch: Bool {
+        guard options.isEmpty || options == .normalized else { return false }
+        switch (`operator`, right) {
+        case (.equal, .constant(let value)): return !value.isNull
+        case (.lessThan, .constant), (.lessThanOrEqual, .constant), (.greaterThan, .constant),
+            (.greaterThanOrEqual, .constant), (.beginsWith, .constant):
+            return true
+        case (.isIn, .aggregate(let members)), (.between, .aggregate(let members)):
+            return members.allSatisfy { if case .constant(let value) = $0 { !value.isNull } else { false } }
+        default: return false
         }
     }
 }

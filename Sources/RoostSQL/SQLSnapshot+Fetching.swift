@@ -6,11 +6,9 @@ extension SQLSnapshot {
     /// What SQL can say exactly is left to the database, the rest is done on the records that are left.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
         let statement = try statement(for: request)
-        let cursor = SQLRecordCursor(
-            self, try lease(statement.recordsSQL, statement.values),
-            plan: schema.reading[try model.requireEntity(request.entity).number])
+        let cursor = try cursor(statement, request)
         guard let rest = statement.rest else { return cursor }
-        return try ScanningFetch(rest, model: model, source: cursor)
+        return try ScanningFetch(rest, model: model, source: cursor, graph: SQLObjectGraph(self))
     }
 
     /// How many records ``fetch(_:)`` would give, limit and offset included.
@@ -18,9 +16,8 @@ extension SQLSnapshot {
         let statement = try statement(for: request)
         let entity = try model.requireEntity(request.entity)
         if let rest = statement.rest, rest.predicate != nil {
-            let cursor = SQLRecordCursor(
-                self, try lease(statement.recordsSQL, statement.values), plan: schema.reading[entity.number])
-            return try ScanningFetch.count(rest, model: model, source: cursor)
+            return try ScanningFetch.count(
+                rest, model: model, source: try cursor(statement, request))
         }
         let (sql, values) = statement.count(in: schema.table(of: entity.number))
         let matches = try open().withStatement(sql) { (statement) throws(StoreError) -> Int in
@@ -31,7 +28,15 @@ extension SQLSnapshot {
         return request.fetchLimit.map { min($0, remaining) } ?? remaining
     }
 
-    private func statement(for request: FetchRequest) throws(StoreError) -> SQLFetchStatement {
+    /// The records that a request's statement gives.
+    func cursor(_ statement: SQLFetchStatement, _ request: FetchRequest) throws(StoreError) -> SQLRecordCursor {
+        SQLRecordCursor(
+            self, try lease(statement.recordsSQL, statement.values),
+            plan: schema.reading[try model.requireEntity(request.entity).number])
+    }
+
+    /// What of a request one statement does.
+    func statement(for request: FetchRequest) throws(StoreError) -> SQLFetchStatement {
         let connection = try open()
         // Compiled first, because their errors are the same in every store.
         _ = try RecordFilter(request, model: model)

@@ -124,4 +124,25 @@ public struct SQLiteDialect: SQLDialect {
     public func sortKey(_ text: String, _ options: FetchRequest.Comparison.Options) -> String? {
         "\(SQLiteFunctions.sortKey)(\(text), \(options.rawValue))"
     }
+
+    /// EXPLAIN QUERY PLAN, whose rows are meant for people: see <https://www.sqlite.org/eqp.html>.
+    public func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan {
+        try connection.withStatement("EXPLAIN QUERY PLAN " + sql) { (statement) throws(StoreError) -> SQLPlan in
+            var plan = SQLPlan()
+            while try statement.step() {
+                guard case .text(let detail) = try statement.value(at: 3) else { continue }
+                if detail.hasPrefix("USE TEMP B-TREE FOR") { plan.sorts = true }
+                if detail.hasPrefix("SEARCH"), detail.contains(" USING INTEGER PRIMARY KEY ") { plan.usesKeys = true }
+                for word in [" USING INDEX ", " USING COVERING INDEX "] {
+                    guard let range = detail.firstRange(of: word) else { continue }
+                    // Behind the name stands what is searched for, in parentheses.
+                    let rest = detail[range.upperBound...]
+                    let end = detail.hasPrefix("SEARCH") ? rest.firstRange(of: " (")?.lowerBound : nil
+                    let name = String(rest[..<(end ?? rest.endIndex)])
+                    if !plan.indexes.contains(name) { plan.indexes.append(name) }
+                }
+            }
+            return plan
+        }
+    }
 }

@@ -74,12 +74,20 @@ enum SQLiteFunctions {
         }
         guard let bytes = bytes(of: text) else { return sqlite3_result_error_nomem(context) }
         let options = FetchRequest.Comparison.Options(rawValue: Int(sqlite3_value_int(arguments?[1])))
-        TextFolding.withFolded(bytes, options) { key in
-            // SQLite copies the bytes; those of an empty key have no address.
-            sqlite3_result_blob64(
-                context, key.baseAddress ?? UnsafeRawPointer(matcherType.utf8Start), UInt64(key.count),
-                unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+        TextFolding.withFolded(bytes, options) { folded in
+            guard options.contains(.localized) else { return give(folded, to: context) }
+            var key: [UInt8] = []
+            StandardTextOrder.append(folded, to: &key)
+            key.withUnsafeBytes { give($0, to: context) }
         }
+    }
+
+    /// Makes bytes the result of a function.
+    private static func give(_ bytes: UnsafeRawBufferPointer, to context: OpaquePointer?) {
+        // SQLite copies the bytes. Those of an empty result may have no address, which would be null.
+        guard bytes.count > 0 else { return sqlite3_result_zeroblob(context, 0) }
+        sqlite3_result_blob64(
+            context, bytes.baseAddress, UInt64(bytes.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
     }
 
     /// The bytes of a text, valid until the function that it was given to returns; nil when memory is used up.
