@@ -17,7 +17,7 @@ extension SQLSnapshot {
         let entity = try model.requireEntity(request.entity)
         if let rest = statement.rest, rest.predicate != nil {
             return try ScanningFetch.count(
-                rest, model: model, source: try cursor(statement, request))
+                rest, model: model, source: try cursor(statement, request), graph: SQLObjectGraph(self))
         }
         let (sql, values) = statement.count(in: schema.table(of: entity.number))
         let matches = try open().withStatement(sql) { (statement) throws(StoreError) -> Int in

@@ -207,7 +207,7 @@ struct RandomPredicates {
             operation = pick([.contains, .beginsWith, .endsWith, .like, .isIn, .matches])
             right = .constant(
                 operation == .matches
-                    ? pick(["a.*", "[a-c]+", "", ".", "É|é", "(?i)ab"])
+                    ? pick(["a.*", "[a-c]+", "(?:)", ".", "É|é", "(?i)ab"])
                     : operation == .like
                         ? pick(["a*", "*b", "*", "?", "??", "a?b", "*a*b*", "\\*", "x\\?y", ""]) : value(.text))
         case 2 where modifier == .direct:
