@@ -100,7 +100,7 @@ extension ScanningSnapshot {
         if executing {
             let visits = VisitCount()
             let source = CountingVisitor(try records(of: request.entity, after: nil), model: model, visits)
-            try ScanningFetch(request, model: model, visiting: source).exhaust(model: model)
+            try ScanningFetch(request, model: model, visiting: source, graph: SnapshotGraph(self)).exhaust(model: model)
             plan.visitedCount = visits.count
         }
         return plan
