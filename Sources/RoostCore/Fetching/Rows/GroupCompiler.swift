@@ -118,18 +118,25 @@ struct GroupCompiler {
         case .keyPath(let names): throw ungrouped(names.joined(separator: "."), place)
         case .path(of: let start, let names): return .path(of: try rewrite(start, place, depth: depth + 1), names)
         case .aggregate(let members): return .aggregate(try rewrite(members, place, depth: depth + 1))
-        case .function(let function, let arguments): return .function(function, try rewrite(arguments, place, depth: depth + 1))
-        case .registered(let name, let arguments): return .registered(name, try rewrite(arguments, place, depth: depth + 1))
+        case .function(let function, let arguments):
+            return .function(function, try rewrite(arguments, place, depth: depth + 1))
+        case .registered(let name, let arguments):
+            return .registered(name, try rewrite(arguments, place, depth: depth + 1))
         case .cast(let value, let type): return .cast(try rewrite(value, place, depth: depth + 1), type)
         case .subquery: throw ungrouped("SUBQUERY", place)
         case .conditional(let condition, let whenTrue, let whenFalse):
             return .conditional(
-                try rewrite(condition, place, depth: depth + 1), try rewrite(whenTrue, place, depth: depth + 1), try rewrite(whenFalse, place, depth: depth + 1))
+                try rewrite(condition, place, depth: depth + 1), try rewrite(whenTrue, place, depth: depth + 1),
+                try rewrite(whenFalse, place, depth: depth + 1))
         case .element(of: let values, .position(let position)):
-            return .element(of: try rewrite(values, place, depth: depth + 1), .position(try rewrite(position, place, depth: depth + 1)))
-        case .element(of: let values, let index): return .element(of: try rewrite(values, place, depth: depth + 1), index)
+            return .element(
+                of: try rewrite(values, place, depth: depth + 1),
+                .position(try rewrite(position, place, depth: depth + 1)))
+        case .element(of: let values, let index):
+            return .element(of: try rewrite(values, place, depth: depth + 1), index)
         case .setOperation(let operation, let left, let right):
-            return .setOperation(operation, try rewrite(left, place, depth: depth + 1), try rewrite(right, place, depth: depth + 1))
+            return .setOperation(
+                operation, try rewrite(left, place, depth: depth + 1), try rewrite(right, place, depth: depth + 1))
         }
     }
 
@@ -283,8 +290,8 @@ extension FetchRequest.Predicate {
         switch self {
         case .constant: return false
         case .comparison(let comparison):
-            return try comparison.left.containsAggregate(&compiler, depth: depth)
-                || comparison.right.containsAggregate(&compiler, depth: depth)
+            if try comparison.left.containsAggregate(&compiler, depth: depth) { return true }
+            return try comparison.right.containsAggregate(&compiler, depth: depth)
         case .and(let members), .or(let members):
             for member in members where try member.containsAggregate(&compiler, depth: depth + 1) { return true }
             return false

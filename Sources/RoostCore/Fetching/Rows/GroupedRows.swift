@@ -50,10 +50,9 @@ final class GroupedRows: RowCursor {
         var numbers: [Int] = []
         while try records.next(into: &read) {
             do throws(StoreError) {
-                if !grouping.keys.isEmpty || grouping.needsRelated {
-                    evaluator.begin(nil)
-                    evaluator.prefetch(for: read)
-                }
+                evaluator.begin(nil)
+                evaluator.prefetch(for: read)
+                for source in grouping.keys { source.prefetch(for: read, evaluator) }
                 try number(read, &numbers)
                 let count = grouping.isWhole ? 1 : groups.count
                 for aggregate in aggregates { try aggregate.add(read, numbers, count, evaluator) }

@@ -25,6 +25,7 @@ final class RecordRows: RowCursor {
         guard !isAtEnd, try records.next(into: &read) else { return false }
         evaluator.begin(nil)
         evaluator.prefetch(for: read)
+        for source in sources { source.prefetch(for: read, evaluator) }
         for index in 0..<read.count {
             read.withRecord(at: index) { record in
                 evaluator.begin(record)

@@ -9,7 +9,8 @@ protocol RowAggregate: AnyObject {
     ///   - groups: For each of them the number of its group.
     ///   - groupCount: How many groups there are so far.
     ///   - evaluator: What evaluates expressions.
-    func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator) throws(StoreError)
+    func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator)
+        throws(StoreError)
 
     /// The value of a group.
     func value(of group: Int) -> PredicateOperand
@@ -120,6 +121,7 @@ final class GeneralAggregate: RowAggregate {
         accumulators.extend(to: groupCount, with: PredicateAccumulator())
         extremes.extend(to: groupCount, with: OwnedOperand())
         values.extend(to: groupCount, with: [])
+        source.prefetch(for: batch, evaluator)
         for (index, group) in groups.enumerated() {
             batch.withRecord(at: index) { record in
                 evaluator.begin(record)

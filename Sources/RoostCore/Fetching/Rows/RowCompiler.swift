@@ -105,8 +105,6 @@ struct RowPlan {
         var having: PredicateProgram.Index?
         /// Evaluates columns and the condition: what it knows of a group is in variables.
         var program: PredicateProgram
-        /// Whether keys or aggregates look at other objects.
-        var needsRelated = true
         /// Whether there is a row for no object at all: aggregates without groups.
         var isWhole: Bool
     }

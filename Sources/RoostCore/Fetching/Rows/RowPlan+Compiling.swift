@@ -74,7 +74,9 @@ extension RowPlan {
                 levels.append(
                     SortedRows.Level(column: column, options: descriptor.options, isAscending: descriptor.isAscending))
                 guard case .keyPath(let names) = properties[column].expression else {
-                    try Self.requireOrder(try compiler.source(properties[column].expression, column: descriptor.key).1.kind, descriptor.key, entity)
+                    try Self.requireOrder(
+                        try compiler.source(properties[column].expression, column: descriptor.key).1.kind,
+                        descriptor.key, entity)
                     isOrderOfObjects = false
                     continue
                 }
@@ -125,7 +127,9 @@ extension RowPlan {
         grouped request: FetchRequest, _ properties: [FetchRequest.FetchedProperty], _ start: RowCompiler,
         _ model: ManagedObjectModel, _ entity: ManagedObjectModel.Entity
     ) throws(StoreError) {
-        if request.propertiesToGroupBy.isEmpty, request.havingPredicate != nil { throw Self.havingWithoutGroups(entity) }
+        if request.propertiesToGroupBy.isEmpty, request.havingPredicate != nil {
+            throw Self.havingWithoutGroups(entity)
+        }
         var groups = GroupCompiler(
             properties, keys: request.propertiesToGroupBy.map(\.withFunctions), start, model, entity)
         try groups.compileKeys()

@@ -56,7 +56,51 @@ struct RowPath: Sendable {
     }
 }
 
+extension RowPath {
+    /// Reads what records lead to, many at once, before the path is followed from each of them.
+    ///
+    /// What cannot be read is not said here: whoever follows the path will meet it.
+    func prefetch(for records: RecordBatch, _ evaluator: PredicateEvaluator) {
+        var keys: [Int64] = []
+        for (index, step) in steps.enumerated() {
+            var next: [Int64] = []
+            func follow(_ record: RecordReader) {
+                guard let slot = step.slots[record.entityNumber], !slot.isNull(in: record) else { return }
+                next.append(slot.integer(in: record))
+            }
+            if index == 0 {
+                records.forEachRecord { follow($0) }
+            } else {
+                let root = steps[index - 1].root
+                for key in keys {
+                    if let record = evaluator.loadedRecord(key, inHierarchyOf: root) { follow(record) }
+                }
+            }
+            next.sort()
+            guard evaluator.loadQuietly(next, inHierarchyOf: step.root) else { return }
+            keys = next
+        }
+    }
+}
+
+extension FieldSlot {
+    /// Where the field called `name` is, by entity number; nil for entities that are not `entity` or a subentity of it.
+    static func all(
+        _ name: String, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel
+    ) -> [FieldSlot?] {
+        model.entities.map { member in
+            guard entity.includes(member.number), let field = member.layout.field(name) else { return nil }
+            return FieldSlot(field, in: member.layout)
+        }
+    }
+}
+
 extension RowSource {
+    /// Reads what records lead to, many at once.
+    func prefetch(for records: RecordBatch, _ evaluator: PredicateEvaluator) {
+        if case .path(let path) = self { path.prefetch(for: records, evaluator) }
+    }
+
     /// The value for a record that the evaluator has begun; null after an error, which the evaluator knows.
     func value(of record: RecordReader, _ evaluator: PredicateEvaluator) -> Value {
         switch self {
