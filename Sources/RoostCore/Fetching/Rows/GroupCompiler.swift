@@ -115,7 +115,10 @@ struct GroupCompiler {
         switch expression {
         case .constant, .variable: return expression
         case .evaluatedObject: throw ungrouped("SELF", place)
-        case .keyPath(let names): throw ungrouped(names.joined(separator: "."), place)
+        case .keyPath(let names):
+            // A name that does not exist is told first.
+            _ = try ResolvedPath(names, from: entity.number, model: model)
+            throw ungrouped(names.joined(separator: "."), place)
         case .path(of: let start, let names): return .path(of: try rewrite(start, place, depth: depth + 1), names)
         case .aggregate(let members): return .aggregate(try rewrite(members, place, depth: depth + 1))
         case .function(let function, let arguments):
