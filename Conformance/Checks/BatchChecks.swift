@@ -55,7 +55,7 @@ extension ConformanceCheck {
                         number += 1
                         guard row.isEmpty else { throw StoreError(.internalInconsistency, "The row is not empty.") }
                         row["number"] = .int(number)
-                        if failing, number > count { throw StoreError(.ioFailure, "There is no more.") }
+                        if failing, number > count { throw StoreError(.cancelled, "There is no more.") }
                         return number > count
                     })
             }
@@ -66,7 +66,7 @@ extension ConformanceCheck {
                 try store.view { try $0.objects(of: "Passport") }.map { $0.values["number"] },
                 (1...700).map { .int($0) }, "the numbers")
             let before = try store.contents()
-            try expectError(.ioFailure, in: "a handler that fails") { _ = try insert(300, failing: true) }
+            try expectError(.cancelled, in: "a handler that fails") { _ = try insert(300, failing: true) }
             try expectEqual(try store.contents(), before, "the contents after a handler that failed")
             try expectEqual(try insert(0).count, 0, "the count of no rows")
             try expectEqual(try store.contents(), before, "the contents after no rows")

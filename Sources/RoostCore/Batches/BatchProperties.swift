@@ -150,7 +150,8 @@ struct BatchProperties {
         }
     }
 
-    private func missing(_ field: RecordLayout.Field, _ owner: String) -> StoreError {
+    /// Refuses that a mandatory property has no value.
+    func missing(_ field: RecordLayout.Field, _ owner: String) -> StoreError {
         StoreError(.invalidValue, "'\(entity.name).\(field.name)' is mandatory and would have no value for \(owner).")
     }
 }

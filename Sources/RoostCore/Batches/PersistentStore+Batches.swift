@@ -18,6 +18,19 @@ extension PersistentStore {
         return try insertion.run(request)
     }
 
+    /// Updates objects as a ``BatchUpdateRequest`` says, by a change set that is worked out on a snapshot.
+    ///
+    /// All or nothing, and durable on return; every object that meets the predicate gets a new version, also where its values stay. Values
+    /// are enforced as in a batch insert. When another writer changes one of the objects meanwhile, it is worked out anew, ten times at
+    /// most.
+    ///
+    /// - Throws: `invalidRequest`, `unknownProperty`, `invalidValue` and `objectNotFound`, naming object and property; `constraintViolation` with both
+    ///   sides; `conflict` after ten attempts; what ``StoreSnapshot/fetch(_:)`` and ``commit(_:)`` throw. Nothing was updated then.
+    /// - Complexity: O(*n*) in the objects, beside what finding them and the expressions cost. Memory: a copy of each record.
+    public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchResult {
+        try executePrepared(request.resultType) { (snapshot) throws(StoreError) in try snapshot.prepare(request) }
+    }
+
     /// Deletes objects as a ``BatchDeleteRequest`` says, by a change set that is worked out on a snapshot.
     ///
     /// All or nothing, and durable on return. When another writer changes one of the objects meanwhile, it is worked out anew, ten times
@@ -52,7 +65,7 @@ extension PersistentStore {
     }
 
     /// Calls `body` until it does not throw `conflict`, ten times at most.
-    func retryingConflicts<Result>(
+    package func retryingConflicts<Result>(
         _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         for _ in 1..<10 {

@@ -19,6 +19,13 @@ public struct PreparedBatch: Sendable {
     /// How many of the updated records are of the request; the others change with them.
     let updateCount: Int
 
+    /// How many objects are updated or deleted, those that a delete takes along among them.
+    public var objectCount: Int { objects.count }
+    /// Whether nothing would change.
+    public var isEmpty: Bool { changes.isEmpty }
+    /// The objects that the request names.
+    public var requestedIDs: [ObjectID] { objects.prefix(requestedCount).map(\.id) }
+
     /// The objects that the request names, by entity, in the order of the entities' names.
     public var requested: [EntityCount] { counts(objects.prefix(requestedCount)) }
     /// The objects that go because a delete rule says so, by entity, in the order of the entities' names.

@@ -47,6 +47,11 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// Every store has it by ``reserveKeys(_:for:)``, ``commit(_:)`` and ``bulkLoader(_:)``; one that knows a shorter way implements it.
     func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult
 
+    /// Sets properties of objects to constants or the values of expressions, in one transaction.
+    ///
+    /// Every store has it by its snapshots and ``commit(_:)``; one that knows a shorter way implements it.
+    func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchResult
+
     /// Deletes objects with what their delete rules take along, in one transaction.
     ///
     /// Every store has it by its snapshots and ``commit(_:)``; one that knows a shorter way implements it.
