@@ -83,12 +83,14 @@ extension ScanningSnapshot {
 
     /// Reads the records that a request asks for, in its order, by reading all of the entity.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
-        try ScanningFetch(request, model: model, source: try records(of: request.entity, after: nil))
+        try ScanningFetch(
+            request, model: model, source: try records(of: request.entity, after: nil), graph: SnapshotGraph(self))
     }
 
     /// How many records ``fetch(_:)`` would give, by reading all of the entity.
     public func count(_ request: FetchRequest) throws(StoreError) -> Int {
-        try ScanningFetch.count(request, model: model, source: try records(of: request.entity, after: nil))
+        try ScanningFetch.count(
+            request, model: model, source: try records(of: request.entity, after: nil), graph: SnapshotGraph(self))
     }
 
     // MARK: Reading everything
