@@ -129,6 +129,12 @@ final class FaultyStore: PersistentStore {
         return BatchResult(request.resultType, generation: generation, count: ids.count, objectIDs: ids)
     }
 
+    func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchResult {
+        var request = request
+        if fault == .updatesOneEntity { request.includesSubentities = false }
+        return try base.execute(request)
+    }
+
     func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchResult {
         guard fault == .ignoresDeleteRules else { return try base.execute(request) }
         var changes = ChangeSet(model: model)

@@ -13,6 +13,7 @@ struct BatchUpdating {
     /// Where the value of a property comes from.
     private enum Source {
         case constant(Value)
+        case expression(ExpressionEvaluator)
     }
 
     /// What is known of one concrete entity.
@@ -61,8 +62,14 @@ struct BatchUpdating {
         _ expression: FetchRequest.Expression, _ name: String, _ entity: EntityName, _ snapshot: any StoreSnapshot
     ) throws(StoreError) -> Source {
         if case .constant(let value) = expression { return .constant(value) }
-        throw StoreError(
-            .unsupported, "'\(entity).\(name)' can only be set to a constant yet; expressions are not supported.")
+        let compiled = try CompiledExpression(expression, for: entity, model: snapshot.model)
+        guard !compiled.isCollection else {
+            throw StoreError(
+                .invalidRequest,
+                "'\(entity).\(name)' has one value, and the expression that it is set to has many; take one with a function or a collection operator, as in tracks.@max.year."
+            )
+        }
+        return .expression(compiled.evaluator(over: SnapshotGraph(snapshot)))
     }
 
     mutating func run() throws(StoreError) -> PreparedBatch {
@@ -92,6 +99,7 @@ struct BatchUpdating {
                 let value =
                     switch target.source {
                     case .constant(let value): value
+                    case .expression(let evaluator): try evaluator.value(of: record)
                     }
                 if case .toOne = property, case .objectID(let id) = value { ids.append(id) }
                 row.append(value)
