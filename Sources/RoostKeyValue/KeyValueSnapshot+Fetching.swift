@@ -3,7 +3,8 @@ internal import RoostCore
 extension KeyValueSnapshot {
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
         try requireOpen()
-        return try ScanningFetch(request, model: model, visiting: try candidates(request))
+        return try ScanningFetch(
+            request, model: model, visiting: try candidates(request), graph: SnapshotGraph(self))
     }
 
     func count(_ request: FetchRequest) throws(StoreError) -> Int {

@@ -15,7 +15,7 @@ extension SQLSnapshot {
         let entities = request.includesSubentities ? entity.selfAndSubentities : [entity.number]
         guard isExact, let order = try orderTerms(request, entity) else {
             let source = try records(of: entity, entities: entities, where: conditions, translator.values)
-            return try ScanningFetch(request, model: model, source: source)
+            return try ScanningFetch(request, model: model, source: source, graph: SnapshotGraph(self))
         }
         var values = translator.values
         var suffix = ""
@@ -59,6 +59,7 @@ extension SQLSnapshot {
         let table = schema.table(of: entity.number)
         var terms: [String] = []
         var keys: Set<String> = []
+        if try RecordOrder(request, model: model).needsKeys { return nil }
         // A key that came before leaves nothing to decide; a statement takes some 2000 terms.
         for descriptor in request.sortDescriptors where keys.insert(descriptor.key).inserted {
             let field = try entity.layout.requireField(descriptor.key)

@@ -27,20 +27,4 @@ public struct FetchRequest: Hashable, Sendable {
         self.fetchOffset = offset
         self.includesSubentities = includesSubentities
     }
-
-    /// One level of an order.
-    public struct SortDescriptor: Hashable, Sendable {
-        /// The attribute, or the dotted path of a composite's element.
-        public var key: String
-        /// Whether small values come first.
-        ///
-        /// Nulls count as smaller than everything, NaN as greater than every number.
-        public var isAscending: Bool
-
-        /// Makes one level of an order.
-        public init(_ key: String, ascending: Bool = true) {
-            self.key = key
-            self.isAscending = ascending
-        }
-    }
 }

@@ -1,11 +1,13 @@
 /// Answers a fetch request by reading records one after the other: the plan that always works.
 ///
-/// Without sort descriptors it streams. With a limit it keeps at most about twice as many records as offset and limit ask for;
+/// Without sort descriptors it streams. An order that needs keys (``RecordOrder/needsKeys``) has one for each record that is kept. With a limit it keeps at most about twice as many records as offset and limit ask for;
 /// with an order and no limit it keeps all matching records, packed.
 public final class ScanningFetch: RecordCursor {
     private let source: any RecordVisitor
     private let filter: RecordFilter
     private let order: RecordOrder
+    /// What sorts by keys that must be made; nil where records show the order themselves.
+    private let keyed: KeyedSort?
     private let offset: Int
     private let limit: Int?
     private var skipped = 0
@@ -25,11 +27,12 @@ public final class ScanningFetch: RecordCursor {
     ///   - request: What is wanted.
     ///   - model: The model of the store.
     ///   - source: The records of the requested entity in ascending key order; others are left out.
+    ///   - graph: How related objects are read; a request that needs one is refused without it.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
     public convenience init(
-        _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor
+        _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor, graph: (any ObjectGraph)? = nil
     ) throws(StoreError) {
-        try self.init(request, model: model, visiting: CursorVisitor(source, model: model))
+        try self.init(request, model: model, visiting: CursorVisitor(source, model: model), graph: graph)
     }
 
     /// Prepares a fetch over records that are looked at where they are.
@@ -38,12 +41,22 @@ public final class ScanningFetch: RecordCursor {
     ///   - request: What is wanted.
     ///   - model: The model of the store.
     ///   - source: The records of the requested entity in ascending key order; others are left out.
+    ///   - graph: How related objects are read; a request that needs one is refused without it.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
-    public init(_ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor)
-        throws(StoreError)
-    {
+    public init(
+        _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
+        graph: (any ObjectGraph)? = nil
+    ) throws(StoreError) {
         filter = try RecordFilter(request, model: model)
-        order = try RecordOrder(request, model: model)
+        let order = try RecordOrder(request, model: model)
+        self.order = order
+        keyed = try order.maker.map { (maker) throws(StoreError) in
+            var unsorted = request
+            (unsorted.sortDescriptors, unsorted.fetchLimit, unsorted.fetchOffset) = ([], nil, 0)
+            return try KeyedSort(
+                try ScanningFetch(unsorted, model: model, visiting: source, graph: graph), by: maker, model: model,
+                graph: graph, offset: request.fetchOffset, limit: request.fetchLimit)
+        }
         offset = request.fetchOffset
         limit = request.fetchLimit
         self.source = source
@@ -88,6 +101,7 @@ public final class ScanningFetch: RecordCursor {
 
     /// Replaces the contents of `batch` by the next records in the request's order.
     public func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        if let keyed { return try keyed.next(into: &batch) }
         batch.removeAll()
         if order.isByKey { try streamNext(into: &batch) } else { try sortedNext(into: &batch) }
         return !batch.isEmpty
