@@ -59,7 +59,10 @@ struct QueryGenerator {
         let fields = self.fields(of: end, .number) + self.fields(of: end, .text) + self.fields(of: end, .date)
         guard !fields.isEmpty else { return .init("name", ascending: random.oneIn(2)) }
         let path = (names + random.pick(fields)).joined(separator: ".")
-        return .init(path, ascending: random.oneIn(2))
+        let options: Comparison.Options = random.pick([
+            [], [], [], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive], .localized,
+        ])
+        return .init(path, ascending: random.oneIn(2), options: options)
     }
 
     // MARK: Predicates

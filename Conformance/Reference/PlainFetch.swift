@@ -27,7 +27,7 @@ struct PlainFetch {
         }
         found.sort { left, right in
             for (index, descriptor) in request.sortDescriptors.enumerated() {
-                let order = PlainValue.rank(left.keys[index], right.keys[index])
+                let order = evaluator.rank(left.keys[index], right.keys[index], descriptor.options)
                 if order != 0 { return descriptor.isAscending ? order < 0 : order > 0 }
             }
             return left.object.id.key < right.object.id.key

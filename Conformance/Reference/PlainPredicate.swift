@@ -118,6 +118,12 @@ struct PlainPredicate {
         return body(text.folded(a, options), text.folded(b, options))
     }
 
+    /// How two values stand in an order: −1, 0 or 1; null before everything, NaN after every number.
+    func rank(_ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options) -> Int {
+        left.plainText != nil && right.plainText != nil
+            ? values.order(left, right, options) ?? 0 : PlainValue.rank(left, right)
+    }
+
     // MARK: Expressions
 
     /// The value, or the values, that an expression has for an object.

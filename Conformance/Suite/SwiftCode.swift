@@ -93,8 +93,11 @@ enum SwiftCode {
         var parts = [code(request.entity)]
         if let predicate = request.predicate { parts.append("where: \(code(predicate))") }
         if !request.sortDescriptors.isEmpty {
-            let order = request.sortDescriptors.map {
-                ".init(\(code($0.key))\($0.isAscending ? "" : ", ascending: false"))"
+            let order = request.sortDescriptors.map { descriptor in
+                let direction = descriptor.isAscending ? "" : ", ascending: false"
+                let options = descriptor.options.rawValue
+                return
+                    ".init(\(code(descriptor.key))\(direction)\(options == 0 ? "" : ", options: .init(rawValue: \(options))"))"
             }
             parts.append("sortedBy: \(list(order))")
         }
