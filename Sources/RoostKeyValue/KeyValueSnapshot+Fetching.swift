@@ -3,13 +3,13 @@ internal import RoostCore
 extension KeyValueSnapshot {
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
         try requireOpen()
-        return try ScanningFetch(
-            request, model: model, visiting: try candidates(request), graph: SnapshotGraph(self))
+        return try ScanningFetch(request, model: model, visiting: try candidates(request), graph: SnapshotGraph(self))
     }
 
     func count(_ request: FetchRequest) throws(StoreError) -> Int {
         try requireOpen()
-        return try ScanningFetch.count(request, model: model, visiting: try candidates(request))
+        return try ScanningFetch.count(
+            request, model: model, visiting: try candidates(request), graph: SnapshotGraph(self))
     }
 
     /// The records that can meet a request's predicate, in key order: those an index names, or all of the entity.

@@ -38,7 +38,7 @@ extension SQLSnapshot {
         let entities = request.includesSubentities ? entity.selfAndSubentities : [entity.number]
         guard isExact else {
             let source = try records(of: entity, entities: entities, where: conditions, translator.values)
-            return try ScanningFetch.count(request, model: model, source: source)
+            return try ScanningFetch.count(request, model: model, source: source, graph: SnapshotGraph(self))
         }
         let table = schema.table(of: entity.number)
         let all = conditions + (schema.entityFilter(entities, in: table).map { [$0] } ?? [])

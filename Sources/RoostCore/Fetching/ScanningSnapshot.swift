@@ -89,7 +89,8 @@ extension ScanningSnapshot {
 
     /// How many records ``fetch(_:)`` would give, by reading all of the entity.
     public func count(_ request: FetchRequest) throws(StoreError) -> Int {
-        try ScanningFetch.count(request, model: model, source: try records(of: request.entity, after: nil))
+        try ScanningFetch.count(
+            request, model: model, source: try records(of: request.entity, after: nil), graph: SnapshotGraph(self))
     }
 
     /// A scan, with the number of records it reads.

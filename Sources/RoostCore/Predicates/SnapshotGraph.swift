@@ -1,21 +1,26 @@
-/// The related objects of any store, read through its snapshot.
+/// The objects of any snapshot, for predicates that follow relationships.
 ///
-/// One cursor for each call; an engine that knows a shorter way has a graph of its own.
+/// Every read opens a cursor of the snapshot; a store that knows a shorter way has a graph of its own.
 public final class SnapshotGraph: ObjectGraph {
     private let snapshot: any StoreSnapshot
+    private var links: LinkBatch
+    private var records: RecordBatch
 
-    /// The graph of a snapshot, valid as long as that is.
-    public init(_ snapshot: any StoreSnapshot) { self.snapshot = snapshot }
+    /// A view of the objects of a snapshot, which it keeps alive.
+    public init(_ snapshot: any StoreSnapshot) {
+        self.snapshot = snapshot
+        links = LinkBatch(relationship: 0)
+        records = RecordBatch(model: snapshot.model)
+    }
 
-    /// Replaces the contents of `batch` by the records with these keys, by ``StoreSnapshot/records(with:)``.
-    public func read(
-        _ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch
-    ) throws(StoreError) {
-        batch.removeAll()
+    /// Reads the records with these keys, as ``StoreSnapshot/records(with:)`` does.
+    public func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
         let name = snapshot.model.entities[root].name
         let cursor = try snapshot.records(with: keys.map { ObjectID(name, $0) })
-        var part = RecordBatch(model: snapshot.model)
-        while try cursor.next(into: &part) { part.forEachRecord { batch.append($0) } }
+        batch.removeAll()
+        while try cursor.next(into: &records) {
+            for index in 0..<records.count { batch.append(records, at: index) }
+        }
     }
 
     /// Appends the keys that ``StoreSnapshot/links(of:from:)`` gives.
@@ -24,7 +29,6 @@ public final class SnapshotGraph: ObjectGraph {
     ) throws(StoreError) {
         let source = snapshot.model.entities[relationship.source].name
         let cursor = try snapshot.links(of: relationship.name, from: ObjectID(source, key))
-        var links = LinkBatch(relationship: relationship.number)
-        while try cursor.next(into: &links) { for link in links.links { keys.append(link.target) } }
+        while try cursor.next(into: &links) { keys += links.links.map(\.target) }
     }
 }
