@@ -7,7 +7,7 @@ final class KeyedSort: RecordCursor {
     private let graph: (any ObjectGraph)?
     private let offset: Int
     private let limit: Int?
-    private var related: RelatedRecords
+    private var related: RelatedRecordBatches
     /// The numbers of the levels' paths in `related`.
     private let paths: [Int]
     private var kept: RecordBatch
@@ -40,7 +40,7 @@ final class KeyedSort: RecordCursor {
             throw StoreError(.unsupported, "This store shows no related objects, so it cannot sort by them.")
         }
         (self.source, self.maker, self.graph, self.offset, self.limit) = (source, maker, graph, offset, limit)
-        var related = RelatedRecords(model: model)
+        var related = RelatedRecordBatches(model: model)
         paths = maker.levels.map { related.register($0.relationships) }
         self.related = related
         kept = RecordBatch(model: model)

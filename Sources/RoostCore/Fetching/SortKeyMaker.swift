@@ -15,7 +15,7 @@ struct SortKeyMaker: Sendable {
 
     /// Appends a key for each record of `batch` from the position on where `related` was loaded, up to `end`.
     func append(
-        _ range: Range<Int>, of batch: RecordBatch, _ related: RelatedRecords, _ paths: [Int], to keys: inout SortKeys
+        _ range: Range<Int>, of batch: RecordBatch, _ related: RelatedRecordBatches, _ paths: [Int], to keys: inout SortKeys
     ) {
         for index in range {
             keys.append { key in

@@ -2,7 +2,7 @@
 ///
 /// A path through relationships is registered once and then known by a number; paths share what they have in common. Memory is that
 /// of the related records of one slice of a batch; slices become smaller where those are large.
-struct RelatedRecords {
+struct RelatedRecordBatches {
     /// The number of the records themselves: the path through no relationship.
     static let origin = 0
 
