@@ -2,9 +2,18 @@ public import RoostCore
 
 /// A column that holds a field, or its part, of the records of an entity and its subentities.
 struct SQLColumn {
+    /// Where in the table the column stands.
+    ///
+    /// A database that looks at one column walks over those before it, and over their pages where a row has several. So what is
+    /// short comes first, and version and checksum, which no condition mentions, stand behind the text.
+    enum Place {
+        case number, text, uuid, data
+    }
+
     let name: String
     let quotedName: String
     let definition: String
+    let place: Place
 }
 
 /// Where one entity's field is kept.
@@ -21,7 +30,7 @@ final class SQLTable: Sendable {
     let root: Int
     let name: String
     let quotedName: String
-    /// The property columns, in the order of the table; `_id`, `_entity`, `_version` and `_checksum` stand before them.
+    /// The property columns, those of a superentity first.
     let columns: [SQLColumn]
     /// For each entity of the model, where its fields are, by field index; nil for entities of other hierarchies.
     let fields: [[SQLFieldColumns]?]
@@ -39,6 +48,17 @@ final class SQLTable: Sendable {
         writing = SQLWritePlan(
             model: model, table: dialect.quote(name), columns: columns.map(\.quotedName), fields: fields,
             dialect: dialect)
+    }
+
+    /// The definitions of all columns, in the order in which they stand in the table.
+    func definitions(_ dialect: any SQLDialect) -> [String] {
+        func properties(_ place: SQLColumn.Place) -> [String] { columns.filter { $0.place == place }.map(\.definition) }
+        func system(_ name: String) -> String { "\(name) \(dialect.integerType) NOT NULL" }
+        // Where the table has one entity only, no condition mentions it.
+        let isShared = fields.count { $0 != nil } > 1
+        let (early, late) = isShared ? (["_entity"], []) : ([], ["_entity"])
+        return [dialect.keyColumn("_id")] + properties(.number) + early.map(system) + properties(.text)
+            + (late + ["_version", "_checksum"]).map(system) + properties(.uuid) + properties(.data)
     }
 
     /// The quoted name of the column of a field.
