@@ -3,21 +3,22 @@ internal import RoostCore
 extension KeyValueSnapshot {
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
         try requireOpen()
-        return try ScanningFetch(request, model: model, visiting: try candidates(request))
+        // Compiled first: this refuses what is wrong or nested too deep before anything goes down into the predicate.
+        let filter = try RecordFilter(request, model: model)
+        return try ScanningFetch(request, filter: filter, model: model, visiting: try candidates(request))
     }
 
     func count(_ request: FetchRequest) throws(StoreError) -> Int {
         try requireOpen()
-        return try ScanningFetch.count(request, model: model, visiting: try candidates(request))
+        let filter = try RecordFilter(request, model: model)
+        return try ScanningFetch.count(request, filter: filter, model: model, visiting: try candidates(request))
     }
 
     /// The records that can meet a request's predicate, in key order: those an index names, or all of the entity.
     ///
-    /// Whoever reads them still has to filter.
+    /// Whoever reads them still has to filter. The predicate was compiled before.
     private func candidates(_ request: FetchRequest) throws(StoreError) -> any RecordVisitor {
         let entity = try model.requireEntity(request.entity)
-        // Refuses what is wrong or nested too deep before this goes down into it.
-        _ = try RecordFilter(request, model: model)
         if let predicate = request.predicate, let keys = try candidateKeys(predicate, entity) {
             return SelectedRecordCursor(self, ids: keys.inOrder().map { ObjectID(entity.name, $0) })
         }

@@ -39,10 +39,18 @@ public final class ScanningFetch: RecordCursor {
     ///   - model: The model of the store.
     ///   - source: The records of the requested entity in ascending key order; others are left out.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
-    public init(_ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor)
+    public convenience init(_ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor)
         throws(StoreError)
     {
-        filter = try RecordFilter(request, model: model)
+        try self.init(
+            request, filter: try RecordFilter(request, model: model), model: model, visiting: source)
+    }
+
+    /// The same with the request's predicate compiled already.
+    package init(
+        _ request: FetchRequest, filter: RecordFilter, model: ManagedObjectModel, visiting source: any RecordVisitor
+    ) throws(StoreError) {
+        self.filter = filter
         order = try RecordOrder(request, model: model)
         offset = request.fetchOffset
         limit = request.fetchLimit
@@ -62,9 +70,15 @@ public final class ScanningFetch: RecordCursor {
     public static func count(
         _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor
     ) throws(StoreError) -> Int {
+        try count(request, filter: try RecordFilter(request, model: model), model: model, visiting: source)
+    }
+
+    /// The same with the request's predicate compiled already.
+    package static func count(
+        _ request: FetchRequest, filter: RecordFilter, model: ManagedObjectModel, visiting source: any RecordVisitor
+    ) throws(StoreError) -> Int {
         // The order does not change a count, but a wrong one is an error all the same.
         _ = try RecordOrder(request, model: model)
-        let filter = try RecordFilter(request, model: model)
         let enough = Self.reach(offset: request.fetchOffset, limit: request.fetchLimit) ?? .max
         var matches = 0
         if enough > 0 {
