@@ -123,29 +123,29 @@ final class SelectedRecordCursor: RecordCursor, RecordVisitor {
     private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         // Held here once, not for every record.
         let (ids, reader) = (ids, snapshot.reader)
-        // Most IDs are of one entity.
-        var known: (entity: ManagedObjectModel.Entity, verifier: RecordVerifier)?
         var next = index
         defer { index = next }
         do throws(StoreError) {
             var goesOn = true
             while goesOn, next < ids.count {
-                let id = ids[next]
-                next += 1
-                if known?.entity.name != id.entity {
-                    let entity = try snapshot.entity(id.entity)
-                    known = (entity, snapshot.verifier(root: entity.root))
-                }
-                guard let (entity, verifier) = known else { break }
-                try ShortKey(record: id.key, root: entity.root).withBytes { (key) throws(StoreError) in
-                    try reader.withValue(of: key, in: .records) { (value) throws(StoreError) in
-                        guard let value else { return }
-                        let record = try verifier.record(value, key: id.key)
-                        if record.entityNumber == entity.number || entity.includes(record.entityNumber) {
-                            goesOn = body(record)
+                // Most IDs are of one entity: what depends on it is looked up once for those that follow each other.
+                let name = ids[next].entity
+                let entity = try snapshot.entity(name)
+                let (number, root) = (entity.number, entity.root)
+                let verifier = snapshot.verifier(root: root)
+                repeat {
+                    let key = ids[next].key
+                    next += 1
+                    try ShortKey(record: key, root: root).withBytes { (storageKey) throws(StoreError) in
+                        try reader.withValue(of: storageKey, in: .records) { (value) throws(StoreError) in
+                            guard let value else { return }
+                            let record = try verifier.record(value, key: key)
+                            if record.entityNumber == number || entity.includes(record.entityNumber) {
+                                goesOn = body(record)
+                            }
                         }
                     }
-                }
+                } while goesOn && next < ids.count && ids[next].entity == name
             }
             return !goesOn
         } catch {
