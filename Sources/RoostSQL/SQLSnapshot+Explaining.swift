@@ -24,9 +24,10 @@ extension SQLSnapshot {
         guard executing else { return plan }
         let cursor = try cursor(statement, request)
         if let rest = statement.rest {
-            let visitor = CountingVisitor(cursor, model: model)
+            let visits = VisitCount()
+            let visitor = CountingVisitor(cursor, model: model, visits)
             try ScanningFetch(rest, model: model, visiting: visitor, graph: SQLObjectGraph(self)).exhaust(model: model)
-            plan.visitedCount = visitor.visitedCount
+            plan.visitedCount = visits.count
         } else {
             try cursor.exhaust(model: model)
         }
