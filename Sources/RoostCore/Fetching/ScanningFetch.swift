@@ -26,7 +26,7 @@ public final class ScanningFetch: RecordCursor {
     ///   - request: What is wanted.
     ///   - model: The model of the store.
     ///   - source: The records of the requested entity in ascending key order; others are left out.
-    ///   - graph: Where related objects are; without one, a request that asks for them throws code `unsupported`.
+    ///   - graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
     public convenience init(
         _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor, graph: (any ObjectGraph)? = nil
@@ -40,7 +40,7 @@ public final class ScanningFetch: RecordCursor {
     ///   - request: What is wanted.
     ///   - model: The model of the store.
     ///   - source: The records of the requested entity in ascending key order; others are left out.
-    ///   - graph: Where related objects are; without one, a request that asks for them throws code `unsupported`.
+    ///   - graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
     public init(
         _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
@@ -49,16 +49,14 @@ public final class ScanningFetch: RecordCursor {
         let filter = try RecordFilter(request, model: model)
         let order = try RecordOrder(request, model: model)
         self.order = order
-        keyed = try order.maker.map { (maker) throws(StoreError) in
-            var unsorted = request
-            (unsorted.sortDescriptors, unsorted.fetchLimit, unsorted.fetchOffset) = ([], nil, 0)
-            return try KeyedSort(
-                try ScanningFetch(unsorted, model: model, visiting: source, graph: graph), by: maker, model: model,
-                graph: graph, offset: request.fetchOffset, limit: request.fetchLimit)
-        }
         offset = request.fetchOffset
         limit = request.fetchLimit
-        self.source = MatchingRecords(source, filter, graph: graph)
+        let matching = MatchingRecords(source, filter, graph: graph)
+        self.source = matching
+        keyed = order.maker.map { maker in
+            KeyedSort(
+                matching, by: maker, model: model, graph: graph, offset: request.fetchOffset, limit: request.fetchLimit)
+        }
         kept = RecordBatch(model: model)
         bound = RecordBatch(model: model)
     }
