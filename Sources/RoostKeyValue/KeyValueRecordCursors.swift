@@ -155,6 +155,62 @@ final class SelectedRecordCursor: RecordCursor, RecordVisitor {
     }
 }
 
+/// The records of given keys of one hierarchy, in the order in which they are found.
+///
+/// Those of other entities are left out, and keys that no object has.
+final class KeyedRecordVisitor: RecordVisitor {
+    private let snapshot: KeyValueSnapshot
+    private let entity: ManagedObjectModel.Entity
+    /// Nil at the end.
+    private var source: (any KeySource)?
+    private var keys: [Int64] = []
+    private var index = 0
+
+    init(_ snapshot: KeyValueSnapshot, _ entity: ManagedObjectModel.Entity, _ source: any KeySource) {
+        self.snapshot = snapshot
+        self.entity = entity
+        self.source = source
+    }
+
+    func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+        try snapshot.requireOpen()
+        do throws(StoreError) {
+            while let source {
+                if index < keys.count, try !show(body) { return true }
+                index = 0
+                if try !source.next(into: &keys) { self.source = nil }
+            }
+            return false
+        } catch {
+            // Behind a damaged record it goes on.
+            if error.damagedObject == nil { source = nil }
+            throw error
+        }
+    }
+
+    /// Calls `body` with the records of the keys that are known, until it returns false.
+    private func show(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+        // Held here once, not for every record.
+        let (keys, entity, reader, verifier) = (keys, entity, snapshot.reader, snapshot.verifier(root: entity.root))
+        var (next, goesOn) = (index, true)
+        defer { index = next }
+        while goesOn, next < keys.count {
+            let key = keys[next]
+            next += 1
+            try ShortKey(record: key, root: entity.root).withBytes { (storageKey) throws(StoreError) in
+                try reader.withValue(of: storageKey, in: .records) { (value) throws(StoreError) in
+                    guard let value else { return }
+                    let record = try verifier.record(value, key: key)
+                    if record.entityNumber == entity.number || entity.includes(record.entityNumber) {
+                        goesOn = body(record)
+                    }
+                }
+            }
+        }
+        return goesOn
+    }
+}
+
 extension RecordBatch {
     /// Copies the records that `visit` shows until the batch is full.
     ///

@@ -138,8 +138,14 @@ public final class SQLSchema: Sendable {
     func table(of entity: Int) -> SQLTable { objectTables[tableOfEntity[entity]] }
 
     /// `_entity IN (…)` for the entities that count, or nil when all of the table do.
-    func entityFilter(_ entities: [Int], in table: SQLTable) -> String? {
-        Self.scope(entities, root: model.entities[table.root])
+    ///
+    /// - Parameters:
+    ///   - entities: The numbers of the entities.
+    ///   - table: The table.
+    ///   - alias: What a statement calls the table, with a dot; empty where it has one table only.
+    /// - Returns: The condition.
+    func entityFilter(_ entities: [Int], in table: SQLTable, alias: String = "") -> String? {
+        Self.scope(entities, root: model.entities[table.root]).map { alias + $0 }
     }
 
     private static func scope(_ entities: [Int], root: ManagedObjectModel.Entity) -> String? {

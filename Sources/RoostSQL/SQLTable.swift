@@ -117,6 +117,8 @@ public final class SQLReadPlan: Sendable {
     public let columnList: String
     /// `SELECT` of ``columnList`` `FROM` the table, to be followed by conditions.
     let selectSQL: String
+    /// The same with the table called `t0`, to be followed by JOINs too.
+    let qualifiedSQL: String
     /// For each entity that is a destination of polymorphic references, which entities are allowed, by entity number.
     private let allowedDestinations: [[Bool]?]
 
@@ -154,6 +156,7 @@ public final class SQLReadPlan: Sendable {
         allowedDestinations = allowed
         columnList = list.joined(separator: ", ")
         selectSQL = "SELECT \(columnList) FROM \(table.quotedName)"
+        qualifiedSQL = "SELECT \(list.map { "t0.\($0)" }.joined(separator: ", ")) FROM \(table.quotedName) AS t0"
     }
 
     /// Whether a reference or an object ID may lead to an object of the entity with this number.

@@ -1,10 +1,12 @@
 /// Answers a fetch request by reading records one after the other: the plan that always works.
 ///
-/// Without sort descriptors it streams. With a limit it keeps at most about twice as many records as offset and limit ask for;
+/// Without sort descriptors it streams. An order that needs keys (``RecordOrder/needsKeys``) has one for each record that is kept. With a limit it keeps at most about twice as many records as offset and limit ask for;
 /// with an order and no limit it keeps all matching records, packed.
 public final class ScanningFetch: RecordCursor {
     private let source: MatchingRecords
     private let order: RecordOrder
+    /// What sorts by keys that must be made; nil where records show the order themselves.
+    private let keyed: KeyedSort?
     private let offset: Int
     private let limit: Int?
     private var skipped = 0
@@ -45,10 +47,16 @@ public final class ScanningFetch: RecordCursor {
         graph: (any ObjectGraph)? = nil
     ) throws(StoreError) {
         let filter = try RecordFilter(request, model: model)
-        order = try RecordOrder(request, model: model)
+        let order = try RecordOrder(request, model: model)
+        self.order = order
         offset = request.fetchOffset
         limit = request.fetchLimit
-        self.source = MatchingRecords(source, filter, graph: graph)
+        let matching = MatchingRecords(source, filter, graph: graph)
+        self.source = matching
+        keyed = order.maker.map { maker in
+            KeyedSort(
+                matching, by: maker, model: model, graph: graph, offset: request.fetchOffset, limit: request.fetchLimit)
+        }
         kept = RecordBatch(model: model)
         bound = RecordBatch(model: model)
     }
@@ -86,6 +94,7 @@ public final class ScanningFetch: RecordCursor {
 
     /// Replaces the contents of `batch` by the next records in the request's order.
     public func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        if let keyed { return try keyed.next(into: &batch) }
         batch.removeAll()
         if order.isByKey { try streamNext(into: &batch) } else { try sortedNext(into: &batch) }
         return !batch.isEmpty

@@ -93,6 +93,19 @@ extension ScanningSnapshot {
             request, model: model, source: try records(of: request.entity, after: nil), graph: SnapshotGraph(self))
     }
 
+    /// A scan, with the number of records it reads.
+    public func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+        try requireOpen()
+        var plan = try FetchPlan.scan(request, model: model)
+        if executing {
+            let visits = VisitCount()
+            let source = CountingVisitor(try records(of: request.entity, after: nil), model: model, visits)
+            try ScanningFetch(request, model: model, visiting: source, graph: SnapshotGraph(self)).exhaust(model: model)
+            plan.visitedCount = visits.count
+        }
+        return plan
+    }
+
     // MARK: Reading everything
 
     /// Calls `body` with every record of an entity and its subentities, and `onDamage` with what cannot be read.

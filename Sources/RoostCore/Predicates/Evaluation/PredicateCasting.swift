@@ -34,7 +34,7 @@ enum PredicateCasting {
         default:
             guard let text = value.text else { return nil }
             if let number = JSONDouble.value(.string(text)) { return .double(number) }
-            return isNumber(text) ? PredicateLiteral.number(text.lowercased()).value : nil
+            return isNumber(text) ? PredicateLiteral.number(text.lowercased()) : nil
         }
     }
 

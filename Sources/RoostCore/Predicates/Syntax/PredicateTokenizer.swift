@@ -19,9 +19,9 @@ struct PredicateTokenizer {
         switch scalar {
         case "\"", "'": kind = .string(try string())
         case "0"..."9": kind = .number(try number())
-        case "#": kind = .name(try escapedName())
-        case "%", "$":
-            throw unsupported(at: start, "'\(scalar)', a value that is filled in,", "Write the value itself")
+        case "#": kind = .name(try escapedName("a property"))
+        case "$": kind = .variable(try escapedName("a variable"))
+        case "%": kind = .argument(try argument())
         default:
             if PredicateLanguage.isNameStart(scalar) {
                 kind = .word(word())
@@ -39,12 +39,15 @@ struct PredicateTokenizer {
         StoreError(.invalidRequest, "The predicate cannot be read at column \(column(place)): \(message)")
     }
 
-    /// An error for something that the language has and stores do not answer yet.
-    func unsupported(at place: String.Index, _ what: String, _ remedy: String? = nil) -> StoreError {
+    /// An error for something that Core Data's language has and this one has not.
+    func unsupported(at place: String.Index, _ message: String) -> StoreError {
+        StoreError(.unsupported, "At column \(column(place)) of the predicate: \(message)")
+    }
+
+    /// The same error with the place in front.
+    func locate(_ error: StoreError, at place: String.Index) -> StoreError {
         StoreError(
-            .unsupported,
-            "The predicate uses \(what) at column \(column(place)), which is not supported yet.\(remedy.map { " \($0)." } ?? "")"
-        )
+            error.code, "At column \(column(place)) of the predicate: \(error.message)", underlying: error.underlying)
     }
 
     private func column(_ place: String.Index) -> Int { text[..<place].count + 1 }
@@ -76,20 +79,47 @@ struct PredicateTokenizer {
         return word + take { $0 == "-" || PredicateLanguage.isNamePart($0) }
     }
 
-    private mutating func escapedName() throws(StoreError) -> String {
+    /// What stands behind a `#` or `$`: a name, or any text in quotes.
+    private mutating func escapedName(_ what: String) throws(StoreError) -> String {
+        let mark = peek
         advance()
-        guard let scalar = peek else { throw error(at: position, "A name is expected behind '#'.") }
+        if mark == "$", peek == "#" { advance() }
+        guard let scalar = peek else { throw error(at: position, "The name of \(what) is expected behind the mark.") }
         if scalar == "\"" || scalar == "'" { return try string() }
         guard PredicateLanguage.isNameStart(scalar) else {
-            throw error(at: position, "A name is expected behind '#'.")
+            throw error(at: position, "The name of \(what) is expected behind the mark.")
         }
         return take(while: PredicateLanguage.isNamePart)
+    }
+
+    /// `%@`, `%K`, or a conversion of C's printf.
+    private mutating func argument() throws(StoreError) -> String {
+        let start = position
+        advance()
+        if take("@") { return "@" }
+        if take("%") {
+            throw error(at: start, "'%%' means nothing outside of quotes; a remainder is modulus:by:(a, b).")
+        }
+        var letters = take { $0 == "l" || $0 == "h" || $0 == "q" || $0 == "z" }
+        if let letter = peek, letter.isASCII, letter.properties.isAlphabetic {
+            letters.unicodeScalars.append(letter)
+            advance()
+        }
+        guard ["K", "d", "i", "u", "x", "X", "f", "g", "e", "s", "c"].contains(letters.suffix(1)),
+            letters.utf8.count <= 3, peek.map({ !PredicateLanguage.isNamePart($0) }) ?? true
+        else {
+            throw error(at: start, "Behind '%', one of @ K d i u x ld lu lld llu f lf g e s c is expected.")
+        }
+        return letters
     }
 
     private mutating func sign() -> String? {
         guard let first = peek else { return nil }
         switch first {
-        case "(", ")", "{", "}", "[", "]", ",", ".", "@", "+", "/", ":", "-":
+        case ":":
+            advance()
+            return take("=") ? ":=" : ":"
+        case "(", ")", "{", "}", "[", "]", ",", ".", "@", "+", "/", "-":
             advance()
             return String(first)
         case "*":
