@@ -433,6 +433,12 @@ extension ConformanceCheck {
                     try snapshot.objects(of: "Passport").map { $0.values["holder"] },
                     [nil, .objectID(ObjectID("Person", 1)), .objectID(ObjectID("Person", 3))], "the holders")
             }
+            try expectError(.invalidRequest, in: "the passport of one for another, who keeps it") {
+                _ = try store.execute(
+                    BatchUpdateRequest(
+                        "Person", where: .isNotNull("passport"),
+                        set: ["passport": .constant(.objectID(ObjectID("Passport", 3)))]))
+            }
             _ = try store.execute(BatchUpdateRequest("Passport", set: ["holder": .constant(.null)]))
             try expectEqual(
                 try store.view { try $0.count(FetchRequest("Person", where: .isNotNull("passport"))) }, 0,

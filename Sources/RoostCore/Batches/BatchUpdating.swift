@@ -137,6 +137,7 @@ struct BatchUpdating {
             }
         }
         try requireMandatory(record, plan)
+        dropIdlePlaces(record, plan)
         var fields: [(field: RecordLayout.Field, value: Value)] = []
         for field in layout.fields {
             if let value = replacements[field.index] { fields.append((field, value)) }
@@ -168,6 +169,18 @@ struct BatchUpdating {
             replacements[order.index] = .int(try destinations.nextPlace(in: inverse, of: new))
         }
         try partners.note(record.id, relationship, from: old, to: new)
+    }
+
+    /// Leaves places in an ordered relationship null where the object is in none.
+    private mutating func dropIdlePlaces(_ record: RecordReader, _ plan: Plan) {
+        for case .field(let place) in plan.targets where place.kind == .order {
+            guard let name = place.relationship.map({ model.relationships[$0].name.name }),
+                let reference = record.layout.field(name)
+            else { continue }
+            if replacements[reference.index].map(\.isNull) ?? record.isNull(reference) {
+                replacements[place.index] = .some(.null)
+            }
+        }
     }
 
     /// Requires values for the mandatory properties that are set; what was missing before is no fault of the request.

@@ -17,6 +17,8 @@ struct PartnerChanges {
     private var claims: [Side: ObjectID] = [:]
     /// The far side of each relationship that led elsewhere, and the object it is to lead back to no more.
     private var releases: [Side: BatchPlace] = [:]
+    /// The near side of each relationship that is set, and where it is to lead.
+    private var wishes: [Side: ObjectID?] = [:]
 
     init(_ model: ManagedObjectModel) { self.model = model }
 
@@ -34,19 +36,26 @@ struct PartnerChanges {
     mutating func note(
         _ object: ObjectID, _ relationship: ManagedObjectModel.Relationship, from old: ObjectID?, to new: ObjectID?
     ) throws(StoreError) {
-        guard let inverse = inverse(relationship), old != new else { return }
+        guard let inverse = inverse(relationship) else { return }
+        wishes[Side(place: try model.place(of: object), relationship: relationship.number)] = .some(new)
         if let new {
             let side = Side(place: try model.place(of: new), relationship: inverse.number)
             if let other = claims.updateValue(object, forKey: side) {
-                throw StoreError(
-                    .invalidRequest,
-                    "\(other) and \(object) cannot both lead to \(new) by '\(relationship.name)', whose inverse is to-one."
-                )
+                throw Self.contested(new, other, object, relationship)
             }
         }
+        guard old != new else { return }
         if let old {
             releases[Side(place: try model.place(of: old), relationship: inverse.number)] = try model.place(of: object)
         }
+    }
+
+    private static func contested(
+        _ target: ObjectID, _ one: ObjectID, _ other: ObjectID, _ relationship: ManagedObjectModel.Relationship
+    ) -> StoreError {
+        StoreError(
+            .invalidRequest,
+            "\(one) and \(other) cannot both lead to \(target) by '\(relationship.name)', whose inverse is to-one.")
     }
 
     /// Changes the other objects: those among the updates, and all else that the snapshot shows.
@@ -98,6 +107,13 @@ struct PartnerChanges {
             if case .objectID(let id) = record.value(field) { current = id }
             switch edit {
             case .set(let object):
+                let side = Side(place: try model.place(of: record.id), relationship: number)
+                if let wish = wishes[side], wish != object {
+                    throw StoreError(
+                        .invalidRequest,
+                        "'\(relationship.name)' of \(record.id) cannot lead to \(wish.map { "\($0)" } ?? "nothing") while \(object) is to lead to it."
+                    )
+                }
                 guard current != object else { continue }
                 fields.append((field, .objectID(object)))
             case .clear(let place):
