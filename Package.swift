@@ -36,13 +36,13 @@ let package = Package(
         .systemLibrary(
             name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
-        // What Swift does not show of the system: renameat2, ioctl and statfs constants, fetching memory ahead.
+        // What Swift does not show of the system: renameat2, ioctl and statfs constants, memmem, fetching memory ahead.
         .target(name: "CRoostSystem"),
 
         // MARK: The house, from the ground up
 
         .target(
-            name: "RoostCore", dependencies: ["CXXHash"],
+            name: "RoostCore", dependencies: ["CXXHash", "CRoostSystem"],
             exclude: ["Model/MODEL-FORMAT.md", "Values/RECORD-FORMAT.md"], swiftSettings: strict),
         .target(name: "RoostText", dependencies: ["RoostCore", "CXXHash"], swiftSettings: strict),
         .target(name: "RoostFiles", dependencies: ["RoostCore", "CRoostSystem"], swiftSettings: strict),
@@ -136,7 +136,7 @@ let package = Package(
         .testTarget(
             name: "RoostSQLTests",
             dependencies: [
-                "RoostSQL", "RoostCore", "RoostFiles",
+                "RoostSQL", "RoostCore", "RoostFiles", "RoostMemory",
                 .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),

@@ -117,6 +117,10 @@ final class FaultySnapshot: StoreSnapshot {
         return try base.count(request)
     }
 
+    func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+        try base.explain(request, executing: executing)
+    }
+
     private func altered(_ request: FetchRequest) -> FetchRequest {
         guard fault == .followsThreeValuedLogic, let predicate = request.predicate else { return request }
         var request = request

@@ -1,6 +1,7 @@
 #ifndef CROOSTSYSTEM_H
 #define CROOSTSYSTEM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /// Renames like renameat(2), but fails with EEXIST when `to` exists. Returns 0, or the errno value.
@@ -36,5 +37,9 @@ int croost_terminal_width(int descriptor);
 
 /// Has the processor fetch the memory at `address` into its cache, which takes no time now. Any address will do.
 static inline void croost_prefetch(const void *address) { __builtin_prefetch(address); }
+
+/// Where the first `part_size` bytes of `part` are first found in the `size` bytes of `text`; null where they are not. Takes time linear in
+/// the sizes.
+const void *croost_find(const void *text, size_t size, const void *part, size_t part_size);
 
 #endif

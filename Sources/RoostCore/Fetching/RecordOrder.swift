@@ -1,7 +1,7 @@
 /// A fetch request's order, compiled against record layouts: tells of two packed records which comes first.
 ///
 /// Nulls come before everything, NaN after every number, 0.0 and −0.0 are equal, text goes by code point, data and UUIDs by
-/// their bytes. Ties go by ascending key. This is the meaning of sort descriptors in every store.
+/// their bytes. Ties go by ascending key. An order through relationships or of folded text needs keys (``needsKeys``). This is the meaning of sort descriptors in every store.
 public struct RecordOrder: Sendable {
     /// One level of the order for the records of one entity.
     private struct Level {
@@ -13,6 +13,8 @@ public struct RecordOrder: Sendable {
     /// Level by level, one for each entity of the model.
     private let levels: PlainArray<Level>
     private let entityCount: Int
+    /// How the keys are made that the order needs; nil where records show it themselves.
+    let maker: SortKeyMaker?
 
     /// Compiles the sort descriptors of a request.
     ///
@@ -20,30 +22,55 @@ public struct RecordOrder: Sendable {
     public init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
         var levels: [Level] = []
+        var made: [SortKeyMaker.Level] = []
+        var needsKeys = false
         for descriptor in request.sortDescriptors {
-            let kind = try entity.layout.requireField(descriptor.key).kind
-            switch kind {
-            case .reference, .polymorphicReference, .objectID, .transformable, .composite:
-                throw StoreError(
-                    .invalidRequest,
-                    "'\(entity.name)' cannot be sorted by '\(descriptor.key)': values of type \(kind) have no order.")
-            default: break
-            }
-            for member in model.entities {
-                let field = entity.includes(member.number) ? member.layout.field(descriptor.key) : nil
-                levels.append(
-                    Level(slot: field.map { FieldSlot($0, in: member.layout) }, isAscending: descriptor.isAscending))
+            let level = try Self.level(descriptor, entity, model)
+            made.append(level)
+            needsKeys = needsKeys || !level.path.steps.isEmpty || !level.options.isEmpty
+            for number in model.entities.indices {
+                levels.append(Level(slot: level.path.slots[number], isAscending: level.isAscending))
             }
         }
+        maker = needsKeys ? SortKeyMaker(levels: made) : nil
         self.levels = PlainArray(levels)
         entityCount = model.entities.count
+    }
+
+    private static func level(
+        _ descriptor: FetchRequest.SortDescriptor, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+    ) throws(StoreError) -> SortKeyMaker.Level {
+        let names = descriptor.key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let path = try ResolvedPath(names, from: entity.number, model: model)
+        guard path.relationships.allSatisfy({ !$0.isToMany }) else {
+            throw StoreError(
+                .invalidRequest,
+                "'\(entity.name)' cannot be sorted by '\(descriptor.key)': the path leads to many objects; sort by a path through to-one relationships."
+            )
+        }
+        guard case .field(let field) = path.end, field.kind.hasOrder, let end = RowPath(path, model: model) else {
+            throw StoreError(
+                .invalidRequest,
+                "'\(entity.name)' cannot be sorted by '\(descriptor.key)': \(path.end.kindDescription) have no order.")
+        }
+        // Without effect on anything but text.
+        let isText = field.kind == .string || field.kind == .uri
+        return SortKeyMaker.Level(
+            path: end,
+            options: isText ? descriptor.options.subtracting(.normalized) : [], isAscending: descriptor.isAscending)
     }
 
     /// Whether the order is that of the keys alone.
     public var isByKey: Bool { levels.count == 0 }
 
-    /// Whether `left` comes before `right`.
+    /// Whether the order needs more than the two records: related objects, or folded text.
+    ///
+    /// ``ScanningFetch`` then makes a key for each record; ``precedes(_:_:)`` cannot be asked.
+    public var needsKeys: Bool { maker != nil }
+
+    /// Whether `left` comes before `right`; not for an order that ``needsKeys``.
     public func precedes(_ left: RecordReader, _ right: RecordReader) -> Bool {
+        precondition(maker == nil, "an order that needs keys cannot compare records")
         let (leftEntity, rightEntity) = (left.entityNumber, right.entityNumber)
         var first = 0
         while first < levels.count {
@@ -99,6 +126,26 @@ public struct RecordOrder: Sendable {
         case .double(let number) where number.isNaN: 2
         case .decimal(let number) where number.isNaN: 2
         default: 1
+        }
+    }
+}
+
+extension RecordLayout.Field.Kind {
+    /// Whether values of the kind can be sorted.
+    var hasOrder: Bool {
+        switch self {
+        case .reference, .polymorphicReference, .objectID, .transformable, .composite: false
+        default: true
+        }
+    }
+}
+
+extension ResolvedPath.End {
+    /// What the values are, for messages.
+    fileprivate var kindDescription: String {
+        switch self {
+        case .object: "objects"
+        case .field(let field): "values of type \(field.kind)"
         }
     }
 }

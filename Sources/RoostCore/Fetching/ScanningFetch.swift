@@ -1,11 +1,12 @@
 /// Answers a fetch request by reading records one after the other: the plan that always works.
 ///
-/// Without sort descriptors it streams. With a limit it keeps at most about twice as many records as offset and limit ask for;
+/// Without sort descriptors it streams. An order that needs keys (``RecordOrder/needsKeys``) has one for each record that is kept. With a limit it keeps at most about twice as many records as offset and limit ask for;
 /// with an order and no limit it keeps all matching records, packed.
 public final class ScanningFetch: RecordCursor {
-    private let source: any RecordVisitor
-    private let filter: RecordFilter
+    private let source: MatchingRecords
     private let order: RecordOrder
+    /// What sorts by keys that must be made; nil where records show the order themselves.
+    private let keyed: KeyedSort?
     private let offset: Int
     private let limit: Int?
     private var skipped = 0
@@ -25,11 +26,12 @@ public final class ScanningFetch: RecordCursor {
     ///   - request: What is wanted.
     ///   - model: The model of the store.
     ///   - source: The records of the requested entity in ascending key order; others are left out.
+    ///   - graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
     public convenience init(
-        _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor
+        _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor, graph: (any ObjectGraph)? = nil
     ) throws(StoreError) {
-        try self.init(request, model: model, visiting: CursorVisitor(source, model: model))
+        try self.init(request, model: model, visiting: CursorVisitor(source, model: model), graph: graph)
     }
 
     /// Prepares a fetch over records that are looked at where they are.
@@ -38,45 +40,49 @@ public final class ScanningFetch: RecordCursor {
     ///   - request: What is wanted.
     ///   - model: The model of the store.
     ///   - source: The records of the requested entity in ascending key order; others are left out.
+    ///   - graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
-    public init(_ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor)
-        throws(StoreError)
-    {
-        filter = try RecordFilter(request, model: model)
-        order = try RecordOrder(request, model: model)
+    public init(
+        _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
+        graph: (any ObjectGraph)? = nil
+    ) throws(StoreError) {
+        let filter = try RecordFilter(request, model: model)
+        let order = try RecordOrder(request, model: model)
+        self.order = order
         offset = request.fetchOffset
         limit = request.fetchLimit
-        self.source = source
+        let matching = MatchingRecords(source, filter, graph: graph)
+        self.source = matching
+        keyed = order.maker.map { maker in
+            KeyedSort(
+                matching, by: maker, model: model, graph: graph, offset: request.fetchOffset, limit: request.fetchLimit)
+        }
         kept = RecordBatch(model: model)
         bound = RecordBatch(model: model)
     }
 
     /// How many records a request gives, limit and offset included, by reading all of `source`.
     public static func count(
-        _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor
+        _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor, graph: (any ObjectGraph)? = nil
     ) throws(StoreError) -> Int {
-        try count(request, model: model, visiting: CursorVisitor(source, model: model))
+        try count(request, model: model, visiting: CursorVisitor(source, model: model), graph: graph)
     }
 
     /// How many records a request gives, limit and offset included, by looking at all of `source`.
     public static func count(
-        _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor
+        _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
+        graph: (any ObjectGraph)? = nil
     ) throws(StoreError) -> Int {
         // The order does not change a count, but a wrong one is an error all the same.
         _ = try RecordOrder(request, model: model)
-        let filter = try RecordFilter(request, model: model)
-        let enough = Self.reach(offset: request.fetchOffset, limit: request.fetchLimit) ?? .max
-        var matches = 0
-        if enough > 0 {
-            _ = try source.visit { record in
-                // Without a branch: whether a record matches cannot be predicted.
-                matches &+= filter.matches(record) ? 1 : 0
-                return matches < enough
-            }
-        }
+        let source = MatchingRecords(source, try RecordFilter(request, model: model), graph: graph)
+        let matches = try source.count(upTo: reach(offset: request.fetchOffset, limit: request.fetchLimit) ?? .max)
         let remaining = max(0, matches - request.fetchOffset)
         return request.fetchLimit.map { min($0, remaining) } ?? remaining
     }
+
+    /// How many records of the source were looked at so far.
+    public var visitedCount: Int { source.visitedCount }
 
     /// How many records offset and limit reach together; nil for all.
     private static func reach(offset: Int, limit: Int?) -> Int? {
@@ -88,6 +94,7 @@ public final class ScanningFetch: RecordCursor {
 
     /// Replaces the contents of `batch` by the next records in the request's order.
     public func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        if let keyed { return try keyed.next(into: &batch) }
         batch.removeAll()
         if order.isByKey { try streamNext(into: &batch) } else { try sortedNext(into: &batch) }
         return !batch.isEmpty
@@ -98,13 +105,12 @@ public final class ScanningFetch: RecordCursor {
             pendingError = nil
             throw error
         }
-        let (filter, offset, limit) = (filter, offset, limit ?? .max)
+        let (offset, limit) = (offset, limit ?? .max)
         var (skipped, given) = (skipped, given)
         guard !isAtEnd, given < limit else { return }
         defer { (self.skipped, self.given) = (skipped, given) }
         do throws(StoreError) {
             isAtEnd = try !source.visit { record in
-                guard filter.matches(record) else { return true }
                 guard skipped == offset else {
                     skipped += 1
                     return true
@@ -134,7 +140,7 @@ public final class ScanningFetch: RecordCursor {
     private func readAndSort() throws(StoreError) {
         let needed = Self.reach(offset: offset, limit: limit)
         let most = needed.map { 2 * min($0, Int.max / 4) + RecordBatch.capacityCount } ?? .max
-        let (filter, order) = (filter, order)
+        let order = order
         var (kept, bound) = (take(&self.kept), take(&self.bound))
         defer { (self.kept, self.bound) = (kept, bound) }
         var isMore = needed != 0
@@ -142,7 +148,6 @@ public final class ScanningFetch: RecordCursor {
             // Most records of a long scan are behind the bound, and their first bytes show it.
             let highest = bound.isEmpty ? UInt64.max : bound.withRecord(at: 0) { order.leadingNumber(of: $0) }
             isMore = try source.visit { record in
-                guard filter.matches(record) else { return true }
                 let number = order.leadingNumber(of: record)
                 guard number <= highest else { return true }
                 if number == highest, !bound.isEmpty, bound.withRecord(at: 0, { !order.precedes(record, $0) }) {

@@ -1,29 +1,23 @@
-/// A compiled predicate: comparisons, each of which says which one comes next when it is true and when it is false.
+/// The conditions of a predicate that a record decides alone: tests, each of which says which one comes next when it is true and when
+/// it is false.
 ///
-/// So evaluating it needs neither a stack nor a reference count.
+/// So most of them need neither a stack nor a reference count. What is no test of its own is left to the evaluator, whose answers
+/// all of them agree with.
 final class FilterProgram: @unchecked Sendable {
-    // Proof of Sendable: nothing changes after `init`. The bytes that operands point to belong to `constants`, which never change.
+    // Proof of Sendable: nothing changes after `init`. All that tests point to belongs to `program`, which never changes.
 
-    /// Where a value comes from.
-    private enum Source: @unchecked Sendable {
-        // Proof of Sendable: a value that never changes; the bytes of an operand are the program's, see above.
-        case field(FieldSlot, destinationRoot: Int)
-        case constant(PredicateOperand)
-        case evaluatedObject(root: Int)
-    }
-
-    /// A comparison, as what has to be looked at in a record.
+    /// What has to be looked at in a record.
     ///
-    /// Comparisons of a field with a constant, which nearly all are, become one look at the field's bytes; `general` is the meaning
-    /// of all of them. But for `general`, the field is not null when the test is made.
-    private enum Test: @unchecked Sendable {
-        // Proof of Sendable: a value that never changes; the bytes are the program's, see above.
+    /// But for `isNull` and `evaluate`, the field is not null when the test is made.
+    fileprivate enum Test: @unchecked Sendable {
+        // Proof of Sendable: a value that never changes; what it points to is the program's.
         case isNull(FieldSlot)
         case integer(FieldSlot, low: Int64, high: Int64)
         case number(FieldSlot, low: Double, high: Double)
         case bytes(FieldSlot, equal: UnsafeRawBufferPointer)
-        case text(FieldSlot, beginsWith: UnsafeRawBufferPointer)
-        case general(Source, FetchRequest.Comparison.Operator, Source)
+        case matcher(FieldSlot, Unmanaged<StringMatcher>)
+        case member(FieldSlot, destinationRoot: Int, Unmanaged<OperandSet>)
+        case evaluate(PredicateProgram.Index)
     }
 
     private struct Step: Sendable {
@@ -37,32 +31,32 @@ final class FilterProgram: @unchecked Sendable {
     private static let accepted = -1
     private static let rejected = -2
 
+    private let program: PredicateProgram
     private let steps: PlainArray<Step>
     /// By entity number, where its records start.
     private let starts: PlainArray<Int>
-    private let constants: [PredicateConstant]
 
-    /// Compiles predicates.
+    /// Compiles conditions.
     ///
     /// - Parameters:
-    ///   - nodes: By entity number, what its records must meet; nil rejects them.
-    ///   - model: The model of the records.
-    init(_ nodes: [RecordFilter.Node?], model: ManagedObjectModel) {
-        var starts: [Int] = []
+    ///   - conditions: Conditions of a program, all of which a record must meet.
+    ///   - program: The program they are of.
+    ///   - entities: The numbers of the entities whose records can be wanted; others are rejected.
+    init(_ conditions: [PredicateProgram.Index], of program: PredicateProgram, entities: [Int]) {
+        var starts = [Int](repeating: Self.rejected, count: program.model.entities.count)
         // One for all entities: a hierarchy has many, and what they add must not be copied for each.
-        var compiler = Compiler(model: model)
-        for (number, node) in nodes.enumerated() {
+        var compiler = Compiler(program: program)
+        for number in entities {
             compiler.number = number
-            starts.append(
-                node.map { compiler.add($0, whenTrue: Self.accepted, whenFalse: Self.rejected) } ?? Self.rejected)
+            starts[number] = compiler.add(all: conditions, whenTrue: Self.accepted, whenFalse: Self.rejected)
         }
+        self.program = program
         steps = PlainArray(compiler.steps)
         self.starts = PlainArray(starts)
-        constants = compiler.constants
     }
 
-    /// Whether a record meets the predicate of its entity.
-    func matches(_ record: RecordReader) -> Bool {
+    /// Whether a record is of a wanted entity and meets the conditions.
+    func matches(_ record: RecordReader, _ evaluator: PredicateEvaluator) -> Bool {
         var next = starts[record.entityNumber]
         while next >= 0 {
             let step = steps[next]
@@ -92,116 +86,112 @@ final class FilterProgram: @unchecked Sendable {
                 }
                 let value = slot.bytes(in: record)
                 isTrue = value.count == wanted.count && PredicateOperand.order(value, wanted) == 0
-            case .text(let slot, let prefix):
+            case .matcher(let slot, let matcher):
                 guard !slot.isNull(in: record) else {
                     next = step.whenNull
                     continue
                 }
-                isTrue = Self.begins(slot.bytes(in: record), with: prefix)
-            case .general(let left, let comparison, let right):
-                isTrue = Self.compare(Self.operand(left, record), comparison, Self.operand(right, record))
+                isTrue = matcher._withUnsafeGuaranteedRef { $0.matchesPlainly(slot.bytes(in: record)) }
+            case .member(let slot, let root, let set):
+                guard !slot.isNull(in: record) else {
+                    next = step.whenNull
+                    continue
+                }
+                let operand = PredicateOperand(record, slot, destinationRoot: root)
+                isTrue = set._withUnsafeGuaranteedRef { $0.contains(operand) }
+            case .evaluate(let node):
+                evaluator.begin(record)
+                isTrue = evaluator.isTrue(node)
             }
             next = isTrue ? step.whenTrue : step.whenFalse
         }
         return next == Self.accepted
     }
 
-    // MARK: Comparing
-
-    @inline(__always)
-    private static func operand(_ source: Source, _ record: RecordReader) -> PredicateOperand {
-        switch source {
-        case .constant(let operand): operand
-        case .evaluatedObject(let root): .object(root: root, key: record.key)
-        case .field(let slot, let root): PredicateOperand(record, slot, destinationRoot: root)
-        }
-    }
-
-    @inline(__always)
-    private static func compare(
-        _ left: PredicateOperand, _ comparison: FetchRequest.Comparison.Operator, _ right: PredicateOperand
-    ) -> Bool {
-        switch comparison {
-        case .equal, .isIn: return PredicateOperand.equal(left, right)
-        case .notEqual: return !PredicateOperand.equal(left, right)
-        case .lessThan: return PredicateOperand.order(left, right).map { $0 < 0 } ?? false
-        case .lessThanOrEqual: return PredicateOperand.order(left, right).map { $0 <= 0 } ?? false
-        case .greaterThan: return PredicateOperand.order(left, right).map { $0 > 0 } ?? false
-        case .greaterThanOrEqual: return PredicateOperand.order(left, right).map { $0 >= 0 } ?? false
-        case .beginsWith:
-            guard case .bytes(let text) = left, case .bytes(let prefix) = right else { return false }
-            return begins(text, with: prefix)
-        case .between, .contains, .endsWith, .like, .matches: return false
-        }
-    }
-
-    @inline(__always)
-    private static func begins(_ text: UnsafeRawBufferPointer, with prefix: UnsafeRawBufferPointer) -> Bool {
-        text.count >= prefix.count && PredicateOperand.order(.init(rebasing: text.prefix(prefix.count)), prefix) == 0
-    }
-
     // MARK: Compiling
 
-    /// Compiles the predicates of the entities, one after the other.
+    /// Compiles the conditions of the entities, one after the other.
     private struct Compiler {
-        let model: ManagedObjectModel
-        /// The number of the entity whose predicate is compiled.
+        let program: PredicateProgram
+        /// The number of the entity whose conditions are compiled.
         var number = 0
         private(set) var steps: [Step] = []
-        private(set) var constants: [PredicateConstant] = []
 
-        private var entity: ManagedObjectModel.Entity { model.entities[number] }
+        init(program: PredicateProgram) { self.program = program }
 
-        init(model: ManagedObjectModel) { self.model = model }
-
-        /// Adds the tests of a part, behind those that follow it; returns the position of its first.
-        mutating func add(_ node: RecordFilter.Node, whenTrue: Int, whenFalse: Int) -> Int {
-            switch node {
-            case .constant(let truth): return truth ? whenTrue : whenFalse
-            case .not(let member): return add(member, whenTrue: whenFalse, whenFalse: whenTrue)
-            case .and(let members):
-                var next = whenTrue
-                for member in members.reversed() { next = add(member, whenTrue: next, whenFalse: whenFalse) }
-                return next
-            case .or(let members):
-                var next = whenFalse
-                for member in members.reversed() { next = add(member, whenTrue: whenTrue, whenFalse: next) }
-                return next
-            case .isIn(let left, let members):
-                var next = whenFalse
-                for member in members.reversed() { next = add(left, .equal, member, whenTrue, next) }
-                return next
-            case .comparison(let left, let comparison, let right):
-                return add(left, comparison, right, whenTrue, whenFalse)
-            }
+        mutating func add(all members: [PredicateProgram.Index], whenTrue: Int, whenFalse: Int) -> Int {
+            var next = whenTrue
+            for member in members.reversed() { next = add(member, whenTrue: next, whenFalse: whenFalse) }
+            return next
         }
 
-        private mutating func add(
-            _ left: PredicateTerm, _ comparison: FetchRequest.Comparison.Operator, _ right: PredicateTerm,
-            _ whenTrue: Int, _ whenFalse: Int
-        ) -> Int {
-            // Of a comparison with null, `!=` alone is true; `==` with the constant null is a test of its own.
-            var step = Step(
-                test: .general(source(left), comparison, source(right)), whenTrue: whenTrue, whenFalse: whenFalse,
-                whenNull: whenFalse)
-            if case .field(let field) = left, case .constant(let constant, _) = right,
-                let test = test(FieldSlot(field, in: entity.layout), root(of: field), comparison, constant.operand)
-            {
+        private func members(_ range: PredicateProgram.Range) -> [PredicateProgram.Index] {
+            (range.start..<range.start + range.count).map { program.links[$0] }
+        }
+
+        /// Adds the tests of a condition, behind those that follow it; returns the position of its first.
+        private mutating func add(_ node: PredicateProgram.Index, whenTrue: Int, whenFalse: Int) -> Int {
+            switch program.nodes[node] {
+            case .truth(let truth): return truth ? whenTrue : whenFalse
+            case .not(let member): return add(member, whenTrue: whenFalse, whenFalse: whenTrue)
+            case .and(let range): return add(all: members(range), whenTrue: whenTrue, whenFalse: whenFalse)
+            case .or(let range):
+                var next = whenFalse
+                for member in members(range).reversed() { next = add(member, whenTrue: whenTrue, whenFalse: next) }
+                return next
+            case .compare(let left, let comparison, let right):
+                guard let place = place(left), let constant = constant(right),
+                    let test = test(place, comparison, constant)
+                else { break }
                 let isNegated = comparison == .notEqual
                 let isTest = if case .isNull = test { true } else { false }
-                step = Step(
-                    test: test, whenTrue: isNegated ? whenFalse : whenTrue,
-                    whenFalse: isNegated ? whenTrue : whenFalse,
+                return add(
+                    test, isNegated ? whenFalse : whenTrue, isNegated ? whenTrue : whenFalse,
                     whenNull: isTest == isNegated ? whenFalse : whenTrue)
+            case .between(let left, let low, let high):
+                guard let place = place(left), let low = constant(low), let high = constant(high),
+                    let above = test(place, .greaterThanOrEqual, low), let below = test(place, .lessThanOrEqual, high),
+                    let test = above.joined(with: below)
+                else { break }
+                return add(test, whenTrue, whenFalse, whenNull: whenFalse)
+            case .match(let left, let matcher, let isTrueOfNull):
+                guard let place = place(left) else { break }
+                return add(
+                    .matcher(place.slot, .passUnretained(program.matchers[matcher])), whenTrue, whenFalse,
+                    whenNull: isTrueOfNull ? whenTrue : whenFalse)
+            case .member(let left, let set, let options):
+                guard options.isEmpty, let place = place(left) else { break }
+                let set = program.sets[set]
+                return add(
+                    .member(place.slot, destinationRoot: place.destinationRoot, .passUnretained(set)), whenTrue,
+                    whenFalse, whenNull: set.containsNull ? whenTrue : whenFalse)
+            default: break
             }
-            steps.append(step)
+            return add(.evaluate(node), whenTrue, whenFalse, whenNull: whenFalse)
+        }
+
+        private mutating func add(_ test: Test, _ whenTrue: Int, _ whenFalse: Int, whenNull: Int) -> Int {
+            steps.append(Step(test: test, whenTrue: whenTrue, whenFalse: whenFalse, whenNull: whenNull))
             return steps.count - 1
+        }
+
+        /// The place of the field that a node is in the records of the entity; nil where it is none.
+        private func place(_ node: PredicateProgram.Index) -> PredicateProgram.Place? {
+            guard case .field(let slots) = program.nodes[node] else { return nil }
+            return program.places[slots + number]
+        }
+
+        private func constant(_ node: PredicateProgram.Index) -> PredicateOperand? {
+            guard case .constant(let operand) = program.nodes[node] else { return nil }
+            return operand
         }
 
         /// The comparison of a field with a constant as one look at the field, `!=` as its opposite; nil where it takes more.
         private func test(
-            _ slot: FieldSlot, _ root: Int, _ comparison: FetchRequest.Comparison.Operator, _ constant: PredicateOperand
+            _ place: PredicateProgram.Place, _ comparison: FetchRequest.Comparison.Operator,
+            _ constant: PredicateOperand
         ) -> Test? {
+            let slot = place.slot
             let isEquality = comparison == .equal || comparison == .notEqual
             switch (slot.kind, constant) {
             case (_, .null): return isEquality ? .isNull(slot) : nil
@@ -211,9 +201,10 @@ final class FilterProgram: @unchecked Sendable {
             case (.double, _), (.float, _), (.date, _):
                 guard let number = constant.exactDouble else { return nil }
                 return Self.range(comparison, number).map { .number(slot, low: $0, high: $1) }
-            case (.reference, .object(root, let key)) where isEquality: return .integer(slot, low: key, high: key)
+            // An object of another hierarchy is another object, whatever its key.
+            case (.reference, .object(place.destinationRoot, let key)) where isEquality:
+                return .integer(slot, low: key, high: key)
             case (_, .bytes(let bytes)) where isEquality: return .bytes(slot, equal: bytes)
-            case (_, .bytes(let bytes)) where comparison == .beginsWith: return .text(slot, beginsWith: bytes)
             default: return nil
             }
         }
@@ -245,29 +236,23 @@ final class FilterProgram: @unchecked Sendable {
             default: nil
             }
         }
+    }
+}
 
-        /// The root of the hierarchy that a reference leads into; −1 for a field that does not say.
-        private func root(of field: RecordLayout.Field) -> Int {
-            field.destination.map { model.entities[$0].root } ?? -1
-        }
-
-        private mutating func source(_ term: PredicateTerm) -> Source {
-            switch term {
-            case .evaluatedObject: return .evaluatedObject(root: entity.root)
-            case .constant(let constant, _):
-                // Held for the bytes that the test points to.
-                constants.append(constant)
-                return .constant(constant.operand)
-            case .field(let field):
-                return .field(FieldSlot(field, in: entity.layout), destinationRoot: root(of: field))
-            }
+extension FilterProgram.Test {
+    /// What meets both tests of one field; nil for other tests than of ranges.
+    fileprivate func joined(with other: Self) -> Self? {
+        switch (self, other) {
+        case (.integer(let slot, let low, _), .integer(_, _, let high)): .integer(slot, low: low, high: high)
+        case (.number(let slot, let low, _), .number(_, _, let high)): .number(slot, low: low, high: high)
+        default: nil
         }
     }
 }
 
 extension PredicateOperand {
     /// The integer that a number is exactly; nil if there is none.
-    fileprivate var exactInteger: Int64? {
+    var exactInteger: Int64? {
         switch self {
         case .integer(let number): number
         case .double(let number): Int64(exactly: number)
@@ -276,7 +261,7 @@ extension PredicateOperand {
     }
 
     /// The floating-point number that a number is exactly; nil if there is none.
-    fileprivate var exactDouble: Double? {
+    var exactDouble: Double? {
         switch self {
         case .integer(let number): Double(exactly: number)
         case .double(let number): number

@@ -56,10 +56,28 @@ public protocol StoreSnapshot: AnyObject {
     /// How many records ``fetch(_:)`` would give, limit and offset included.
     func count(_ request: FetchRequest) throws(StoreError) -> Int
 
+    /// How ``fetch(_:)`` finds the answer to a request.
+    ///
+    /// - Parameters:
+    ///   - request: What is wanted.
+    ///   - executing: Whether the fetch is carried out too, which tells how many records and index entries it reads.
+    /// - Throws: As ``fetch(_:)``; when executing, also what its cursor throws.
+    func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan
+
     /// Ends the view.
     ///
     /// Calling it again does nothing; so does the end of the object's life.
     func close()
+}
+
+extension StoreSnapshot {
+    /// The plan of a store without any other: it reads all objects of the entity.
+    ///
+    /// A store that knows a shorter way implements the method itself.
+    public func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+        if executing { try fetch(request).exhaust(model: model) }
+        return try FetchPlan.scan(request, model: model)
+    }
 }
 
 /// A single pass over records.

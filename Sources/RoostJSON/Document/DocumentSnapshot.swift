@@ -107,6 +107,9 @@ final class DocumentSnapshot: StoreSnapshot {
     }
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor { try inMemory().fetch(request) }
     func count(_ request: FetchRequest) throws(StoreError) -> Int { try inMemory().count(request) }
+    func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+        try inMemory().explain(request, executing: executing)
+    }
 
     func close() {
         isClosed = true

@@ -170,6 +170,9 @@ private final class FaultySnapshot: StoreSnapshot {
     }
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor { try base.fetch(request) }
     func count(_ request: FetchRequest) throws(StoreError) -> Int { try base.count(request) }
+    func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+        try base.explain(request, executing: executing)
+    }
     func close() { base.close() }
 }
 

@@ -1,0 +1,139 @@
+extension PredicateEvaluator {
+    /// How many objects are read at once where a to-many relationship leads to many.
+    private static var countPerRead: Int { 128 }
+
+    /// Reads what records lead to through to-one relationships, before their paths are followed one by one.
+    ///
+    /// What cannot be read is not said here: whoever follows the path will meet it.
+    func prefetch(for records: RecordBatch) {
+        for index in 0..<program.paths.count where program.paths[index].start == nil {
+            let path = program.paths[index]
+            var root = -1
+            var keys: [Int64] = []
+            for step in path.steps {
+                // The last step of a path to objects reads nothing.
+                guard case .toOne(let slots) = program.steps[step],
+                    step + 1 < path.steps.upperBound || path.slots != nil
+                else { break }
+                var found: [Int64] = []
+                var foundRoot = -1
+                func follow(_ record: RecordReader) {
+                    guard case .object(let root, let key) = program.operand(slots, in: record) else { return }
+                    found.append(key)
+                    foundRoot = root
+                }
+                if step == path.steps.lowerBound {
+                    records.forEachRecord { follow($0) }
+                } else {
+                    for key in keys { if let record = loadedRecord(key, inHierarchyOf: root) { follow(record) } }
+                }
+                (root, keys) = (foundRoot, found.sorted())
+                guard loadQuietly(keys, inHierarchyOf: root) else { break }
+            }
+        }
+    }
+
+    /// The value of a path that has one.
+    func value(of path: PredicateProgram.Path) -> PredicateOperand {
+        var accumulator = PredicateAccumulator()
+        switch path.collectionOperator {
+        case .union, .distinctUnion: return .null
+        case nil:
+            var value = PredicateOperand.null
+            _ = walk(path) { element in
+                value = element
+                return false
+            }
+            return value
+        case .minimum, .maximum:
+            _ = walk(path) { element in
+                accumulator.compare(element)
+                return true
+            }
+            return path.collectionOperator == .minimum ? accumulator.least : accumulator.greatest
+        case .count, .sum, .average:
+            _ = walk(path) { element in
+                accumulator.add(element)
+                return true
+            }
+            switch path.collectionOperator {
+            case .sum: return accumulator.sum
+            case .average: return accumulator.average
+            default: return .integer(Int64(accumulator.count))
+            }
+        }
+    }
+
+    /// Calls `body` with each value of a path until it returns false; false when it did, or after an error.
+    func forEach(_ path: PredicateProgram.Path, _ body: (PredicateOperand) -> Bool) -> Bool {
+        switch path.collectionOperator {
+        case .union:
+            return walk(path) { element in
+                if case .null = element { return true }
+                return body(element)
+            }
+        case .distinctUnion:
+            var given = DistinctOperands()
+            return walk(path) { element in
+                if case .null = element { return true }
+                return !given.insert(element) || body(element)
+            }
+        case nil: return walk(path, body)
+        case .count, .sum, .average, .minimum, .maximum: return body(value(of: path)) && !hasFailed
+        }
+    }
+
+    /// Calls `body` with what is at the end of each way along a path.
+    private func walk(_ path: PredicateProgram.Path, _ body: (PredicateOperand) -> Bool) -> Bool {
+        guard let start = path.start else {
+            guard let record else { return ended(path, at: 0, body) }
+            return walk(path, path.steps.lowerBound, record, body)
+        }
+        return forEach(start) { object in
+            // Of values that are no objects there is nothing but themselves.
+            if path.steps.isEmpty, path.slots == nil { return body(object) }
+            return go(path, path.steps.lowerBound, to: object, body)
+        }
+    }
+
+    /// Goes on behind a step that has led to an object.
+    private func go(
+        _ path: PredicateProgram.Path, _ step: Int, to object: PredicateOperand, _ body: (PredicateOperand) -> Bool
+    ) -> Bool {
+        guard case .object(let root, let key) = object else {
+            return ended(path, at: step - path.steps.lowerBound, body)
+        }
+        if step == path.steps.upperBound, path.slots == nil { return body(object) && !hasFailed }
+        guard let record = relatedRecord(key, inHierarchyOf: root) else {
+            return !hasFailed && ended(path, at: step - path.steps.lowerBound, body)
+        }
+        return walk(path, step, record, body)
+    }
+
+    /// A way that ends in null: it is a value unless a to-many relationship would come, which null has none of.
+    private func ended(_ path: PredicateProgram.Path, at step: Int, _ body: (PredicateOperand) -> Bool) -> Bool {
+        step > path.lastToMany ? body(.null) && !hasFailed : true
+    }
+
+    private func walk(
+        _ path: PredicateProgram.Path, _ step: Int, _ record: RecordReader, _ body: (PredicateOperand) -> Bool
+    ) -> Bool {
+        guard step < path.steps.upperBound else {
+            if let slots = path.slots { return body(program.operand(slots, in: record)) && !hasFailed }
+            return body(.object(root: program.model.entities[record.entityNumber].root, key: record.key)) && !hasFailed
+        }
+        switch program.steps[step] {
+        case .toOne(let slots): return go(path, step + 1, to: program.operand(slots, in: record), body)
+        case .toMany(let relationship, let root):
+            let endsAtObjects = step + 1 == path.steps.upperBound && path.slots == nil
+            return withDestinations(of: relationship, from: record.key) { keys in
+                for start in stride(from: 0, to: keys.count, by: Self.countPerRead) {
+                    let part = keys[start..<min(keys.count, start + Self.countPerRead)]
+                    if !endsAtObjects { load(part, inHierarchyOf: root) }
+                    for key in part where !go(path, step + 1, to: .object(root: root, key: key), body) { return false }
+                }
+                return true
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+internal import Foundation
+
+/// A regular expression of `MATCHES`, which must fit the whole text, and may take a second for it.
+struct WholeTextExpression: Sendable {
+    /// How long one text may take.
+    static let deadline = Duration.seconds(1)
+
+    private let expression: NSRegularExpression
+
+    /// Compiles a pattern; throws code `invalidRequest` for what is none.
+    init(_ pattern: String, ignoringCase: Bool) throws(StoreError) {
+        let options: NSRegularExpression.Options = ignoringCase ? .caseInsensitive : []
+        // Alone first: what is no expression must not become one by what is put around it.
+        // Foundation refuses the empty expression, which fits the empty text.
+        if pattern.isEmpty || (try? NSRegularExpression(pattern: pattern, options: options)) != nil {
+            // A comment ends with its line, and a quotation may be open at the end.
+            for ending in [")\\z", "\n)\\z", "\\E)\\z"] {
+                if let expression = try? NSRegularExpression(pattern: "\\A(?:\(pattern)\(ending)", options: options) {
+                    self.expression = expression
+                    return
+                }
+            }
+        }
+        throw StoreError(
+            .invalidRequest,
+            "The pattern of MATCHES is no regular expression; look at its brackets, parentheses and backslashes.")
+    }
+
+    /// Whether the whole text fits.
+    ///
+    /// - Throws: `timedOut` after ``deadline``; `limitExceeded` when the search needs more memory than ICU gives it.
+    func matches(_ text: String) throws(StoreError) -> Bool {
+        let start = ContinuousClock.now
+        var (isMatch, isLate, isTooLarge) = (false, false, false)
+        expression.enumerateMatches(
+            in: text, options: [.anchored, .reportProgress, .reportCompletion],
+            range: NSRange(location: 0, length: text.utf16.count)
+        ) { result, flags, stop in
+            if result != nil {
+                isMatch = true
+                stop.pointee = true
+            } else if flags.contains(.progress), ContinuousClock.now - start > Self.deadline {
+                isLate = true
+                stop.pointee = true
+            } else if flags.contains(.internalError) {
+                isTooLarge = true
+            }
+        }
+        if isMatch { return true }
+        if isLate {
+            throw StoreError(
+                .timedOut,
+                "MATCHES took longer than \(Self.deadline.components.seconds) second on one text; write a pattern without nested repetitions."
+            )
+        }
+        if isTooLarge {
+            throw StoreError(
+                .limitExceeded,
+                "MATCHES needs too much memory for one text; write a pattern with fewer alternatives inside a repetition."
+            )
+        }
+        return false
+    }
+}
