@@ -168,7 +168,7 @@ extension ConformanceCheck {
             try store.view { snapshot in
                 for entity in ["Everything", "Indexed"] as [EntityName] {
                     func compare(_ request: FetchRequest) throws {
-                        let expected = PlainPredicate.keys(request, among: objects)
+                        let expected = try PlainPredicate.keys(request, among: objects, in: store.model)
                         try expectEqual(try snapshot.keys(request), expected, "the objects of \(entity) for \(request)")
                         try expectEqual(
                             try snapshot.count(request), expected.count, "the count of \(entity) for \(request)")

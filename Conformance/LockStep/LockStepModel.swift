@@ -88,7 +88,7 @@ struct LockStepModel {
             let objects = reference.records(of: entity)
                 .filter { request.includesSubentities || $0.id.entity == request.entity }
                 .map { (id: $0.id, values: $0.values()) }
-            return .fetch(request, PlainPredicate.keys(request, among: objects))
+            return .fetch(request, try PlainPredicate.keys(request, among: objects, in: model))
         case .openSnapshot(let number):
             guard views[number] == nil else { return .nothing }
             views[number] = reference.contents

@@ -1,140 +1,302 @@
 internal import Foundation
 internal import RoostCore
 
-/// What a predicate means, said a second time and as plainly as possible, over decoded values.
+/// What predicates and expressions mean, said a second time and as plainly as possible, over decoded values.
 ///
-/// The checks compare stores with this; it shares no code with the evaluator that engines use.
-enum PlainPredicate {
-    /// Whether an object with these values meets the predicate.
-    static func matches(_ predicate: FetchRequest.Predicate, _ id: ObjectID, _ values: [String: Value]) -> Bool {
-        switch predicate {
-        case .constant(let truth): truth
-        case .and(let members): members.allSatisfy { matches($0, id, values) }
-        case .or(let members): members.contains { matches($0, id, values) }
-        case .not(let member): !matches(member, id, values)
-        case .comparison(let comparison): matches(comparison, id, values)
-        }
-    }
+/// The checks compare stores with this; it shares no code with the evaluator that engines use. It takes requests for well-formed:
+/// what stores must refuse is not refused here.
+struct PlainPredicate {
+    /// One value, or many.
+    enum Result {
+        case one(Value)
+        case many([Value])
 
-    private static func matches(_ comparison: FetchRequest.Comparison, _ id: ObjectID, _ values: [String: Value])
-        -> Bool
-    {
-        let left = value(comparison.left, id, values)
-        if comparison.operator == .isIn {
-            guard case .aggregate(let members) = comparison.right else { return false }
-            return members.contains { equal(left, value($0, id, values)) }
-        }
-        let right = value(comparison.right, id, values)
-        switch comparison.operator {
-        case .equal: return equal(left, right)
-        case .notEqual: return !equal(left, right)
-        case .lessThan: return order(left, right).map { $0 < 0 } ?? false
-        case .lessThanOrEqual: return order(left, right).map { $0 <= 0 } ?? false
-        case .greaterThan: return order(left, right).map { $0 > 0 } ?? false
-        case .greaterThanOrEqual: return order(left, right).map { $0 >= 0 } ?? false
-        case .beginsWith:
-            guard let text = text(left), let prefix = self.text(right) else { return false }
-            return text.starts(with: prefix)
-        default: return false
-        }
-    }
-
-    private static func value(_ expression: FetchRequest.Expression, _ id: ObjectID, _ values: [String: Value]) -> Value
-    {
-        switch expression {
-        case .constant(let value): return value
-        case .evaluatedObject: return .objectID(id)
-        case .aggregate: return .null
-        case .keyPath(let path):
-            var current: Value = .composite(values)
-            for name in path {
-                guard case .composite(let elements) = current else { return .null }
-                current = elements[name] ?? .null
+        /// The values; one counts as a list of one.
+        var all: [Value] {
+            switch self {
+            case .one(let value): [value]
+            case .many(let values): values
             }
-            return current
-        default: return .null
+        }
+
+        /// The value, where there is one.
+        var single: Value { if case .one(let value) = self { value } else { .null } }
+    }
+
+    /// What names mean while one object is looked at.
+    struct Scope {
+        /// The object itself.
+        let object: Value
+        /// The number of the entity that key paths start from.
+        let entity: Int
+        /// What variables stand for, each with the number of its entity.
+        var variables: [String: (object: Value, entity: Int)] = [:]
+    }
+
+    let graph: PlainGraph
+    let text: PlainText
+    /// The time that `now()` gives.
+    let now: Date
+    private let values: PlainValue
+    /// The functions that the program registered.
+    private let functions: [String: ([Value]) -> Value]
+
+    init(
+        _ graph: PlainGraph, text: PlainText = PlainText(), now: Date = Date(timeIntervalSinceReferenceDate: 0),
+        functions: [String: ([Value]) -> Value] = [:]
+    ) {
+        (self.graph, self.text, self.now, self.functions) = (graph, text, now, functions)
+        values = PlainValue(model: graph.model, text: text)
+    }
+
+    // MARK: Predicates
+
+    /// Whether an object meets the predicate.
+    func matches(_ predicate: FetchRequest.Predicate, _ scope: Scope) throws(StoreError) -> Bool {
+        switch predicate {
+        case .constant(let truth): return truth
+        case .and(let members):
+            for member in members where try !matches(member, scope) { return false }
+            return true
+        case .or(let members):
+            for member in members where try matches(member, scope) { return true }
+            return false
+        case .not(let member): return try !matches(member, scope)
+        case .comparison(let comparison):
+            let left = try value(comparison.left, scope)
+            let right = try value(comparison.right, scope)
+            switch comparison.modifier {
+            case .direct: return compare(left, right, comparison)
+            case .any: return left.all.contains { compare(.one($0), right, comparison) }
+            case .all: return left.all.allSatisfy { compare(.one($0), right, comparison) }
+            }
         }
     }
 
-    private static func equal(_ left: Value, _ right: Value) -> Bool {
-        if left.isNull || right.isNull { return left.isNull && right.isNull }
-        switch (left, right) {
-        case (.objectID(let a), .objectID(let b)): return a == b
-        case (.data(let a), .data(let b)): return a == b
-        default: return order(left, right) == 0
+    private func compare(_ left: Result, _ right: Result, _ comparison: FetchRequest.Comparison) -> Bool {
+        let options = comparison.options
+        switch comparison.operator {
+        case .isIn:
+            if case .many(let members) = right { return members.contains { values.equal(left.single, $0, options) } }
+            return test(right.single, left.single, options, PlainText.contains)
+        case .contains:
+            if case .many(let members) = left { return members.contains { values.equal($0, right.single, options) } }
+            return test(left.single, right.single, options, PlainText.contains)
+        case .between:
+            let bounds = right.all
+            guard bounds.count == 2 else { return false }
+            return ordered(left.single, bounds[0], options) { $0 >= 0 }
+                && ordered(left.single, bounds[1], options) { $0 <= 0 }
+        case .equal: return values.equal(left.single, right.single, options)
+        case .notEqual: return !values.equal(left.single, right.single, options)
+        case .lessThan: return ordered(left.single, right.single, options) { $0 < 0 }
+        case .lessThanOrEqual: return ordered(left.single, right.single, options) { $0 <= 0 }
+        case .greaterThan: return ordered(left.single, right.single, options) { $0 > 0 }
+        case .greaterThanOrEqual: return ordered(left.single, right.single, options) { $0 >= 0 }
+        case .beginsWith:
+            return test(left.single, right.single, options) { $0.unicodeScalars.starts(with: $1.unicodeScalars) }
+        case .endsWith:
+            return test(left.single, right.single, options) {
+                $0.unicodeScalars.reversed().starts(with: $1.unicodeScalars.reversed())
+            }
+        case .like: return test(left.single, right.single, options, PlainText.like)
+        case .matches:
+            guard let text = left.single.plainText, let pattern = right.single.plainText else { return false }
+            return self.text.matches(text, pattern, options)
         }
     }
 
-    private static func text(_ value: Value) -> [UInt8]? {
-        switch value {
-        case .string(let text), .uri(let text): Array(text.utf8)
-        default: nil
+    private func ordered(
+        _ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options, _ isWanted: (Int) -> Bool
+    ) -> Bool { values.order(left, right, options).map(isWanted) ?? false }
+
+    /// A test of two texts that were folded before; false where one is null.
+    private func test(
+        _ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options, _ body: (String, String) -> Bool
+    ) -> Bool {
+        guard let a = left.plainText, let b = right.plainText else { return false }
+        return body(text.folded(a, options), text.folded(b, options))
+    }
+
+    /// How two values stand in an order: −1, 0 or 1; null before everything, NaN after every number.
+    func rank(_ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options) -> Int {
+        left.plainText != nil && right.plainText != nil
+            ? values.order(left, right, options) ?? 0 : PlainValue.rank(left, right)
+    }
+
+    // MARK: Expressions
+
+    /// The value, or the values, that an expression has for an object.
+    func value(_ expression: FetchRequest.Expression, _ scope: Scope) throws(StoreError) -> Result {
+        switch expression {
+        case .constant(let value): return .one(value)
+        case .evaluatedObject: return .one(scope.object)
+        case .variable(let name): return .one(scope.variables[name]?.object ?? .null)
+        case .keyPath(let names):
+            return try follow(names, from: [scope.object], entity: scope.entity, isMany: false)
+        case .path(let start, let names):
+            let source = try value(start, scope)
+            if names == ["@count"] { return .one(.int(Int64(source.all.count))) }
+            guard let entity = try entity(of: start, scope) else { return .one(.null) }
+            let isMany = if case .many = source { true } else { false }
+            return try follow(names, from: source.all, entity: entity, isMany: isMany)
+        case .aggregate(let members):
+            var list: [Value] = []
+            for member in members { list.append(try value(member, scope).single) }
+            return .many(list)
+        case .function(let function, let arguments): return .one(try call(function, arguments, scope))
+        case .registered(let name, let arguments):
+            var list: [Value] = []
+            for argument in arguments { list.append(try value(argument, scope).single) }
+            return .one(functions[name]?(list) ?? .null)
+        case .cast(let source, let type): return .one(PlainCast.cast(try value(source, scope).single, type))
+        case .subquery(let collection, let variable, let predicate):
+            guard let entity = try entity(of: collection, scope) else { return .many([]) }
+            var found: [Value] = []
+            for object in try value(collection, scope).all {
+                var inner = scope
+                inner.variables[variable] = (object, entity)
+                if try matches(predicate, inner) { found.append(object) }
+            }
+            return .many(found)
+        case .conditional(let condition, let first, let second):
+            return try value(try matches(condition, scope) ? first : second, scope)
+        case .element(let list, let index):
+            let list = try value(list, scope).all
+            switch index {
+            case .size: return .one(.int(Int64(list.count)))
+            case .first: return .one(list.first ?? .null)
+            case .last: return .one(list.last ?? .null)
+            case .position(let place):
+                guard case .int(let position) = try value(place, scope).single,
+                    list.indices.contains(Int(position))
+                else { return .one(.null) }
+                return .one(list[Int(position)])
+            }
+        case .setOperation(let operation, let left, let right):
+            let (left, right) = (try value(left, scope).all, try value(right, scope).all)
+            switch operation {
+            case .union: return .many(once(left + right))
+            case .intersect: return .many(once(left).filter { a in right.contains { same(a, $0) } })
+            case .minus: return .many(once(left).filter { a in !right.contains { same(a, $0) } })
+            }
         }
     }
 
-    /// −1, 0 or 1; nil where two values have no order: nulls, NaN, values of different kinds.
-    static func order(_ left: Value, _ right: Value) -> Int? {
-        if let a = text(left), let b = text(right) { return order(a, b) }
-        switch (left, right) {
-        case (.data(let a), .data(let b)): return order([UInt8](a), [UInt8](b))
-        case (.uuid(let a), .uuid(let b)): return order(bytes(a), bytes(b))
-        case (.date(let a), .date(let b)):
-            return order(a.timeIntervalSinceReferenceDate, b.timeIntervalSinceReferenceDate)
-        case (.double(let a), .double(let b)): return order(a, b)
-        case (.bool(let a), .bool(let b)): return order(a ? 1 : 0, b ? 1 : 0)
-        case (.int(let a), .int(let b)): return order(a, b)
-        case (.int(let a), .double(let b)):
-            guard !b.isNaN else { return nil }
-            // A double beyond 2^63 settles it; below, its whole part and its fraction are exact.
-            if b >= 0x1p63 { return -1 }
-            if b < -0x1p63 { return 1 }
-            let whole = Int64(b.rounded(.down))
-            return a == whole ? (b > b.rounded(.down) ? -1 : 0) : (a < whole ? -1 : 1)
-        case (.double, .int): return order(right, left).map { -$0 }
-        case (.decimal(let a), .decimal(let b)):
-            guard !a.isNaN, !b.isNaN else { return nil }
-            return a < b ? -1 : (a == b ? 0 : 1)
-        case (.decimal(let a), .int(let b)): return order(.decimal(a), .decimal(Decimal(b)))
-        case (.int, .decimal): return order(right, left).map { -$0 }
+    private func same(_ a: Value, _ b: Value) -> Bool {
+        values.equal(a, b, []) || PlainValue.isNaN(a) && PlainValue.isNaN(b)
+    }
+
+    /// Each value once, where it is first.
+    private func once(_ list: [Value]) -> [Value] {
+        var result: [Value] = []
+        for value in list where !result.contains(where: { same($0, value) }) { result.append(value) }
+        return result
+    }
+
+    /// Goes along a key path from objects.
+    private func follow(
+        _ names: [String], from start: [Value], entity: Int, isMany: Bool
+    ) throws(StoreError) -> Result {
+        let path = try ResolvedPath(names, from: entity, model: graph.model)
+        var current = start
+        for relationship in path.relationships {
+            current = current.flatMap { value -> [Value] in
+                guard case .objectID(let id) = value, let object = graph.object(id) else {
+                    return relationship.isToMany ? [] : [.null]
+                }
+                return relationship.isToMany
+                    ? graph.destinations(of: relationship, from: object.id).map { .objectID($0) }
+                    : [object.values[relationship.name.name] ?? .null]
+            }
+        }
+        if case .field(let field) = path.end { current = current.map { self.field(field.name, of: $0) } }
+        let isMany = isMany || path.relationships.contains { $0.isToMany }
+        switch path.collectionOperator {
+        case nil: return isMany ? .many(current) : .one(current.first ?? .null)
+        case .count: return .one(.int(Int64(current.count)))
+        case .sum: return .one(PlainNumber.aggregate(.sum, of: current))
+        case .average: return .one(PlainNumber.aggregate(.average, of: current))
+        case .minimum: return .one(PlainNumber.aggregate(.minimum, of: current))
+        case .maximum: return .one(PlainNumber.aggregate(.maximum, of: current))
+        case .union: return .many(current.filter { !$0.isNull })
+        case .distinctUnion: return .many(once(current.filter { !$0.isNull }))
+        }
+    }
+
+    private func field(_ name: String, of object: Value) -> Value {
+        guard case .objectID(let id) = object, let object = graph.object(id) else { return .null }
+        var value = Value.composite(object.values)
+        for part in name.split(separator: ".") {
+            guard case .composite(let elements) = value else { return .null }
+            value = elements[String(part)] ?? .null
+        }
+        return value
+    }
+
+    /// The number of the entity that an expression's objects belong to; nil where it has no objects.
+    private func entity(of expression: FetchRequest.Expression, _ scope: Scope) throws(StoreError) -> Int? {
+        switch expression {
+        case .evaluatedObject: return scope.entity
+        case .variable(let name): return scope.variables[name]?.entity
+        case .keyPath(let names): return try destination(names, from: scope.entity)
+        case .path(let start, let names):
+            guard let entity = try entity(of: start, scope) else { return nil }
+            return try destination(names, from: entity)
+        case .subquery(let collection, _, _): return try entity(of: collection, scope)
+        case .element(let list, _): return try entity(of: list, scope)
+        case .setOperation(_, let left, _): return try entity(of: left, scope)
+        case .conditional(_, let first, _): return try entity(of: first, scope)
+        case .function(.noIndex, let arguments):
+            return try arguments.first.flatMap { (argument) throws(StoreError) in
+                try entity(of: argument, scope)
+            }
+        case .constant(.objectID(let id)): return graph.model.entity(id.entity)?.number
         default: return nil
         }
     }
 
-    private static func bytes(_ uuid: UUID) -> [UInt8] { withUnsafeBytes(of: uuid.uuid) { Array($0) } }
-
-    private static func order<T: Comparable>(_ a: T, _ b: T) -> Int? { a < b ? -1 : (a == b ? 0 : (a > b ? 1 : nil)) }
-
-    private static func order(_ a: [UInt8], _ b: [UInt8]) -> Int {
-        a == b ? 0 : (a.lexicographicallyPrecedes(b) ? -1 : 1)
+    private func destination(_ names: [String], from entity: Int) throws(StoreError) -> Int? {
+        let path = try ResolvedPath(names, from: entity, model: graph.model)
+        guard case .field(let field) = path.end else { return path.entity }
+        return graph.model.entities[path.entity].relationship(field.name)?.destination
     }
 
-    /// The keys that a request should give.
-    static func keys(_ request: FetchRequest, among objects: [(id: ObjectID, values: [String: Value])]) -> [Int64] {
-        var found = objects.filter { object in request.predicate.map { matches($0, object.id, object.values) } ?? true }
-        found.sort { left, right in
-            for descriptor in request.sortDescriptors {
-                let order = totalOrder(
-                    value(.keyPath(descriptor.key.split(separator: ".").map(String.init)), left.id, left.values),
-                    value(.keyPath(descriptor.key.split(separator: ".").map(String.init)), right.id, right.values))
-                if order != 0 { return descriptor.isAscending ? order < 0 : order > 0 }
-            }
-            return left.id.key < right.id.key
-        }
-        return found.map(\.id.key).dropFirst(request.fetchOffset).prefix(request.fetchLimit ?? .max).map { $0 }
-    }
+    // MARK: Functions
 
-    /// Null before everything, NaN after every number.
-    private static func totalOrder(_ left: Value, _ right: Value) -> Int {
-        func rank(_ value: Value) -> Int {
-            switch value {
-            case .null: 0
-            case .double(let number) where number.isNaN: 2
-            case .date(let date) where date.timeIntervalSinceReferenceDate.isNaN: 2
-            case .decimal(let number) where number.isNaN: 2
-            default: 1
-            }
+    private func call(
+        _ function: FetchRequest.Function, _ arguments: [FetchRequest.Expression], _ scope: Scope
+    ) throws(StoreError) -> Value {
+        var results: [Result] = []
+        for argument in arguments { results.append(try value(argument, scope)) }
+        switch function {
+        case .now: return .date(now)
+        case .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation:
+            return PlainNumber.aggregate(function, of: results.flatMap(\.all))
+        default: break
         }
-        let (a, b) = (rank(left), rank(right))
-        return a == b ? (a == 1 ? order(left, right) ?? 0 : 0) : (a < b ? -1 : 1)
+        let single = results.map(\.single)
+        guard let first = single.first, !single.contains(where: \.isNull) else { return .null }
+        let second = single.last ?? .null
+        switch function {
+        case .add, .subtract, .multiply, .divide: return PlainNumber.calculate(function, first, second)
+        case .power: return PlainNumber.power(first, second)
+        case .modulus: return PlainNumber.modulus(first, second)
+        case .negate, .floor, .ceiling, .absolute, .truncate: return PlainNumber.alter(function, first)
+        case .squareRoot, .log, .naturalLog, .exponential: return PlainNumber.curve(function, first)
+        case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift:
+            return PlainNumber.bits(function, first, second)
+        case .onesComplement: return PlainNumber.bits(.bitwiseXor, first, .int(-1))
+        case .noIndex: return first
+        default: break
+        }
+        guard let text = first.plainText else { return .null }
+        switch function {
+        case .uppercase: return .string(text.uppercased())
+        case .lowercase: return .string(text.lowercased())
+        case .canonical: return .string(self.text.folded(text, [.caseInsensitive, .diacriticInsensitive]))
+        case .length: return .int(Int64(text.unicodeScalars.count))
+        default: return .null
+        }
     }
 }

@@ -90,7 +90,8 @@ struct OpenSample {
     func compare(_ request: FetchRequest, _ snapshot: any StoreSnapshot) throws {
         let entity = try model.requireEntity(request.entity)
         let entries = entries(of: entity).filter { request.includesSubentities || $0.entity == entity.number }
-        let expected = PlainPredicate.keys(request, among: entries.map { ($0.object.id, $0.values) })
+        let expected = try PlainPredicate.keys(
+            request, among: entries.map { ($0.object.id, $0.values) }, in: model)
         try expectEqual(try snapshot.keys(request), expected, "the answer to \(request)")
         try expectEqual(try snapshot.count(request), expected.count, "the count for \(request)")
     }

@@ -1,0 +1,216 @@
+internal import Foundation
+internal import RoostCore
+
+extension ConformanceCheck {
+    /// What predicates and orders mean that lead through relationships.
+    static let queriesThroughRelationships: [ConformanceCheck] = [
+        onGraph(
+            "to-one", "A path through to-one relationships that ends early is null.", "Node",
+            [
+                (#"parent.name == "a""#, [2, 3]), ("parent.name == nil", [1, 5]), ("parent.name != nil", [2, 3, 4]),
+                (#"parent.name != "a""#, [1, 4, 5]), (#"parent.parent.name == "a""#, [4]),
+                ("parent.parent == nil", [1, 2, 3, 5]), ("parent == nil", [1, 5]), (#"parent.name < "b""#, [2, 3]),
+                (#"NOT parent.name < "b""#, [1, 4, 5]), ("length(parent.name) == 1", [2, 3, 4]),
+                (#"parent.name IN {"b", nil}"#, [1, 4, 5]), ("parent.name == name", []),
+                ("parent.parent.parent.name == nil", [1, 2, 3, 4, 5]),
+            ]),
+        onGraph(
+            "quantifiers",
+            "ANY needs one, ALL every one and NONE no one of what there is; of nothing, ANY is false and ALL is true.",
+            "Node",
+            [
+                (#"ANY friends.name == "b""#, [1, 4]), (#"SOME friends.name == "b""#, [1, 4]),
+                (#"ALL friends.name == "a""#, [3, 5]), (#"NONE friends.name == "b""#, [2, 3, 5]),
+                ("ANY friends.name == nil", [2]), (#"ANY friends.name != "a""#, [1, 2, 4]),
+                (#"NOT ANY friends.name == "a""#, [1, 4, 5]), ("ALL friends.name != nil", [1, 3, 4, 5]),
+                (#"ANY friends.name IN {"a", "c"}"#, [1, 2, 3]), (#"ANY friends.name BETWEEN {"b", "z"}"#, [1, 4]),
+                (#"ANY friends.name CONTAINS[c] "A""#, [2, 3]), (#"ALL friends.name LIKE "?""#, [1, 3, 4, 5]),
+                ("ANY children.children.name == nil", [1]), (#"ANY parent.children.name == "c""#, [2, 3]),
+                ("ANY owned.age > 5", [1, 2]), ("ALL owned.age > 5", [2, 4, 5]), ("NONE owned.age > 5", [3, 4, 5]),
+                ("ANY owned.age < 100", [1, 2]), ("ALL owned.age < 100", [1, 2, 4, 5]),
+                (#"ANY owned.keepers.name == "b""#, [1, 2]),
+                ("ANY friends.parent.name == nil", [2, 3]), (#"ANY friends.parent.name == "a""#, [1, 4]),
+            ]),
+        onGraph(
+            "correlation", "Two ANYs may be met by different objects; SUBQUERY asks both of the same one.", "Node",
+            [
+                (#"ANY owned.name == "Rex" AND ANY owned.age == 10"#, [1]),
+                (#"SUBQUERY(owned, $b, $b.name == "Rex" AND $b.age == 10).@count > 0"#, []),
+                (#"SUBQUERY(owned, $b, $b.name == "Rex" AND $b.age == 3).@count == 1"#, [1]),
+                ("SUBQUERY(friends, $f, $f.parent == SELF).@count == 2", [1]),
+                ("SUBQUERY(friends, $f, $f == parent).@count == 1", [2, 3, 4]),
+                (
+                    "SUBQUERY(friends, $f, SUBQUERY($f.friends, $g, $g == SELF).@count == 1).@count == friends.@count",
+                    [1, 2, 3, 4, 5]
+                ),
+                (#"SUBQUERY(children, $c, ANY $c.children.name == nil).@count == 1"#, [1]),
+                (#"ANY SUBQUERY(friends, $f, $f.name != nil).name == "c""#, [1]),
+                ("SUBQUERY(friends, $f, TRUEPREDICATE).@count == friends.@count", [1, 2, 3, 4, 5]),
+            ]),
+        onGraph(
+            "collection-operators", "@count counts nulls too, @sum of none is 0, the others of none are null.", "Node",
+            [
+                ("friends.@count == 2", [1, 2]), ("friends.@count == 0", [5]), ("owned.@sum.age == 13", [1]),
+                ("owned.@sum.age == 0", [3, 4, 5]), ("owned.@avg.age == 6.5", [1]),
+                ("owned.@avg.age == nil", [3, 4, 5]),
+                ("owned.@min.age == 3", [1]), ("owned.@max.age == 10", [1, 2]), ("owned.@max.age == nil", [3, 4, 5]),
+                (#"owned.@min.name == "R2""#, [1, 2]), ("owned.age.@count == 1", [2, 3]),
+                ("children.children.@count == 1", [1]),
+                ("parent.children.@count == 2", [2, 3]), ("parent.children.@count == 0", [1, 5]),
+                ("friends.friends.@count == 3", [1]),
+                ("count(friends) == 2", [1, 2]), ("sum(owned.age) > 5", [1, 2]),
+                ("max(owned.age) - min(owned.age) == 7", [1]),
+                ("owned.@unionOfObjects.age.@count == 0", []),
+            ].filter { !$0.0.contains("unionOfObjects") }
+        ) { snapshot in
+            let union = FetchRequest.Expression.keyPath(["owned", "@unionOfObjects", "age"])
+            try expectKeys(
+                .comparison(.init(.element(of: union, .size), .equal, .constant(0))), [3, 4, 5], "Node", snapshot,
+                named: "owned.@unionOfObjects.age[SIZE] == 0")
+        },
+        onGraph(
+            "membership", "IN and CONTAINS look among the values and objects that a path leads to.", "Node",
+            [
+                (#""a" IN friends.name"#, [2, 3]), ("nil IN friends.name", [2]),
+                (#"friends.name CONTAINS "a""#, [2, 3]),
+                (#"friends.name CONTAINS[c] "A""#, [2, 3]), ("friends CONTAINS parent", [2, 3, 4]),
+                ("parent IN friends", [2, 3, 4]),
+                ("name IN parent.children.name", [2, 3, 4]), ("NOT parent IN children", [1, 2, 3, 4, 5]),
+            ]),
+        onGraph(
+            "sets", "UNION, INTERSECT and MINUS give each object once.", "Node", []
+        ) { snapshot in
+            let table: [(FetchRequest.SetOperation, Int64, [Int64])] = [
+                (.union, 2, [1, 2]), (.union, 1, [3, 4]), (.intersect, 2, [1]), (.intersect, 1, [2]),
+                (.intersect, 0, [3, 4, 5]),
+                (.minus, 0, [1, 5]), (.minus, 1, [2, 3, 4]),
+            ]
+            for (operation, count, keys) in table {
+                let set = FetchRequest.Expression.setOperation(operation, .keyPath(["friends"]), .keyPath(["children"]))
+                for counted in [FetchRequest.Expression.path(of: set, ["@count"]), .element(of: set, .size)] {
+                    try expectKeys(
+                        .comparison(.init(counted, .equal, .constant(.int(count)))), keys, "Node", snapshot,
+                        named: "friends \(operation) children has \(count)")
+                }
+            }
+        },
+        onGraph(
+            "elements",
+            "[FIRST], [LAST] and [n] follow the order of an ordered relationship; where nothing is, they are null.",
+            "Album",
+            [
+                ("songs[FIRST].title == nil", [1, 2]), (#"songs[LAST].title == "two""#, [1]),
+                (#"songs[1].title == "one""#, [1]),
+                ("songs[9] == nil", [1, 2]), ("songs[SIZE] == 3", [1]), ("songs[FIRST] == nil", [2]),
+                ("songs[0].album == SELF", [1]),
+                ("songs[FIRST].playlists.@count == 1", [1]), ("songs[-1] == nil", [1, 2]),
+            ]
+        ) { snapshot in
+            try expectKeys(#"tracks[FIRST].title == "two""#, [1], "Playlist", snapshot)
+            try expectRefused("friends[FIRST] == nil", .invalidRequest, "Node", snapshot)
+        },
+        onGraph(
+            "objects", "Objects as constants match by hierarchy and key; what is not there matches nothing.", "Node", []
+        ) { snapshot in
+            typealias E = FetchRequest.Expression
+            func id(_ entity: EntityName, _ key: Int64) -> E { .constant(.objectID(ObjectID(entity, key))) }
+            let table: [(FetchRequest.Comparison, [Int64])] = [
+                (.init(.keyPath(["parent"]), .equal, id("Node", 1)), [2, 3]),
+                (.init(id("Node", 1), .equal, .keyPath(["parent"])), [2, 3]),
+                (.init(.keyPath(["parent"]), .notEqual, id("Node", 1)), [1, 4, 5]),
+                (.init(.keyPath(["parent"]), .equal, id("Node", 99)), []),
+                (.init(.keyPath(["parent"]), .equal, id("NoSuchEntity", 1)), []),
+                (.init(.keyPath(["parent"]), .equal, id("Tag", 1)), []),
+                (.init(.keyPath(["parent"]), .isIn, .aggregate([id("Node", 2), id("Node", 1)])), [2, 3, 4]),
+                (.init(.keyPath(["friends"]), .equal, id("Node", 1), modifier: .any), [2, 3]),
+                (.init(.keyPath(["friends"]), .equal, id("Node", 1), modifier: .all), [3, 5]),
+                (.init(.keyPath(["friends"]), .contains, id("Node", 1)), [2, 3]),
+                (.init(.keyPath(["owned"]), .equal, id("Robot", 2), modifier: .any), [1, 2]),
+                (.init(.keyPath(["owned"]), .equal, id("Being", 2), modifier: .any), [1, 2]),
+                (.init(.keyPath(["owned"]), .equal, id("Dog", 2), modifier: .any), [1, 2]),
+                (.init(.evaluatedObject, .isIn, .aggregate([id("Node", 4), id("Node", 2), id("Node", 50)])), [2, 4]),
+                (.init(.evaluatedObject, .isIn, .keyPath(["parent", "children"])), [2, 3, 4]),
+                (.init(.keyPath(["objectID"]), .equal, id("Node", 3)), [3]),
+                (.init(.keyPath(["parent", "parent"]), .equal, id("Node", 1)), [4]),
+                (.init(.keyPath(["parent"]), .equal, .evaluatedObject), []),
+            ]
+            for (comparison, keys) in table {
+                try expectKeys(.comparison(comparison), keys, "Node", snapshot, named: "\(comparison)")
+            }
+        },
+        onGraph(
+            "order", "Orders lead through to-one relationships; an object without one comes first, and ties go by key.",
+            "Node", []
+        ) { snapshot in
+            let table: [([FetchRequest.SortDescriptor], [Int64])] = [
+                ([.init("parent.name")], [1, 5, 2, 3, 4]), ([.init("parent.name", ascending: false)], [4, 2, 3, 1, 5]),
+                ([.init("parent.parent.name"), .init("name", ascending: false)], [5, 3, 2, 1, 4]),
+            ]
+            for (order, keys) in table {
+                try expectEqual(
+                    try snapshot.keys(FetchRequest("Node", sortedBy: order)), keys, "the order of \(order)")
+                try expectEqual(
+                    try snapshot.keys(FetchRequest("Node", sortedBy: order, limit: 2, offset: 1)), Array(keys[1..<3]),
+                    "a part of the order of \(order)")
+            }
+            for key in ["friends", "friends.name", "parent"] {
+                try expectError(.invalidRequest, in: "an order by \(key)") {
+                    _ = try snapshot.keys(FetchRequest("Node", sortedBy: [.init(key)]))
+                }
+            }
+            try expectError(.unknownProperty, in: "an order by parent.nothing") {
+                _ = try snapshot.keys(FetchRequest("Node", sortedBy: [.init("parent.nothing")]))
+            }
+        },
+    ]
+
+    /// A check on a small graph of nodes with beings, and of albums with songs.
+    private static func onGraph(
+        _ name: String, _ behaviour: String, _ entity: EntityName, _ table: [(String, [Int64])],
+        also: @escaping @Sendable (any StoreSnapshot) throws -> Void = { _ in }
+    ) -> ConformanceCheck {
+        ConformanceCheck("queries.graph.\(name)", behaviour) { bench in
+            let store = try bench.create()
+            try store.change { try fillGraph(&$0) }
+            try store.view { snapshot in
+                for (text, keys) in table { try expectKeys(text, keys, entity, snapshot) }
+                try also(snapshot)
+            }
+        }
+    }
+
+    /// Nodes a, b, c, one without a name, e: a is the parent of b and c, b of the nameless one.
+    static func fillGraph(_ changes: inout ChangeSet) throws {
+        func id(_ entity: EntityName, _ key: Int64) -> Value { .objectID(ObjectID(entity, key)) }
+        let names: [Value] = ["a", "b", "c", .null, "e"]
+        let parents: [Int64?] = [nil, 1, 1, 2, nil]
+        for index in names.indices {
+            try changes.insert(
+                ObjectID("Node", Int64(index + 1)),
+                values: ["name": names[index], "parent": parents[index].map { id("Node", $0) } ?? .null])
+        }
+        for (source, target) in [(1, 2), (1, 3), (2, 4)] as [(Int64, Int64)] {
+            try changes.add(Link(source, target), to: RelationshipName("Node", "friends"))
+        }
+        try changes.insert(ObjectID("Dog", 1), values: ["name": "Rex", "age": 3, "trait": "old"])
+        try changes.insert(ObjectID("Robot", 2), values: ["name": "R2", "age": 10])
+        try changes.insert(ObjectID("Dog", 3), values: [:])
+        for (source, target) in [(1, 1), (1, 2), (2, 2), (3, 3)] as [(Int64, Int64)] {
+            try changes.add(Link(source, target), to: RelationshipName("Node", "owned"))
+        }
+        try changes.insert(ObjectID("Album", 1), values: ["title": "X"])
+        try changes.insert(ObjectID("Album", 2), values: ["title": "Y"])
+        for (key, title, place) in [(1, "one", 1), (2, "two", 2), (3, nil, 0)] as [(Int64, String?, Int64)] {
+            try changes.insert(
+                ObjectID("Track", key),
+                values: [
+                    "title": title.map { .string($0) } ?? .null, "album": id("Album", 1), "album#order": .int(place),
+                ])
+        }
+        try changes.insert(ObjectID("Track", 4), values: ["title": "four"])
+        for key in Int64(1)...3 { try changes.insert(ObjectID("Playlist", key), values: [:]) }
+        for (source, target, place) in [(1, 2, 0), (1, 1, 1), (2, 3, 0)] as [(Int64, Int64, Int64)] {
+            try changes.add(Link(source, target, order: place), to: RelationshipName("Playlist", "tracks"))
+        }
+    }
+}

@@ -1,0 +1,222 @@
+internal import Foundation
+internal import RoostCore
+
+extension ConformanceCheck {
+    /// Requests that are wrong, too big, or made to do harm.
+    static let hostileQueries: [ConformanceCheck] = [
+        onOneRow(
+            "refused",
+            "What makes no sense is refused with its code before the first record, also where no object would ask."
+        ) { snapshot in
+            let table: [(String, StoreError.Code)] = [
+                ("nothing == 1", .unknownProperty), ("parent.nothing == 1", .unknownProperty),
+                ("ANY friends.nothing == 1", .unknownProperty), (#"name == 1"#, .invalidRequest),
+                ("name CONTAINS 1", .invalidRequest), ("parent < parent", .invalidRequest),
+                (#"parent == "x""#, .invalidRequest), (#"friends.name == "a""#, .invalidRequest),
+                (#"friends == parent"#, .invalidRequest), ("name BETWEEN {1, 2}", .invalidRequest),
+                (#"name BETWEEN {"a"}"#, .invalidRequest), (#"name IN {"a", 1}"#, .invalidRequest),
+                ("sqrt(name) == 1", .invalidRequest), ("length(parent) == 1", .invalidRequest),
+                ("friends.@sum.name == 1", .invalidRequest), ("friends.@nothing.name == 1", .invalidRequest),
+                ("$x.name == \"a\"", .invalidRequest), ("name == $x", .invalidRequest),
+                (#"FUNCTION(name, "noSuchFunction") == 1"#, .invalidRequest), (#"name MATCHES "[a""#, .invalidRequest),
+                ("SUBQUERY(friends, $f, $f.nothing == 1).@count > 0", .unknownProperty),
+                ("TERNARY(TRUEPREDICATE, 1, \"a\") == 1", .invalidRequest), ("name.x == 1", .invalidRequest),
+            ]
+            for (text, code) in table {
+                for text in [text, "FALSEPREDICATE AND \(text)", "NOT (TRUEPREDICATE OR \(text))"] {
+                    try expectRefused(text, code, "Node", snapshot)
+                }
+            }
+            // As trees, where no parser looks first.
+            typealias E = FetchRequest.Expression
+            let (one, name): (E, E) = (.constant(1), .keyPath(["name"]))
+            let trees: [FetchRequest.Comparison] = [
+                .init(name, .equal, one), .init(.function(.squareRoot, []), .equal, one),
+                .init(.function(.squareRoot, [one, one]), .equal, one), .init(.function(.add, [one]), .equal, one),
+                .init(.function(.length, [one]), .equal, one), .init(name, .between, one), .init(one, .isIn, one),
+                .init(.keyPath(["friends", "name"]), .lessThan, name), .init(.variable("x"), .equal, one),
+                .init(.element(of: .keyPath(["friends"]), .first), .equal, .keyPath(["parent"])),
+                .init(.element(of: name, .first), .equal, name),
+                .init(.registered("noSuchFunction", [one]), .equal, one),
+                .init(.subquery(name, variable: "x", .constant(true)), .isIn, name),
+            ]
+            for tree in trees {
+                try expectError(.invalidRequest, in: "\(tree)") {
+                    _ = try snapshot.keys(FetchRequest("Node", where: .comparison(tree)))
+                }
+            }
+        },
+        onOneRow("nesting", "Predicates nest 200 levels deep and no deeper, however they do it.") { snapshot in
+            typealias P = FetchRequest.Predicate
+            func nested(_ depth: Int, _ wrap: (P) -> P) -> P {
+                (1..<depth).reduce(.equal("name", "a")) { inner, _ in wrap(inner) }
+            }
+            let wraps: [(P) -> P] = [
+                { .not(.not($0)) }, { .and([$0, .constant(true)]) }, { .or([.constant(false), $0]) },
+            ]
+            for wrap in wraps {
+                try expectEqual(
+                    try snapshot.keys(FetchRequest("Node", where: nested(90, wrap))), [1], "nested 90 levels")
+                try expectError(.invalidRequest, in: "nested 300 levels") {
+                    _ = try snapshot.keys(FetchRequest("Node", where: nested(300, wrap)))
+                }
+            }
+            let sum = (0..<300).reduce(FetchRequest.Expression.constant(1)) { inner, _ in
+                .function(.add, [inner, .constant(1)])
+            }
+            try expectError(.invalidRequest, in: "300 additions inside each other") {
+                _ = try snapshot.keys(FetchRequest("Node", where: .comparison(.init(sum, .equal, sum))))
+            }
+            for bracket in ["(", "NOT ", "{", "-", "abs("] {
+                try expectError(.invalidRequest, in: "5000 times \(bracket)") {
+                    _ = try P(String(repeating: bracket, count: 5000) + "1", for: "Node", model: snapshot.model)
+                }
+            }
+            let subquery = (0..<20).reduce(FetchRequest.Expression.keyPath(["friends"])) { inner, number in
+                .subquery(
+                    .keyPath(["friends"]), variable: "v\(number)",
+                    .comparison(.init(.path(of: inner, ["@count"]), .greaterThan, .constant(0))))
+            }
+            try expectError(.limitExceeded, in: "SUBQUERY inside SUBQUERY, 20 times") {
+                _ = try snapshot.keys(
+                    FetchRequest(
+                        "Node", where: .comparison(.init(.path(of: subquery, ["@count"]), .greaterThan, .constant(0)))))
+            }
+        },
+        onOneRow("long-lists", "Lists of 10 000 values are looked through; of more than 100 000, refused.") {
+            snapshot in
+            func list(_ count: Int64, _ make: (Int64) -> Value) -> FetchRequest.Expression {
+                .aggregate((0..<count).map { .constant(make($0)) })
+            }
+            let table: [(FetchRequest.Expression, FetchRequest.Expression, [Int64])] = [
+                (.keyPath(["i64"]), list(10_000) { .int($0 - 5000) }, [1, 2]),
+                (.keyPath(["i64"]), list(10_000) { .int($0 + 500) }, []),
+                (.keyPath(["i64"]), list(10_000) { .double(Double($0) / 2) }, [1, 2]),
+                (.keyPath(["str"]), list(10_000) { .string($0 == 9_999 ? "'" : "'\($0)") }, [1]),
+                (.keyPath(["str"]), list(10_000) { $0 == 7 ? .null : .string("\($0)") }, [3]),
+                (.evaluatedObject, list(10_000) { .objectID(ObjectID("Indexed", $0 + 2)) }, [2, 3]),
+                (.function(.add, [.keyPath(["i64"]), .constant(1)]), list(100_000) { .int($0 + 2) }, [1, 2]),
+            ]
+            for (left, list, keys) in table {
+                try expectKeys(
+                    .comparison(.init(left, .isIn, list)), keys, "Indexed", snapshot, named: "\(left) IN a long list")
+            }
+            try expectError(.limitExceeded, in: "a list of 100 001 values") {
+                let list = list(100_001) { .int($0) }
+                _ = try snapshot.keys(
+                    FetchRequest("Indexed", where: .comparison(.init(.keyPath(["i64"]), .isIn, list))))
+            }
+        },
+        onOneRow("patterns", "Patterns have at most 4096 bytes; one that would take for ever ends with `timedOut`.") {
+            snapshot in
+            func request(_ comparison: FetchRequest.Comparison.Operator, _ pattern: String) -> FetchRequest {
+                FetchRequest("Indexed", where: .compare("str", comparison, .string(pattern)))
+            }
+            let long = String(repeating: "a", count: 4096)
+            for comparison in [FetchRequest.Comparison.Operator.like, .matches] {
+                try expectEqual(try snapshot.keys(request(comparison, long)), [], "a pattern of 4096 bytes")
+                try expectError(.limitExceeded, in: "a pattern of 4097 bytes") {
+                    _ = try snapshot.keys(request(comparison, long + "a"))
+                }
+            }
+            // No backtracking: 2000 stars against 4000 letters would never end.
+            let stars = String(repeating: "*a", count: 1000) + "*b"
+            try expectEqual(try snapshot.keys(request(.like, stars)), [], "many stars")
+            try expectError(.timedOut, in: "a regular expression that backtracks for ever") {
+                _ = try snapshot.keys(request(.matches, "(a+)+$"))
+            }
+            try expectError(.limitExceeded, in: "a predicate of more than a mebibyte of text") {
+                let text = #"str == "\#(String(repeating: "x", count: 1 << 20))""#
+                _ = try FetchRequest.Predicate(text, for: "Indexed", model: snapshot.model)
+            }
+        },
+        ConformanceCheck(
+            "queries.hostile.injection",
+            "Text that means something to a database is text: 300 of them, by every operator."
+        ) {
+            bench in
+            let texts = injections
+            try expect(texts.count >= 300, "300 texts", otherwise: "\(texts.count)")
+            let store = try bench.create()
+            var objects: [(id: ObjectID, values: [String: Value])] = []
+            try store.change { changes in
+                for (index, text) in texts.enumerated() where index % 12 == 0 {
+                    let values: [String: Value] = ["str": .string(text), "link": .uri(text)]
+                    objects.append((ObjectID("Indexed", Int64(objects.count + 1)), values))
+                    try changes.insert(ObjectID("Indexed", Int64(objects.count)), values: values)
+                }
+            }
+            let graph = PlainFetch(try PlainGraph(model: store.model, objects))
+            try store.view { snapshot in
+                for (index, text) in texts.enumerated() {
+                    for comparison in FetchRequest.Comparison.Operator.allCases {
+                        let right: FetchRequest.Expression =
+                            switch comparison {
+                            case .isIn: .aggregate([.constant(.string(text)), .constant(.string("x" + text))])
+                            case .between: .aggregate([.constant(.string(text)), .constant(.string(text + "z"))])
+                            case .matches: .constant(.string(NSRegularExpression.escapedPattern(for: text)))
+                            default: .constant(.string(text))
+                            }
+                        let options: FetchRequest.Comparison.Options =
+                            index % 3 == 0 ? [.caseInsensitive, .diacriticInsensitive] : []
+                        let request = FetchRequest(
+                            "Indexed", where: .comparison(.init(.keyPath(["str"]), comparison, right, options: options))
+                        )
+                        try expectEqual(
+                            try snapshot.keys(request), try graph.keys(request),
+                            "\(comparison) with \(text.debugDescription)")
+                    }
+                    // In the place of names, nothing of it is known.
+                    for name in [[text], ["owner", text], ["place", text]] {
+                        try expectError(.unknownProperty, .invalidRequest, in: "the property \(name)") {
+                            _ = try snapshot.keys(
+                                FetchRequest(
+                                    "Indexed", where: .comparison(.init(.keyPath(name), .equal, .constant(.null)))))
+                        }
+                    }
+                    try expectError(.unknownProperty, .invalidRequest, in: "an order by \(text.debugDescription)") {
+                        _ = try snapshot.keys(FetchRequest("Indexed", sortedBy: [.init(text)]))
+                    }
+                }
+                try expectEqual(
+                    try snapshot.keys(FetchRequest("Indexed")), objects.map(\.id.key), "the objects afterwards")
+            }
+        },
+    ]
+
+    /// What is tried to break out of strings: pieces, and pieces behind and before each other.
+    static let injections: [String] = {
+        let pieces = [
+            "'", "\"", "`", "\\", ";", "--", "/*", "*/", "%", "_", "?", "?1", ":a", "@a", "$a", "' OR '1'='1",
+            "\" OR \"1\"=\"1",
+            "'; DROP TABLE Indexed; --", "') OR 1=1 --", "' UNION SELECT * FROM sqlite_master --", "\u{0}",
+            "a\u{0}' OR 1=1", "\u{2019}",
+            "\u{FF07}", "\u{2BC}", "\n", "\r\n", "\u{1B}[31m", "\u{202E}", "[a-z]*", "GLOB *", "LIKE '%'", "NULL",
+            "nil", "TRUEPREDICATE",
+            "%@", "%K", "$x", "SELF", "ANY x", "{1, 2}", "#in", "CAST(1, \"NSDate\")", "FUNCTION(1, \"x\")", "%00",
+            "%27", "&#39;", "0x27",
+            "char(39)", "||", "' || 'x", "ZTABLE.*", "abs(1)", "😈'", "e\u{301}'", "ß\"", "\u{FFFF}", "\u{10FFFF}'",
+        ]
+        return pieces + pieces.map { $0 + "x" } + pieces.map { "x" + $0 } + pieces.map { $0 + $0 }
+            + pieces.map { "a'\($0)'b" }
+            + zip(pieces, pieces.reversed()).map { $0 + " " + $1 }
+    }()
+
+    /// A check on a node, and on three objects of `Indexed` of which the first two have text.
+    private static func onOneRow(
+        _ name: String, _ behaviour: String, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Void
+    ) -> ConformanceCheck {
+        ConformanceCheck("queries.hostile.\(name)", behaviour) { bench in
+            let store = try bench.create()
+            try store.change { changes in
+                try changes.insert(ObjectID("Node", 1), values: ["name": "a"])
+                try changes.insert(ObjectID("Indexed", 1), values: ["i64": 1, "str": "'"])
+                try changes.insert(
+                    ObjectID("Indexed", 2),
+                    values: ["i64": 2, "str": .string(String(repeating: "a", count: 4000) + "!")])
+                try changes.insert(ObjectID("Indexed", 3), values: [:])
+            }
+            try store.view { try body($0) }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+internal import Foundation
+public import RoostCore
+
+/// Random fetch requests, asked of stores of several types and of the plain evaluation of ``PlainPredicate``.
+///
+/// A world is a model with random indexes and random objects; many requests are asked of each. Every answer must be the plain
+/// one, with indexes and without; some are also held against each other: a predicate and its opposite part the objects, limit and
+/// offset cut the whole, a predicate that was printed and read again gives the same. Requests that make no sense get the same code
+/// from every store.
+public enum QueryCampaign {
+    /// What a campaign did.
+    public struct Summary: Sendable, CustomStringConvertible {
+        /// How many requests were asked.
+        public internal(set) var caseCount = 0
+        /// How many of them chose some objects, but not all.
+        public internal(set) var dividingCount = 0
+        /// How many made no sense, and were refused by every store.
+        public internal(set) var refusedCount = 0
+
+        /// The numbers in one line.
+        public var description: String {
+            "\(caseCount) requests, \(dividingCount) of which chose some of the objects and \(refusedCount) were refused"
+        }
+    }
+
+    /// Asks `caseCount` requests of one new store of each fixture for each world.
+    ///
+    /// - Parameters:
+    ///   - fixtures: Types of stores that can be written.
+    ///   - seed: What everything follows from.
+    ///   - caseCount: How many requests.
+    ///   - casesPerWorld: How many of them are asked of the same objects.
+    /// - Throws: ``QueryFailure``, shrunk; what creating stores throws.
+    public static func run(
+        on fixtures: [StoreFixture], seed: UInt64, caseCount: Int, casesPerWorld: Int = 250
+    ) throws -> Summary {
+        var random = SeededGenerator(seed: seed)
+        var summary = Summary()
+        while summary.caseCount < caseCount {
+            let worldSeed = random.next() >> 16
+            let count = min(casesPerWorld, caseCount - summary.caseCount)
+            do {
+                try runWorld(worldSeed, on: fixtures, caseCount: count, &summary)
+            } catch let failure as QueryShrinker.Failure {
+                throw QueryFailure(seed: seed, failure)
+            }
+        }
+        return summary
+    }
+
+    private static func runWorld(
+        _ seed: UInt64, on fixtures: [StoreFixture], caseCount: Int, _ summary: inout Summary
+    ) throws {
+        let world = try QueryWorld(seed: seed, hasConstraints: fixtures.allSatisfy(\.keepsConstraints))
+        let text = PlainText()
+        let plain = PlainFetch(try world.graph(), text: text)
+        var lanes: [QueryLane] = []
+        defer { for lane in lanes { lane.close() } }
+        for fixture in fixtures { lanes.append(try QueryLane(fixture, world)) }
+        var generator = QueryGenerator(world, seed: seed)
+        for number in 0..<caseCount {
+            let isRefused = generator.random.oneIn(12)
+            let request = isRefused ? generator.senselessRequest() : generator.request()
+            let expected = isRefused ? try lanes[0].answer(request) : .keys(try plain.keys(request))
+            summary.caseCount += 1
+            switch expected {
+            case .keys(let keys):
+                var all = request
+                all.predicate = nil
+                if !keys.isEmpty, keys != (try plain.keys(all)) { summary.dividingCount += 1 }
+            case .refusal: summary.refusedCount += 1
+            }
+            for (index, lane) in lanes.enumerated() {
+                let isRelated = index == number % lanes.count
+                do {
+                    try lane.compare(request, with: expected)
+                    if isRelated, !isRefused { try lane.compareRelated(request, salt: seed &+ UInt64(number)) }
+                } catch let difference as QueryLane.Difference {
+                    var shrinker = QueryShrinker(
+                        on: isRefused && index > 0 ? [lanes[0].fixture, lane.fixture] : [lane.fixture],
+                        salt: seed &+ UInt64(number), isRelated: isRelated && !isRefused, isRefused: isRefused)
+                    throw shrinker.shrink(world, request, difference)
+                }
+            }
+        }
+    }
+}
+
+/// A store gave another answer than plain evaluation, or than itself.
+public struct QueryFailure: Error, Sendable, CustomStringConvertible {
+    /// What the campaign followed from.
+    public let seed: UInt64
+    /// The name of the fixture.
+    public let store: String
+    /// The request, as short as it was found to fail.
+    public let request: FetchRequest
+    /// How many objects are enough to show it.
+    public let objectCount: Int
+    /// What should have come, and what came.
+    public let difference: String
+    /// The predicate as text.
+    public let text: String
+    /// The same as the body of a test.
+    public let swiftCode: String
+
+    init(seed: UInt64, _ failure: QueryShrinker.Failure) {
+        self.seed = seed
+        store = failure.store
+        request = failure.request
+        objectCount = failure.world.objects.count
+        text =
+            failure.request.predicate.map { predicate in
+                (try? predicate.format(for: failure.request.entity, model: failure.world.model)) ?? "\(predicate)"
+            } ?? "all objects"
+        difference =
+            "\(failure.difference.subject): expected \(failure.difference.expected); actual \(failure.difference.actual)"
+        swiftCode = failure.swiftCode
+    }
+
+    /// All of it as text.
+    public var description: String {
+        """
+        \(store): \(difference)
+          ROOST_QUERY_SEED=\(seed); with \(objectCount) objects, \(request.entity): \(text)
+
+        \(swiftCode)
+        """
+    }
+}

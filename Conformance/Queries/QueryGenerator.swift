@@ -1,0 +1,471 @@
+internal import Foundation
+internal import RoostCore
+
+/// Random fetch requests about a world: well-formed ones, which every store must answer.
+struct QueryGenerator {
+    typealias Predicate = FetchRequest.Predicate
+    typealias Expression = FetchRequest.Expression
+    typealias Comparison = FetchRequest.Comparison
+
+    /// Where an expression stands: what key paths and variables mean.
+    struct Scope {
+        let entity: ManagedObjectModel.Entity
+        var variables: [(name: String, entity: ManagedObjectModel.Entity)] = []
+        /// How deep the predicate may still go.
+        var depth: Int
+
+        func deeper() -> Scope {
+            var scope = self
+            scope.depth -= 1
+            return scope
+        }
+    }
+
+    /// Values that compare with each other.
+    enum Kind: CaseIterable {
+        case number, text, date, uuid, data
+    }
+
+    let world: QueryWorld
+    var random: SeededGenerator
+    var model: ManagedObjectModel { world.model }
+
+    init(_ world: QueryWorld, seed: UInt64) {
+        self.world = world
+        random = SeededGenerator(seed: seed)
+    }
+
+    // MARK: Requests
+
+    /// A request for objects.
+    mutating func request() -> FetchRequest {
+        let entity = random.pick(model.entities)
+        var request = FetchRequest(entity.name)
+        if !random.oneIn(20) {
+            request.predicate = predicate(Scope(entity: entity, depth: random.below(4)))
+        }
+        if random.oneIn(3) { request.sortDescriptors = (0...random.below(3)).map { _ in sortDescriptor(entity) } }
+        if random.oneIn(4) { request.fetchLimit = random.below(12) }
+        if random.oneIn(5) { request.fetchOffset = random.below(9) }
+        if random.oneIn(8) { request.includesSubentities = false }
+        return request
+    }
+
+    mutating func sortDescriptor(_ entity: ManagedObjectModel.Entity) -> FetchRequest.SortDescriptor {
+        let (names, _) = toOneSteps(entity)
+        let end = names.reduce(entity) { entity, name in
+            entity.relationship(name).map { model.entities[$0.destination] } ?? entity
+        }
+        let fields = self.fields(of: end, .number) + self.fields(of: end, .text) + self.fields(of: end, .date)
+        guard !fields.isEmpty else { return .init("name", ascending: random.oneIn(2)) }
+        let path = (names + random.pick(fields)).joined(separator: ".")
+        let options: Comparison.Options = random.pick([
+            [], [], [], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive], .localized,
+        ])
+        return .init(path, ascending: random.oneIn(2), options: options)
+    }
+
+    // MARK: Predicates
+
+    mutating func predicate(_ scope: Scope) -> Predicate {
+        guard scope.depth > 0 else { return leaf(scope) }
+        let inner = scope.deeper()
+        switch random.below(9) {
+        case 0, 1: return .and((0..<random.below(4)).map { _ in predicate(inner) })
+        case 2, 3: return .or((0..<random.below(4)).map { _ in predicate(inner) })
+        case 4: return .not(predicate(inner))
+        case 5: return random.oneIn(6) ? .constant(random.oneIn(2)) : leaf(scope)
+        default: return leaf(scope)
+        }
+    }
+
+    private mutating func leaf(_ scope: Scope) -> Predicate {
+        switch random.below(16) {
+        case 0...3: return scalarComparison(.number, scope)
+        case 4...7: return textComparison(scope)
+        case 8: return scalarComparison(random.pick([.date, .uuid, .data]), scope)
+        case 9: return objectComparison(scope)
+        case 10: return membership(scope)
+        case 11, 12: return quantified(scope)
+        case 13: return aboutCollection(scope)
+        case 14:
+            let names = [["home"], ["home", "position"], ["coded"], ["ref"]].filter {
+                scope.entity.attribute($0.first ?? "") != nil
+            }
+            guard !names.isEmpty else { return scalarComparison(.text, scope) }
+            return .comparison(
+                .init(.keyPath(random.pick(names)), random.oneIn(2) ? .equal : .notEqual, .constant(.null)))
+        default: return scalarComparison(random.pick(Kind.allCases), scope)
+        }
+    }
+
+    static let orders: [Comparison.Operator] = [
+        .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
+    ]
+
+    private mutating func options() -> Comparison.Options {
+        guard random.oneIn(2) else { return [] }
+        return random.pick([
+            .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive],
+            [.caseInsensitive, .diacriticInsensitive], .normalized,
+        ])
+    }
+
+    private mutating func scalarComparison(_ kind: Kind, _ scope: Scope) -> Predicate {
+        let left = scalar(kind, scope)
+        let options = kind == .text ? options() : []
+        if random.oneIn(6) {
+            let bounds = Expression.aggregate([scalar(kind, scope), scalar(kind, scope)])
+            return .comparison(.init(left, .between, bounds, options: options))
+        }
+        return .comparison(.init(left, random.pick(Self.orders), scalar(kind, scope), options: options))
+    }
+
+    private mutating func textComparison(_ scope: Scope) -> Predicate {
+        let (left, options) = (scalar(.text, scope), options())
+        switch random.below(9) {
+        case 0, 1: return .comparison(.init(left, .contains, scalar(.text, scope), options: options))
+        case 2: return .comparison(.init(left, .beginsWith, scalar(.text, scope), options: options))
+        case 3: return .comparison(.init(left, .endsWith, scalar(.text, scope), options: options))
+        case 4: return .comparison(.init(left, .isIn, scalar(.text, scope), options: options))
+        case 5:
+            return .comparison(.init(left, .like, .constant(.string(likePattern())), options: options))
+        case 6: return .comparison(.init(left, .like, scalar(.text, scope), options: options))
+        case 7:
+            let pattern = random.pick([
+                "a", "a.*", ".*b", "[ab]+", "(a|b)*", "rob|ab", ".", ".?", "a{1,3}b?", "\\w+", "\\d+", "^a.*$",
+                "(?s).*",
+                "r.b", "röb", "[^a]*", "(?i)ROB", "\\QA\\E", "é", "ß",
+            ])
+            return .comparison(.init(left, .matches, .constant(.string(pattern)), options: options))
+        default:
+            let order = random.pick(
+                [.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual] as [Comparison.Operator])
+            return .comparison(.init(left, order, scalar(.text, scope), options: .localized))
+        }
+    }
+
+    private mutating func likePattern() -> String {
+        guard random.oneIn(3) else {
+            return random.pick([
+                "*", "?", "a*", "*b", "*b*", "??", "r?b*", "", "\\*", "a\\?b", "*\\", "A*B*", "***a", "?*?",
+            ])
+        }
+        let text = random.pick(QueryValues.texts)
+        return random.oneIn(2) ? "*\(text)" : "\(text.unicodeScalars.first.map(String.init) ?? "")*"
+    }
+
+    private mutating func objectComparison(_ scope: Scope) -> Predicate {
+        let entity = random.pick(model.entities)
+        let left = object(entity.root, scope)
+        if random.oneIn(3) {
+            let list = Expression.aggregate((0..<random.below(4)).map { _ in object(entity.root, scope) })
+            return .comparison(.init(left, .isIn, list))
+        }
+        return .comparison(.init(left, random.oneIn(2) ? .equal : .notEqual, object(entity.root, scope)))
+    }
+
+    /// `IN` and `CONTAINS` with lists and collections.
+    private mutating func membership(_ scope: Scope) -> Predicate {
+        let kind = random.pick(Kind.allCases)
+        let options = kind == .text ? options() : []
+        if random.oneIn(4), let (objects, entity) = objects(scope) {
+            return random.oneIn(2)
+                ? .comparison(.init(object(entity.root, scope), .isIn, objects))
+                : .comparison(.init(objects, .contains, object(entity.root, scope)))
+        }
+        if random.oneIn(3), let values = values(kind, scope) {
+            return random.oneIn(2)
+                ? .comparison(.init(scalar(kind, scope), .isIn, values, options: options))
+                : .comparison(.init(values, .contains, scalar(kind, scope), options: options))
+        }
+        let count = random.oneIn(12) ? 40 : random.below(5)
+        let list = Expression.aggregate((0..<count).map { _ in random.oneIn(4) ? scalar(kind, scope) : constant(kind) })
+        return .comparison(.init(scalar(kind, scope), .isIn, list, options: options))
+    }
+
+    /// ANY, ALL and NONE.
+    private mutating func quantified(_ scope: Scope) -> Predicate {
+        let modifier: Comparison.Modifier = random.oneIn(2) ? .any : .all
+        var comparison: Comparison
+        if random.oneIn(5), let (objects, entity) = objects(scope) {
+            comparison = .init(
+                objects, random.oneIn(2) ? .equal : .notEqual, object(entity.root, scope), modifier: modifier)
+        } else {
+            let kind = random.pick([Kind.number, .number, .text, .text, .date, .uuid, .data])
+            guard let values = values(kind, scope) else { return scalarComparison(kind, scope) }
+            guard case .comparison(let inner) = kind == .text ? textComparison(scope) : scalarComparison(kind, scope)
+            else { return .constant(true) }
+            comparison = inner
+            comparison.left = values
+            comparison.modifier = modifier
+        }
+        return random.oneIn(3) ? .not(.comparison(comparison)) : .comparison(comparison)
+    }
+
+    /// How many there are, and which.
+    private mutating func aboutCollection(_ scope: Scope) -> Predicate {
+        guard let (objects, _) = objects(scope) else { return scalarComparison(.number, scope) }
+        let count: Expression = random.oneIn(3) ? .element(of: objects, .size) : .path(of: objects, ["@count"])
+        return .comparison(.init(count, random.pick(Self.orders), .constant(.int(Int64(random.below(4))))))
+    }
+
+    // MARK: Constants
+
+    private mutating func constant(_ kind: Kind) -> Expression {
+        if random.oneIn(14) { return .constant(.null) }
+        switch kind {
+        case .number: return .constant(numberConstant())
+        case .text:
+            return .constant(
+                random.oneIn(12) ? .uri(random.pick(QueryValues.uris)) : .string(random.pick(QueryValues.texts)))
+        case .date: return .constant(.date(Date(timeIntervalSinceReferenceDate: random.pick(QueryValues.seconds))))
+        case .uuid: return .constant(.uuid(random.pick(QueryValues.uuids)))
+        case .data: return .constant(.data(Data(random.pick(QueryValues.blobs))))
+        }
+    }
+
+    private mutating func numberConstant() -> Value {
+        switch random.below(7) {
+        case 0: .int(random.pick(QueryValues.bigIntegers))
+        case 1: .double(random.pick(QueryValues.doubles))
+        case 2: .decimal(random.pick(QueryValues.decimals))
+        case 3: random.oneIn(3) ? .bool(random.oneIn(2)) : .double(Double(random.pick(QueryValues.floats)))
+        default: .int(random.pick(QueryValues.integers))
+        }
+    }
+
+    // MARK: Paths
+
+    /// The paths of an entity's stored fields that are of a kind; composites' elements have two names or more.
+    private func fields(of entity: ManagedObjectModel.Entity, _ kind: Kind) -> [[String]] {
+        func paths(_ attributes: [AttributeDescription], _ prefix: [String]) -> [[String]] {
+            attributes.flatMap { attribute -> [[String]] in
+                let path = prefix + [attribute.name]
+                let own: Kind? =
+                    switch attribute.type {
+                    case .integer16, .integer32, .integer64, .double, .float, .decimal, .boolean: .number
+                    case .string, .uri: .text
+                    case .date: .date
+                    case .uuid: .uuid
+                    case .binaryData: .data
+                    case .undefined, .transformable, .objectID, .composite: nil
+                    }
+                if attribute.type == .composite { return paths(attribute.elements, path) }
+                return own == kind ? [path] : []
+            }
+        }
+        return paths(entity.attributes, [])
+    }
+
+    /// The names of none, one or two to-one relationships, one after the other, and where they lead.
+    private mutating func toOneSteps(
+        _ entity: ManagedObjectModel.Entity
+    ) -> (names: [String], entity: ManagedObjectModel.Entity) {
+        var (names, current): ([String], ManagedObjectModel.Entity) = ([], entity)
+        while names.count < 2, random.oneIn(4) {
+            let steps = current.relationships.filter { !$0.isToMany }
+            guard !steps.isEmpty else { break }
+            let step = random.pick(steps)
+            names.append(step.name.name)
+            current = model.entities[step.destination]
+        }
+        return (names, current)
+    }
+
+    /// What a path starts from, and how the rest of it is written.
+    private mutating func start(
+        _ scope: Scope
+    ) -> (entity: ManagedObjectModel.Entity, path: @Sendable ([String]) -> Expression) {
+        if let variable = scope.variables.last, random.below(5) < 4 {
+            let chosen = random.oneIn(3) ? random.pick(scope.variables) : variable
+            return (chosen.entity, { .path(of: .variable(chosen.name), $0) })
+        }
+        if random.oneIn(20) {
+            let lists = scope.entity.relationships.filter(\.isOrdered)
+            if !lists.isEmpty {
+                let list = random.pick(lists)
+                let element = Expression.element(of: .keyPath([list.name.name]), index())
+                return (model.entities[list.destination], { .path(of: element, $0) })
+            }
+        }
+        if random.oneIn(30) { return (scope.entity, { .path(of: .evaluatedObject, $0) }) }
+        return (scope.entity, { .keyPath($0) })
+    }
+
+    private mutating func index() -> FetchRequest.Index {
+        switch random.below(4) {
+        case 0: .first
+        case 1: .last
+        default: .position(.constant(.int(Int64(random.below(5)) - 1)))
+        }
+    }
+
+    /// The path of a field of a kind, perhaps through to-one relationships.
+    private mutating func field(_ kind: Kind, _ scope: Scope) -> Expression? {
+        let start = start(scope)
+        let (names, entity) = toOneSteps(start.entity)
+        let fields = fields(of: entity, kind)
+        return fields.isEmpty ? nil : start.path(names + random.pick(fields))
+    }
+
+    /// A path through a to-many relationship or two, and the entity it leads to.
+    private mutating func toManyPath(
+        _ scope: Scope
+    ) -> (names: [String], entity: ManagedObjectModel.Entity, path: @Sendable ([String]) -> Expression)? {
+        let start = start(scope)
+        var (names, entity) = toOneSteps(start.entity)
+        for _ in 0...(random.oneIn(5) ? 1 : 0) {
+            let steps = entity.relationships.filter(\.isToMany)
+            guard !steps.isEmpty else { break }
+            let step = random.pick(steps)
+            names.append(step.name.name)
+            entity = model.entities[step.destination]
+        }
+        guard names.contains(where: { name in model.relationships.contains { $0.name.name == name && $0.isToMany } })
+        else {
+            return nil
+        }
+        return (names, entity, start.path)
+    }
+
+    /// Many objects, and their entity.
+    private mutating func objects(_ scope: Scope) -> (Expression, ManagedObjectModel.Entity)? {
+        guard let (names, entity, path) = toManyPath(scope) else { return nil }
+        let list = path(names)
+        guard scope.depth > 0, random.oneIn(3) else { return (list, entity) }
+        if random.oneIn(4), let (other, otherEntity) = objects(scope.deeper()), otherEntity.number == entity.number {
+            return (.setOperation(random.pick(FetchRequest.SetOperation.allCases), list, other), entity)
+        }
+        var inner = scope.deeper()
+        let name = "x\(inner.variables.count)"
+        inner.variables.append((name, entity))
+        return (.subquery(list, variable: name, predicate(inner)), entity)
+    }
+
+    /// Many values of a kind.
+    private mutating func values(_ kind: Kind, _ scope: Scope) -> Expression? {
+        if random.oneIn(10) { return .aggregate((0..<random.below(4)).map { _ in scalar(kind, scope.deeper()) }) }
+        if random.oneIn(4), let (objects, entity) = objects(scope) {
+            let fields = fields(of: entity, kind)
+            guard !fields.isEmpty else { return nil }
+            return .path(of: objects, random.pick(fields))
+        }
+        guard let (names, entity, path) = toManyPath(scope) else { return nil }
+        let (more, end) = toOneSteps(entity)
+        let fields = fields(of: end, kind)
+        guard !fields.isEmpty else { return nil }
+        let rest = more + random.pick(fields)
+        guard random.oneIn(8) else { return path(names + rest) }
+        return path(names + [random.pick(["@unionOfObjects", "@distinctUnionOfObjects"])] + rest)
+    }
+
+    /// `rel.@sum.price` and the like.
+    private mutating func collected(_ kind: Kind, _ operators: [String], _ scope: Scope) -> Expression? {
+        guard let (names, entity, path) = toManyPath(scope) else { return nil }
+        let fields = fields(of: entity, kind)
+        return fields.isEmpty ? nil : path(names + [random.pick(operators)] + random.pick(fields))
+    }
+
+    // MARK: Scalars
+
+    /// An expression with one value of a kind.
+    mutating func scalar(_ kind: Kind, _ scope: Scope) -> Expression {
+        let inner = scope.deeper()
+        let isPlain = scope.depth <= 0 || random.below(5) < 3
+        if isPlain { return random.oneIn(2) ? constant(kind) : field(kind, scope) ?? constant(kind) }
+        if random.oneIn(12) { return .conditional(predicate(inner), scalar(kind, inner), scalar(kind, inner)) }
+        let made: Expression? =
+            switch kind {
+            case .number: number(inner)
+            case .text: text(inner)
+            case .date: date(inner)
+            case .uuid, .data: field(kind, inner)
+            }
+        return made ?? constant(kind)
+    }
+
+    private mutating func number(_ scope: Scope) -> Expression? {
+        func call(_ function: FetchRequest.Function, _ arguments: Expression...) -> Expression {
+            .function(function, arguments)
+        }
+        switch random.below(15) {
+        case 0...2:
+            return call(
+                random.pick([.add, .subtract, .multiply, .divide]), scalar(.number, scope), scalar(.number, scope))
+        case 3: return call(random.pick([.negate, .absolute, .floor, .ceiling, .truncate]), scalar(.number, scope))
+        case 4: return call(random.pick([.squareRoot, .log, .naturalLog, .exponential]), scalar(.number, scope))
+        case 5: return call(.power, scalar(.number, scope), .constant(.int(Int64(random.below(6)) - 1)))
+        case 6: return call(.modulus, integer(scope), integer(scope))
+        case 7:
+            return random.oneIn(4)
+                ? call(.onesComplement, integer(scope))
+                : call(
+                    random.pick([.bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift]), integer(scope),
+                    random.oneIn(2) ? .constant(.int(Int64(random.below(70)) - 2)) : integer(scope))
+        case 8: return call(.length, scalar(.text, scope))
+        case 9: return objects(scope).map { .path(of: $0.0, ["@count"]) }
+        case 10: return collected(.number, ["@sum", "@avg", "@min", "@max"], scope)
+        case 11:
+            let functions: [FetchRequest.Function] = [
+                .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation,
+            ]
+            return values(.number, scope).map { .function(random.pick(functions), [$0]) }
+        case 12: return call(.subtract, scalar(.date, scope), scalar(.date, scope))
+        case 13: return .cast(.constant(.string(random.pick(["1", "-7", "x", "", "1.5", "10 ", "1e3"]))), .number)
+        default: return call(.noIndex, scalar(.number, scope))
+        }
+    }
+
+    /// A whole number that is no boolean.
+    private mutating func integer(_ scope: Scope) -> Expression {
+        switch random.below(4) {
+        case 0: return .constant(.int(random.pick(QueryValues.bigIntegers)))
+        case 1: return .function(.length, [scalar(.text, scope)])
+        case 2:
+            let start = start(scope)
+            let names = start.entity.attributes.filter { [.integer16, .integer32, .integer64].contains($0.type) }
+            return names.isEmpty ? .constant(.int(3)) : start.path([random.pick(names).name])
+        default: return .constant(.int(random.pick(QueryValues.integers)))
+        }
+    }
+
+    private mutating func text(_ scope: Scope) -> Expression? {
+        switch random.below(6) {
+        case 0, 1, 2: return .function(random.pick([.uppercase, .lowercase, .canonical]), [scalar(.text, scope)])
+        case 3: return collected(.text, ["@min", "@max"], scope)
+        case 4: return .cast(integer(scope), .string)
+        default:
+            return values(.text, scope).map { .function(random.oneIn(2) ? .minimum : .maximum, [$0]) }
+        }
+    }
+
+    private mutating func date(_ scope: Scope) -> Expression? {
+        switch random.below(4) {
+        case 0: return .function(random.oneIn(2) ? .add : .subtract, [scalar(.date, scope), scalar(.number, scope)])
+        case 1: return collected(.date, ["@min", "@max"], scope)
+        case 2: return .cast(scalar(.number, scope), .date)
+        default: return field(.date, scope)
+        }
+    }
+
+    private mutating func objectConstant(_ root: Int) -> Expression {
+        if random.oneIn(10) { return .constant(.null) }
+        let entities = model.entities.filter { $0.root == root }
+        return .constant(.objectID(ObjectID(random.pick(entities).name, Int64(1 + random.below(14)))))
+    }
+
+    /// An object of a hierarchy, or none.
+    private mutating func object(_ root: Int, _ scope: Scope) -> Expression {
+        let constant = objectConstant(root)
+        guard random.oneIn(2) else { return constant }
+        let start = start(scope)
+        if start.entity.root == root, random.oneIn(3) {
+            if case .path(let source, _) = start.path([]) { return source }
+            return .evaluatedObject
+        }
+        let (names, entity) = toOneSteps(start.entity)
+        let ends = entity.relationships.filter { !$0.isToMany && model.entities[$0.destination].root == root }
+        return ends.isEmpty ? constant : start.path(names + [random.pick(ends).name.name])
+    }
+}

@@ -1,0 +1,147 @@
+internal import Foundation
+internal import RoostCore
+
+/// One type of store in a campaign: a store of the world with its indexes, and one without.
+struct QueryLane {
+    let fixture: StoreFixture
+    private let bench: Workbench
+    private let indexed: any StoreSnapshot
+    private let plain: any StoreSnapshot
+
+    init(_ fixture: StoreFixture, _ world: QueryWorld) throws {
+        self.fixture = fixture
+        bench = try Workbench(fixture)
+        do {
+            indexed = try Self.store(bench, "indexed", world, world.model)
+            plain = try Self.store(bench, "plain", world, world.plainModel)
+        } catch {
+            bench.discard()
+            throw error
+        }
+    }
+
+    private static func store(
+        _ bench: Workbench, _ name: String, _ world: QueryWorld, _ model: ManagedObjectModel
+    ) throws -> any StoreSnapshot {
+        let store = try bench.create(model, name: name)
+        _ = try store.commit(try world.changes(for: model))
+        return try store.snapshot()
+    }
+
+    func close() {
+        indexed.close()
+        plain.close()
+        bench.discard()
+    }
+
+    /// What differs from what it should be.
+    struct Difference: Error {
+        /// What was compared, without anything that follows from the request.
+        let subject: String
+        let expected: String
+        let actual: String
+    }
+
+    /// What a store says to a request: keys, or the code of an error.
+    enum Answer: Equatable, CustomStringConvertible {
+        case keys([Int64])
+        case refusal(StoreError.Code, String)
+
+        static func == (left: Self, right: Self) -> Bool {
+            switch (left, right) {
+            case (.keys(let a), .keys(let b)): a == b
+            case (.refusal(let a, _), .refusal(let b, _)): a == b
+            default: false
+            }
+        }
+
+        var description: String {
+            switch self {
+            case .keys(let keys): "\(keys)"
+            case .refusal(let code, let message): "\(code): \(message)"
+            }
+        }
+    }
+
+    func answer(_ request: FetchRequest) throws -> Answer { try Self.answer(request, indexed) }
+
+    private static func answer(_ request: FetchRequest, _ snapshot: any StoreSnapshot) throws -> Answer {
+        do throws(StoreError) {
+            return .keys(try snapshot.keys(request))
+        } catch {
+            return .refusal(error.code, error.message)
+        }
+    }
+
+    private func expect(_ subject: String, _ actual: Answer, _ expected: Answer) throws {
+        guard actual != expected else { return }
+        throw Difference(subject: subject, expected: "\(expected)", actual: "\(actual)")
+    }
+
+    /// Compares the answers of both stores, and the counts, with what they should be.
+    func compare(_ request: FetchRequest, with expected: Answer) throws {
+        try expect("the answer", try answer(request), expected)
+        try expect("the answer without indexes", try Self.answer(request, plain), expected)
+        guard case .keys(let keys) = expected else { return }
+        do throws(StoreError) {
+            let count = try indexed.count(request)
+            guard count == keys.count else {
+                throw StoreError(.internalInconsistency, "\(count)")
+            }
+        } catch {
+            throw Difference(subject: "the count", expected: "\(keys.count)", actual: "\(error.message)")
+        }
+    }
+
+    /// Compares answers with each other, whatever they are: the laws that hold for every predicate.
+    func compareRelated(_ request: FetchRequest, salt: UInt64) throws {
+        var all = request
+        (all.fetchLimit, all.fetchOffset) = (nil, 0)
+        guard case .keys(let whole) = try answer(all) else { return }
+        var random = SeededGenerator(seed: salt)
+
+        var window = all
+        (window.fetchLimit, window.fetchOffset) = (random.below(8), random.below(8))
+        try expect(
+            "the window \(window.fetchOffset), \(window.fetchLimit ?? 0)", try answer(window),
+            .keys(Array(whole.dropFirst(window.fetchOffset).prefix(window.fetchLimit ?? 0))))
+
+        guard let predicate = request.predicate else { return }
+        var everything = all
+        everything.predicate = nil
+        guard case .keys(let every) = try answer(everything) else { return }
+        var opposite = all
+        opposite.predicate = .not(predicate)
+        let chosen = Set(whole)
+        try expect("the opposite", try answer(opposite), .keys(every.filter { !chosen.contains($0) }))
+
+        guard let id = every.randomElement(using: &random) else { return }
+        var fewer = all
+        let some = FetchRequest.Expression.aggregate(
+            every.filter { $0 % 3 == id % 3 }.map { .constant(.objectID(ObjectID(request.entity, $0))) })
+        fewer.predicate = .and([predicate, .comparison(.init(.evaluatedObject, .isIn, some))])
+        try expect("a part", try answer(fewer), .keys(whole.filter { $0 % 3 == id % 3 }))
+
+        try compareText(predicate, request, whole: .keys(whole))
+    }
+
+    /// A predicate that was printed and read again gives the same answer, and prints the same.
+    private func compareText(
+        _ predicate: FetchRequest.Predicate, _ request: FetchRequest, whole: Answer
+    ) throws {
+        let text: String
+        let again: String
+        var reread = request
+        (reread.fetchLimit, reread.fetchOffset) = (nil, 0)
+        do throws(StoreError) {
+            text = try predicate.format(for: request.entity, model: indexed.model)
+            let read = try FetchRequest.Predicate(text, for: request.entity, model: indexed.model)
+            again = try read.format(for: request.entity, model: indexed.model)
+            reread.predicate = read
+        } catch {
+            throw Difference(subject: "the text", expected: "a text that can be read", actual: "\(error)")
+        }
+        try expect("the answer to the text", try answer(reread), whole)
+        guard text == again else { throw Difference(subject: "the text", expected: text, actual: again) }
+    }
+}

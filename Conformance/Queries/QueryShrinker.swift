@@ -1,0 +1,139 @@
+internal import Foundation
+internal import RoostCore
+
+/// Makes a failing request and its objects small: leaves out parts as long as it still fails in the same way.
+struct QueryShrinker {
+    /// What is left.
+    struct Failure: Error {
+        let store: String
+        let world: QueryWorld
+        let request: FetchRequest
+        let difference: QueryLane.Difference
+
+        /// The body of a test that shows it.
+        var swiftCode: String {
+            var lines = ["var changes = ChangeSet(model: store.model)"]
+            for object in world.objects {
+                lines.append(
+                    "try changes.insert(\(SwiftCode.code(object.id)), values: \(SwiftCode.code(object.values)))")
+            }
+            for named in world.links {
+                lines.append(
+                    "try changes.add(\(SwiftCode.code(named.link)), to: \(SwiftCode.code(named.relationship)))")
+            }
+            lines += [
+                "_ = try store.commit(changes)", "let request = \(SwiftCode.code(request))",
+                "// \(difference.subject): expected \(difference.expected)",
+                "#expect(try store.snapshot().keys(request) == [])",
+            ]
+            return lines.joined(separator: "\n")
+        }
+    }
+
+    private let fixtures: [StoreFixture]
+    private let salt: UInt64
+    private let isRelated: Bool
+    private let isRefused: Bool
+    private let deadline = ContinuousClock.now + .seconds(40)
+    private var best: Failure?
+
+    /// The last fixture is the one that fails; of a request without sense the first one tells what is right.
+    init(on fixtures: [StoreFixture], salt: UInt64, isRelated: Bool, isRefused: Bool) {
+        (self.fixtures, self.salt, self.isRelated, self.isRefused) = (fixtures, salt, isRelated, isRefused)
+    }
+
+    private var isOver: Bool { ContinuousClock.now >= deadline }
+
+    /// The smallest that was found.
+    mutating func shrink(
+        _ world: QueryWorld, _ request: FetchRequest, _ difference: QueryLane.Difference
+    ) -> Failure {
+        var best = Failure(
+            store: fixtures.last?.name ?? "", world: world, request: request, difference: difference)
+        var hasChanged = true
+        while hasChanged, !isOver {
+            hasChanged = false
+            for candidate in best.request.simpler where !isOver {
+                if let failure = failure(best.world, candidate, like: best.difference) {
+                    (best, hasChanged) = (failure, true)
+                    break
+                }
+            }
+            if hasChanged { continue }
+            for candidate in best.world.smaller where !isOver {
+                if let failure = failure(candidate, best.request, like: best.difference) {
+                    (best, hasChanged) = (failure, true)
+                    break
+                }
+            }
+        }
+        return best
+    }
+
+    /// How a request fails on a world, if it does so in the same way.
+    private func failure(
+        _ world: QueryWorld, _ request: FetchRequest, like other: QueryLane.Difference
+    ) -> Failure? {
+        var lanes: [QueryLane] = []
+        defer { for lane in lanes { lane.close() } }
+        do {
+            for fixture in fixtures { lanes.append(try QueryLane(fixture, world)) }
+            guard let first = lanes.first, let lane = lanes.last else { return nil }
+            let expected: QueryLane.Answer =
+                isRefused ? try first.answer(request) : .keys(try PlainFetch(world.graph()).keys(request))
+            try lane.compare(request, with: expected)
+            if isRelated { try lane.compareRelated(request, salt: salt) }
+            return nil
+        } catch let difference as QueryLane.Difference {
+            guard difference.kind == other.kind else { return nil }
+            return Failure(
+                store: fixtures.last?.name ?? "", world: world, request: request, difference: difference)
+        } catch {
+            // What makes no sense any more, as an unknown variable, shows nothing.
+            return nil
+        }
+    }
+}
+
+extension QueryLane.Difference {
+    /// What must stay the same while a failure is made smaller.
+    fileprivate var kind: [String] {
+        // Keys may become others; an error must stay the same one, or nonsense would take its place.
+        func cause(_ text: String) -> String { text.hasPrefix("[") ? "" : text }
+        return [subject.filter { !$0.isNumber }, cause(expected), cause(actual)]
+    }
+}
+
+extension QueryWorld {
+    /// The same with fewer objects, links or values; large parts first.
+    fileprivate var smaller: [QueryWorld] {
+        var result: [QueryWorld] = []
+        func add(_ change: (inout QueryWorld) -> Void) {
+            var copy = self
+            change(&copy)
+            let ids = Set(copy.objects.map { [model.entity($0.id.entity)?.root ?? -1, Int($0.id.key)] })
+            copy.links.removeAll { named in
+                guard let relationship = try? model.requireRelationship(named.relationship) else { return true }
+                let source = [model.entities[relationship.source].root, Int(named.link.source)]
+                let target = [model.entities[relationship.destination].root, Int(named.link.target)]
+                return !ids.contains(source) || !ids.contains(target)
+            }
+            result.append(copy)
+        }
+        var size = objects.count
+        while size > 0 {
+            for start in stride(from: 0, to: objects.count, by: size) {
+                add { $0.objects.removeSubrange(start..<min(start + size, objects.count)) }
+            }
+            size /= 2
+        }
+        if !links.isEmpty { add { $0.links = [] } }
+        guard objects.count < 12 else { return result }
+        for index in links.indices { add { $0.links.remove(at: index) } }
+        for (index, object) in objects.enumerated() {
+            if object.values.count > 2 { add { $0.objects[index].values = [:] } }
+            for name in object.values.keys.sorted() { add { $0.objects[index].values[name] = nil } }
+        }
+        return result
+    }
+}

@@ -1,0 +1,265 @@
+internal import Foundation
+internal import RoostCore
+
+/// Numbers as predicates know them: compared by value across types, and their arithmetic.
+enum PlainNumber {
+    /// −1, 0 or 1; nil where a NaN, or something that is no number, is on one side.
+    static func order(_ left: Value, _ right: Value) -> Int? {
+        switch (left, right) {
+        case (.bool(let flag), _): return order(.int(flag ? 1 : 0), right)
+        case (_, .bool(let flag)): return order(left, .int(flag ? 1 : 0))
+        case (.int(let a), .int(let b)): return order(a, b)
+        case (.double(let a), .double(let b)): return order(a, b)
+        case (.int(let a), .double(let b)):
+            guard !b.isNaN else { return nil }
+            // A double beyond 2^63 settles it; below, its whole part and its fraction are exact.
+            if b >= 0x1p63 { return -1 }
+            if b < -0x1p63 { return 1 }
+            let whole = Int64(b.rounded(.down))
+            return a == whole ? (b > b.rounded(.down) ? -1 : 0) : (a < whole ? -1 : 1)
+        case (.double, .int): return order(right, left).map { -$0 }
+        case (.decimal(let a), .decimal(let b)):
+            guard !a.isNaN, !b.isNaN else { return nil }
+            return a < b ? -1 : (a == b ? 0 : 1)
+        case (.decimal, .int(let b)): return order(left, .decimal(Decimal(b)))
+        case (.int, .decimal): return order(right, left).map { -$0 }
+        case (.decimal, .double(let b)): return order(double(left) ?? .nan, b)
+        case (.double, .decimal): return order(right, left).map { -$0 }
+        default: return nil
+        }
+    }
+
+    private static func order<T: Comparable>(_ a: T, _ b: T) -> Int? { a < b ? -1 : (a == b ? 0 : (a > b ? 1 : nil)) }
+
+    /// The double that is nearest to a number; nil for what is none.
+    static func double(_ value: Value) -> Double? {
+        switch value {
+        case .bool(let flag): flag ? 1 : 0
+        case .int(let number): Double(number)
+        case .double(let number): number
+        // Through text: the conversion that is known to round rightly.
+        case .decimal(let number): number.isNaN ? .nan : Double(number.description)
+        default: nil
+        }
+    }
+
+    /// The number of a boolean; anything else as it is.
+    private static func counted(_ value: Value) -> Value {
+        if case .bool(let flag) = value { .int(flag ? 1 : 0) } else { value }
+    }
+
+    /// `+`, `-`, `*` and `/` of two values that are not null.
+    static func calculate(
+        _ function: FetchRequest.Function, _ left: Value, _ right: Value
+    ) -> Value {
+        switch (left, right) {
+        case (.date(let a), .date(let b)):
+            return .double(a.timeIntervalSinceReferenceDate - b.timeIntervalSinceReferenceDate)
+        case (.date(let date), _):
+            let seconds = double(right) ?? .nan
+            let start = date.timeIntervalSinceReferenceDate
+            return .date(
+                Date(timeIntervalSinceReferenceDate: function == .subtract ? start - seconds : start + seconds))
+        default: break
+        }
+        switch (counted(left), counted(right)) {
+        case (.int(let a), .int(let b)):
+            switch function {
+            case .divide: return .double(Double(a) / Double(b))
+            case .add: return whole(Decimal(a), a.addingReportingOverflow(b), Decimal(b), function)
+            case .subtract: return whole(Decimal(a), a.subtractingReportingOverflow(b), Decimal(b), function)
+            default: return whole(Decimal(a), a.multipliedReportingOverflow(by: b), Decimal(b), function)
+            }
+        case (.double, _), (_, .double):
+            let (a, b) = (double(left) ?? .nan, double(right) ?? .nan)
+            return .double(doubles(function, a, b))
+        case (let a, let b):
+            return decimals(function, decimal(a), decimal(b))
+        }
+    }
+
+    private static func whole(
+        _ left: Decimal, _ result: (partialValue: Int64, overflow: Bool), _ right: Decimal,
+        _ function: FetchRequest.Function
+    ) -> Value {
+        result.overflow ? decimals(function, left, right) : .int(result.partialValue)
+    }
+
+    private static func doubles(_ function: FetchRequest.Function, _ a: Double, _ b: Double) -> Double {
+        switch function {
+        case .add: a + b
+        case .subtract: a - b
+        case .multiply: a * b
+        default: a / b
+        }
+    }
+
+    private static func decimal(_ value: Value) -> Decimal {
+        switch value {
+        case .int(let number): Decimal(number)
+        case .decimal(let number): number
+        default: .nan
+        }
+    }
+
+    private static func decimals(_ function: FetchRequest.Function, _ a: Decimal, _ b: Decimal) -> Value {
+        if function == .divide, b.isZero { return .null }
+        guard !a.isNaN, !b.isNaN else { return .decimal(.nan) }
+        var (left, right, result) = (a, b, Decimal())
+        let outcome =
+            switch function {
+            case .add: NSDecimalAdd(&result, &left, &right, .plain)
+            case .subtract: NSDecimalSubtract(&result, &left, &right, .plain)
+            case .multiply: NSDecimalMultiply(&result, &left, &right, .plain)
+            default: NSDecimalDivide(&result, &left, &right, .plain)
+            }
+        guard outcome == .noError || outcome == .lossOfPrecision, !result.isNaN else {
+            return .double(doubles(function, double(.decimal(a)) ?? .nan, double(.decimal(b)) ?? .nan))
+        }
+        return .decimal(result)
+    }
+
+    /// The remainder with the sign of the dividend; null for a division by nothing.
+    static func modulus(_ left: Value, _ right: Value) -> Value {
+        switch (counted(left), counted(right)) {
+        case (.int(let a), .int(let b)):
+            return b == 0 ? .null : .int(a.remainderReportingOverflow(dividingBy: b).partialValue)
+        case (.decimal, .decimal), (.decimal, .int), (.int, .decimal):
+            let (a, b) = (decimal(counted(left)), decimal(counted(right)))
+            guard !b.isZero else { return .null }
+            guard case .decimal(let quotient) = decimals(.divide, a, b) else { return .null }
+            guard case .decimal(let product) = decimals(.multiply, rounded(quotient, .towardZero), b) else {
+                return .null
+            }
+            return decimals(.subtract, a, product)
+        default:
+            let (a, b) = (double(left) ?? .nan, double(right) ?? .nan)
+            return b == 0 ? .null : .double(a.truncatingRemainder(dividingBy: b))
+        }
+    }
+
+    /// `**`.
+    static func power(_ left: Value, _ right: Value) -> Value {
+        if case (.int(let base), .int(let exponent)) = (counted(left), counted(right)), exponent >= 0 {
+            // Of larger exponents only the powers of −1, 0 and 1 have 64 bits; they need no loop.
+            if exponent > 64 {
+                switch base {
+                case 0, 1: return .int(base)
+                case -1: return .int(exponent % 2 == 0 ? 1 : -1)
+                default: return .double(pow(Double(base), Double(exponent)))
+                }
+            }
+            var result: Int64 = 1
+            for _ in 0..<exponent {
+                let (product, overflow) = result.multipliedReportingOverflow(by: base)
+                if overflow { return .double(pow(Double(base), Double(exponent))) }
+                result = product
+            }
+            return .int(result)
+        }
+        return .double(pow(double(left) ?? .nan, double(right) ?? .nan))
+    }
+
+    /// `-a`, `abs`, `floor`, `ceiling` and `trunc` keep the type as long as it can hold the result.
+    static func alter(_ function: FetchRequest.Function, _ value: Value) -> Value {
+        switch counted(value) {
+        case .int(let number):
+            switch function {
+            case .negate: return calculate(.subtract, .int(0), value)
+            case .absolute: return number < 0 ? calculate(.subtract, .int(0), value) : .int(number)
+            default: return .int(number)
+            }
+        case .double(let number):
+            switch function {
+            case .negate: return .double(-number)
+            case .absolute: return .double(abs(number))
+            case .floor: return .double(number.rounded(.down))
+            case .ceiling: return .double(number.rounded(.up))
+            default: return .double(number.rounded(.towardZero))
+            }
+        case .decimal(let number):
+            guard !number.isNaN else { return value }
+            switch function {
+            case .negate: return .decimal(-number)
+            case .absolute: return .decimal(number < 0 ? -number : number)
+            case .floor: return .decimal(rounded(number, .down))
+            case .ceiling: return .decimal(rounded(number, .up))
+            default: return .decimal(rounded(number, .towardZero))
+            }
+        default: return .null
+        }
+    }
+
+    private static func rounded(_ number: Decimal, _ rule: FloatingPointRoundingRule) -> Decimal {
+        var (source, result) = (number, Decimal())
+        let isUp = rule == .up || (rule == .towardZero && number < 0)
+        // Foundation's `.up` and `.down` are those of the number line.
+        NSDecimalRound(&result, &source, 0, isUp ? .up : .down)
+        return result
+    }
+
+    /// `sqrt`, `log`, `ln` and `exp`.
+    static func curve(_ function: FetchRequest.Function, _ value: Value) -> Value {
+        let number = double(value) ?? .nan
+        switch function {
+        case .squareRoot: return .double(number.squareRoot())
+        case .log: return .double(log10(number))
+        case .naturalLog: return .double(log(number))
+        default: return .double(exp(number))
+        }
+    }
+
+    /// The functions on bits.
+    static func bits(_ function: FetchRequest.Function, _ left: Value, _ right: Value) -> Value {
+        guard case (.int(let a), .int(let b)) = (counted(left), counted(right)) else { return .null }
+        switch function {
+        case .bitwiseAnd: return .int(a & b)
+        case .bitwiseOr: return .int(a | b)
+        case .bitwiseXor: return .int(a ^ b)
+        case .leftShift: return .int(a << b)
+        default: return .int(a >> b)
+        }
+    }
+
+    // MARK: Many
+
+    /// What an aggregate makes of values; nulls are left out first.
+    static func aggregate(_ function: FetchRequest.Function, of values: [Value]) -> Value {
+        if function == .count { return .int(Int64(values.count)) }
+        let present = values.filter { !$0.isNull }
+        if function == .sum { return sum(present) }
+        guard let first = present.first else { return .null }
+        switch function {
+        case .minimum: return present.dropFirst().reduce(first) { PlainValue.rank($1, $0) < 0 ? $1 : $0 }
+        case .maximum: return present.dropFirst().reduce(first) { PlainValue.rank($1, $0) > 0 ? $1 : $0 }
+        case .average: return calculate(.divide, sum(present), .int(Int64(present.count)))
+        case .median:
+            let sorted = present.sorted { PlainValue.rank($0, $1) < 0 }
+            let middle = sorted.count / 2
+            guard sorted.count % 2 == 0 else { return sorted[middle] }
+            return calculate(.divide, calculate(.add, sorted[middle - 1], sorted[middle]), .int(2))
+        case .mode:
+            let sorted = present.sorted { PlainValue.rank($0, $1) < 0 }
+            var best = (value: first, count: 0)
+            for value in sorted {
+                let count = sorted.count { PlainValue.rank($0, value) == 0 }
+                if count > best.count { best = (value, count) }
+            }
+            return best.value
+        case .standardDeviation:
+            let numbers = present.map { double($0) ?? .nan }
+            let mean = numbers.reduce(0, +) / Double(numbers.count)
+            let squares = numbers.map { ($0 - mean) * ($0 - mean) }.reduce(0, +)
+            return .double((squares / Double(numbers.count)).squareRoot())
+        default: return .null
+        }
+    }
+
+    /// Exact as long as no double is among them.
+    private static func sum(_ values: [Value]) -> Value {
+        if values.contains(where: { if case .double = $0 { true } else { false } }) {
+            return .double(values.reduce(0) { $0 + (double($1) ?? .nan) })
+        }
+        return values.reduce(.int(0)) { calculate(.add, $0, $1) }
+    }
+}

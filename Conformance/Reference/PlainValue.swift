@@ -1,0 +1,80 @@
+internal import Foundation
+internal import RoostCore
+
+/// How values compare, whatever they are.
+struct PlainValue {
+    private let model: ManagedObjectModel
+    private let text: PlainText
+
+    init(model: ManagedObjectModel, text: PlainText) { (self.model, self.text) = (model, text) }
+
+    /// Two nulls are equal; NaN equals nothing; objects are equal by hierarchy and key.
+    func equal(_ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options) -> Bool {
+        if left.isNull || right.isNull { return left.isNull && right.isNull }
+        if let a = left.plainText, let b = right.plainText {
+            return text.folded(a, options).utf8.elementsEqual(text.folded(b, options).utf8)
+        }
+        switch (left, right) {
+        case (.objectID(let a), .objectID(let b)):
+            guard let one = model.entity(a.entity), let other = model.entity(b.entity) else { return false }
+            return one.root == other.root && a.key == b.key
+        case (.data(let a), .data(let b)): return a == b
+        default: return Self.order(left, right) == 0
+        }
+    }
+
+    /// −1, 0 or 1; nil where two values have no order.
+    func order(_ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options) -> Int? {
+        if let a = left.plainText, let b = right.plainText {
+            let (a, b) = (text.folded(a, options), text.folded(b, options))
+            return options.contains(.localized)
+                ? text.localizedStandardOrder(a, b) : Self.order(Array(a.utf8), Array(b.utf8))
+        }
+        return Self.order(left, right)
+    }
+
+    /// −1, 0 or 1 by code point, number or byte; nil where two values have no order: nulls, NaN, values of different kinds.
+    static func order(_ left: Value, _ right: Value) -> Int? {
+        if let a = left.plainText, let b = right.plainText { return order(Array(a.utf8), Array(b.utf8)) }
+        switch (left, right) {
+        case (.data(let a), .data(let b)): return order([UInt8](a), [UInt8](b))
+        case (.uuid(let a), .uuid(let b)): return order(bytes(a), bytes(b))
+        case (.date(let a), .date(let b)):
+            return PlainNumber.order(
+                .double(a.timeIntervalSinceReferenceDate), .double(b.timeIntervalSinceReferenceDate))
+        default: return PlainNumber.order(left, right)
+        }
+    }
+
+    /// A total order: null before everything, NaN after every number.
+    static func rank(_ left: Value, _ right: Value) -> Int {
+        let (a, b) = (place(left), place(right))
+        return a == b ? (a == 1 ? order(left, right) ?? 0 : 0) : (a < b ? -1 : 1)
+    }
+
+    private static func place(_ value: Value) -> Int { value.isNull ? 0 : (isNaN(value) ? 2 : 1) }
+
+    /// Whether a value is not a number, though of a type of numbers.
+    static func isNaN(_ value: Value) -> Bool {
+        switch value {
+        case .double(let number): number.isNaN
+        case .date(let date): date.timeIntervalSinceReferenceDate.isNaN
+        case .decimal(let number): number.isNaN
+        default: false
+        }
+    }
+
+    private static func bytes(_ uuid: UUID) -> [UInt8] { withUnsafeBytes(of: uuid.uuid) { Array($0) } }
+
+    static func order(_ a: [UInt8], _ b: [UInt8]) -> Int { a == b ? 0 : (a.lexicographicallyPrecedes(b) ? -1 : 1) }
+}
+
+extension Value {
+    /// The text of a string or a URI.
+    var plainText: String? {
+        switch self {
+        case .string(let text), .uri(let text): text
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostCore
+import Testing
+
+@Suite("Random queries")
+struct QueryCampaignTests {
+    /// Every backend that can be written, its files in memory where the system has a place for that.
+    private static let fixtures = StoreFixture.writable.map { fixture in
+        let (type, directory) = (fixture.name, "/dev/shm")
+        guard FileManager.default.isWritableFile(atPath: directory) else { return fixture }
+        return StoreFixture(fixture.type, keepsClosedStores: fixture.keepsClosedStores) { bench, name in
+            StoreURL(type: type, path: "\(directory)/\(URL(fileURLWithPath: bench).lastPathComponent)-\(name)")
+        }
+    }
+
+    /// A failure names the seed and tells the smallest case it found; `ROOST_QUERY_SEED` repeats a run, `ROOST_QUERY_CASES` makes it longer.
+    @Test("random requests get the plain answer from every store", arguments: 0..<4)
+    func campaign(part: UInt64) throws {
+        let seed = RandomSeed.named("ROOST_QUERY_SEED") &* 4 &+ part
+        let count = ProcessInfo.processInfo.environment["ROOST_QUERY_CASES"].flatMap { Int($0) } ?? 10_000
+        let summary = try QueryCampaign.run(on: Self.fixtures, seed: seed, caseCount: count / 4)
+        print("random queries on \(Self.fixtures.map(\.name)), seed \(seed): \(summary)")
+        #expect(summary.caseCount == count / 4)
+        // Were most of the answers all or nothing, little would be tried.
+        #expect(count < 1000 || summary.dividingCount * 4 > summary.caseCount)
+    }
+}
