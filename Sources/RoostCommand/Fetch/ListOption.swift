@@ -32,7 +32,7 @@ struct ListOption {
             while first < last, characters[first].isWhitespace { first += 1 }
             while last > first, characters[last - 1].isWhitespace { last -= 1 }
             guard first < last else {
-                throw UsageError("option '--\(option)' needs a list separated by commas, and a part of it is empty")
+                throw UsageError("option '--\(option)' needs names separated by commas, and one of them is empty")
             }
             var text = characters[first..<last]
             var name: String?

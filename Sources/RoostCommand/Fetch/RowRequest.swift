@@ -2,7 +2,7 @@ internal import Roost
 
 /// The rows that `--select`, `--group-by`, `--having`, `--distinct` and `--sort` ask for.
 ///
-/// In their expressions `id` is the object itself, where the entity has no such property. A condition on groups and the list of what to
+/// In their expressions `id` is the object itself, where there is no such property, and `album.id` another one. A condition on groups and the list of what to
 /// group by may name columns.
 struct RowRequest {
     private(set) var request: FetchRequest
@@ -49,14 +49,15 @@ struct RowRequest {
                 )
             }
             written[name] = try? FetchRequest.Expression(format: part.text)
-            request.propertiesToFetch.append(FetchRequest.FetchedProperty(name, try expression(part, names: [:])))
+            request.propertiesToFetch.append(
+                FetchRequest.FetchedProperty(name, try expression(part, of: "select", names: [:])))
         }
         if let text = arguments.value("group-by") {
             for part in try ListOption(text, "group-by").parts {
                 // The name of a column is left as it is: the store knows what it means.
                 let isColumn = request.propertiesToFetch.contains { $0.name == part.text }
                 request.propertiesToGroupBy.append(
-                    isColumn ? .keyPath([part.text]) : try expression(part, names: written))
+                    isColumn ? .keyPath([part.text]) : try expression(part, of: "group-by", names: written))
             }
         }
         if let text = arguments.value("having") { request.havingPredicate = try condition(text) }
@@ -64,23 +65,48 @@ struct RowRequest {
 
     /// An expression as it is meant for the entity: literals have the type of what they meet, names are those of properties.
     private func expression(
-        _ part: ListOption.Part, names: [String: FetchRequest.Expression]
+        _ part: ListOption.Part, of option: String, names: [String: FetchRequest.Expression]
     ) throws(StoreError) -> FetchRequest.Expression {
         // A property may be called like a word of the language.
         if entity.layout.field(part.text) != nil { return .keyPath([part.text]) }
-        let loose = try FetchRequest.Expression(format: part.inPlace)
-        let meant = loose.replacing { replacement($0, names) }
-        guard meant != loose else {
-            return try FetchRequest.Expression(part.inPlace, for: entity.name, model: model)
+        var isRewritten = false
+        do throws(StoreError) {
+            let loose = try FetchRequest.Expression(format: part.inPlace)
+            let meant = loose.replacing { replacement($0, names) }
+            isRewritten = meant != loose
+            return try FetchRequest.Expression(
+                isRewritten ? try meant.format() : part.inPlace, for: entity.name, model: model)
+        } catch {
+            throw Self.naming(option, error, hasPlace: !isRewritten)
         }
-        return try FetchRequest.Expression(try meant.format(), for: entity.name, model: model)
     }
 
     private func condition(_ text: String) throws(StoreError) -> FetchRequest.Predicate {
-        let loose = try FetchRequest.Predicate(format: text)
-        let meant = loose.replacing { replacement($0, written) }
-        guard meant != loose else { return try FetchRequest.Predicate(text, for: entity.name, model: model) }
-        return try FetchRequest.Predicate(try meant.format(), for: entity.name, model: model)
+        var isRewritten = false
+        do throws(StoreError) {
+            let loose = try FetchRequest.Predicate(format: text)
+            let meant = loose.replacing { replacement($0, written) }
+            isRewritten = meant != loose
+            return try FetchRequest.Predicate(isRewritten ? try meant.format() : text, for: entity.name, model: model)
+        } catch {
+            throw Self.naming("having", error, hasPlace: !isRewritten)
+        }
+    }
+
+    /// An error of the language as one of an option; without its place, if that is one of another text.
+    private static func naming(_ option: String, _ error: StoreError, hasPlace: Bool) -> StoreError {
+        var message = error.message
+        if !hasPlace, message.hasPrefix("At column "), let colon = message.firstIndex(of: ":") {
+            message = String(message[message.index(after: colon)...].drop(while: \.isWhitespace))
+            return StoreError(error.code, "In '--\(option)': \(message)")
+        }
+        for (place, named) in [
+            (" of the predicate:", " of '--\(option)':"),
+            ("The predicate cannot be read at", "'--\(option)' cannot be read at"),
+        ] {
+            if let range = message.firstRange(of: place) { message.replaceSubrange(range, with: named) }
+        }
+        return StoreError(error.code, message, underlying: error.underlying)
     }
 
     /// What a key path stands for: a column's expression, or the object; nil for itself.
@@ -88,7 +114,8 @@ struct RowRequest {
         _ path: [String], _ names: [String: FetchRequest.Expression]
     ) -> FetchRequest.Expression? {
         if let column = names[path.joined(separator: ".")] { return column.replacing { replacement($0, [:]) } }
-        return path == ["id"] && entity.layout.field("id") == nil ? .evaluatedObject : nil
+        guard path.last == "id", (try? ResolvedPath(path, from: entity.number, model: model)) == nil else { return nil }
+        return path.count == 1 ? .evaluatedObject : .keyPath(path.dropLast())
     }
 }
 
