@@ -136,7 +136,7 @@ let package = Package(
         .testTarget(
             name: "RoostSQLTests",
             dependencies: [
-                "RoostSQL", "RoostCore", "RoostFiles",
+                "RoostSQL", "RoostCore", "RoostFiles", "RoostMemory",
                 .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),

@@ -115,6 +115,41 @@ final class FaultyStore: PersistentStore {
         }
     }
 
+    // MARK: Batches
+
+    func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
+        guard fault == .insertsRowByRow else { return try base.execute(request) }
+        let next = request.rows()
+        var ids: [ObjectID] = []
+        while let row = try next() {
+            let result = try base.execute(BatchInsertRequest(request.entity, rows: [row], result: .objectIDs))
+            ids += result.objectIDs ?? []
+        }
+        let generation = try base.commit(ChangeSet(model: model)).generation
+        return BatchResult(request.resultType, generation: generation, count: ids.count, objectIDs: ids)
+    }
+
+    func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchResult {
+        var request = request
+        if fault == .updatesOneEntity { request.includesSubentities = false }
+        return try base.execute(request)
+    }
+
+    func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchResult {
+        guard fault == .ignoresDeleteRules else { return try base.execute(request) }
+        var changes = ChangeSet(model: model)
+        let objects = try readBase { snapshot throws(StoreError) in
+            switch request.selection {
+            case .fetched(let request): try snapshot.objects(request)
+            case .objectIDs(let ids): try snapshot.objects(with: ids)
+            }
+        }
+        for object in objects { changes.delete(object.id, version: object.version) }
+        let generation = try base.commit(changes).generation
+        return BatchResult(
+            request.resultType, generation: generation, count: objects.count, objectIDs: objects.map(\.id))
+    }
+
     // MARK: Committing
 
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {

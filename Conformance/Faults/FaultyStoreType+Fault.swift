@@ -76,6 +76,15 @@ extension FaultyStoreType {
         /// Error messages show what is stored.
         case leaksValues = "leaks-values"
 
+        // MARK: Batches
+
+        /// A batch insert writes each row by itself, so that the rows before a wrong one stay.
+        case insertsRowByRow = "inserts-row-by-row"
+        /// A batch update leaves objects of subentities alone.
+        case updatesOneEntity = "updates-one-entity"
+        /// A batch delete takes what it names and nothing else, whatever the delete rules say.
+        case ignoresDeleteRules = "ignores-delete-rules"
+
         // MARK: Keys
 
         /// Reserved keys are given out again.
@@ -154,6 +163,9 @@ extension FaultyStoreType {
             case .repeatsGenerations: "changes.generation"
             case .recordsOldDigest: "digest.recorded-is-computed"
             case .leaksValues: "errors.no-values"
+            case .insertsRowByRow: "batch.insert.refused"
+            case .updatesOneEntity: "batch.update.constants"
+            case .ignoresDeleteRules: "batch.delete.rules"
             case .reusesKeys: "identity.reserve.disjoint"
             case .forgetsUsedKeys: "identity.reserve.survives"
             case .showsLaterCommits: "snapshots.unchanged"

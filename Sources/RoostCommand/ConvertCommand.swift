@@ -23,7 +23,7 @@ extension Subcommand {
             CommandOption("skip-damaged", help: "Leave damaged records out and report them."),
             CommandOption("no-verify", help: "Do not read the finished destination again."),
             .json, .quiet, .verbose,
-            CommandOption("yes", "y", help: "Ask nothing. Roost never asks; the option is there for scripts."),
+            CommandOption("yes", "y", help: "Ask nothing. Converting never asks; the option is there for scripts."),
         ] + StoreArguments.openingOptions,
         examples: [
             "roost convert Old.sqlite lmdb:music.lmdb",

@@ -74,7 +74,8 @@ extension Subcommand {
         }
     }
 
-    private static func key(_ text: String) throws -> Int64 {
+    /// The key that `--id` names.
+    static func key(_ text: String) throws -> Int64 {
         guard let key = Int64(text), key > 0 else {
             throw UsageError("option '--id' needs the key of an object, a whole number of at least 1")
         }

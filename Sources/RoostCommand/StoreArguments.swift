@@ -24,13 +24,15 @@ enum StoreArguments {
         return configuration.settings.first { $0.key == "default" }?.value
     }
 
-    /// The store that `text` means, to be opened read-only, with the options of the configuration and of the user.
+    /// The store that `text` means, to be opened read-only unless it is to be written, with the options of the configuration and of the user.
     ///
     /// `text` is `type:path`, else the name of a store in the configuration, else a bare path whose type is recognised by the
     /// file's content. A path that leads to nothing, or to something other than a file, gets the error that says so.
-    static func store(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription {
+    static func store(
+        _ text: String, _ arguments: ParsedArguments, forWriting: Bool = false
+    ) throws -> PersistentStoreDescription {
         var store = try named(text, arguments) ?? PersistentStoreDescription(try url(text, arguments))
-        store.options.isReadOnly = true
+        if !forWriting { store.options.isReadOnly = true }
         if let seconds = try arguments.integer("timeout", minimum: 0) {
             store.options.timeoutSeconds = Double(seconds)
         }
@@ -61,11 +63,12 @@ enum StoreArguments {
         }
     }
 
-    /// Opens a store read-only for the time of `body`.
+    /// Opens a store for the time of `body`, read-only unless it is to be written.
     static func withStore<Result>(
-        _ text: String, _ arguments: ParsedArguments, _ body: (any PersistentStore) throws -> Result
+        _ text: String, _ arguments: ParsedArguments, forWriting: Bool = false,
+        _ body: (any PersistentStore) throws -> Result
     ) throws -> Result {
-        let store = try StoreRegistry.builtIn.open(try store(text, arguments))
+        let store = try StoreRegistry.builtIn.open(try store(text, arguments, forWriting: forWriting))
         let result: Result
         do {
             result = try body(store)

@@ -39,12 +39,11 @@ enum IndexKeyEncoding {
         case .decimal: append(record.decimal(field) ?? .nan, to: &bytes)
         case .string, .uri, .data, .transformable: append(escaping: record.bytes(field), to: &bytes)
         case .uuid: bytes.append(contentsOf: record.bytes(field))
-        case .reference, .polymorphicReference: append(bigEndian: UInt64(bitPattern: record.integer(field)), to: &bytes)
+        case .reference, .polymorphicReference: append(reference: record.integer(field), to: &bytes)
         case .objectID:
             let entity = record.reference(field)?.entity ?? 0
             let root = entity < model.entities.count ? model.entities[entity].root : entity
-            append(bigEndian: UInt16(truncatingIfNeeded: root), to: &bytes)
-            append(bigEndian: UInt64(bitPattern: record.integer(field)), to: &bytes)
+            append(root: root, key: record.integer(field), to: &bytes)
         case .composite: break
         }
     }
@@ -75,6 +74,56 @@ enum IndexKeyEncoding {
         append(bigEndian: value.isNegative ? ~low : low, to: &bytes)
     }
 
+    /// Appends the key of the destination of a to-one relationship.
+    static func append(reference key: Int64, to bytes: inout [UInt8]) {
+        append(bigEndian: UInt64(bitPattern: key), to: &bytes)
+    }
+
+    /// Appends an object ID.
+    static func append(root: Int, key: Int64, to bytes: inout [UInt8]) {
+        append(bigEndian: UInt16(truncatingIfNeeded: root), to: &bytes)
+        append(bigEndian: UInt64(bitPattern: key), to: &bytes)
+    }
+
+    /// Appends text or data that is no record's: as a whole, or as what the encodings of all that begin with it begin with.
+    static func append(escaping value: [UInt8], isWhole: Bool, to bytes: inout [UInt8]) {
+        value.span.bytes.withUnsafeBytes { append(escaping: $0, to: &bytes) }
+        if !isWhole { bytes.removeLast(2) }
+    }
+
+    /// How many bytes the encoded value at `offset` has; nil where it does not end.
+    static func byteCount(
+        of kind: RecordLayout.Field.Kind, in bytes: UnsafeRawBufferPointer, at offset: Int, isAscending: Bool
+    ) -> Int? {
+        guard offset >= 0, offset < bytes.count else { return nil }
+        let mask: UInt8 = isAscending ? 0 : 0xFF
+        guard bytes[offset] ^ mask != 0 else { return 1 }
+        let count: Int
+        switch kind {
+        case .integer64, .integer32, .integer16, .boolean, .order, .double, .float, .date, .reference,
+            .polymorphicReference:
+            count = 9
+        case .uuid: count = 17
+        case .objectID: count = 11
+        case .composite: count = 1
+        case .decimal:
+            guard offset + 1 < bytes.count else { return nil }
+            count = [0, 2].contains(bytes[offset + 1] ^ mask) ? 20 : 2
+        case .string, .uri, .data, .transformable:
+            var position = offset + 1
+            while position + 1 < bytes.count {
+                guard bytes[position] ^ mask == 0 else {
+                    position += 1
+                    continue
+                }
+                if bytes[position + 1] ^ mask == 0 { return position + 2 - offset }
+                position += 2
+            }
+            return nil
+        }
+        return offset + count <= bytes.count ? count : nil
+    }
+
     /// Appends bytes of any length, so that a shorter one comes before a longer one that begins with it.
     static func append(escaping value: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         var start = 0
@@ -95,7 +144,7 @@ enum IndexKeyEncoding {
     // MARK: Whole keys
 
     /// How many bytes of a shortened key are hash and object key.
-    private static let shortenedTail = 24
+    static let shortenedTail = 24
 
     /// Makes the key of a unique value: `[constraint][values]`, or for one that reaches `limit` a shortened key of
     /// exactly `limit` bytes, `[constraint][beginning][XXH3-128][object]`.

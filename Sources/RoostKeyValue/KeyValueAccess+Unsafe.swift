@@ -112,6 +112,21 @@ extension KeyValueWriter {
 }
 
 extension KeyValueCursor {
+    /// Moves to the last key before `key`; nil for the last of all.
+    ///
+    /// Returns false, at the end, if there is none.
+    func seek(before key: [UInt8]?) throws(StoreError) -> Bool {
+        guard let key else { return try seek(before: UnsafeRawBufferPointer?.none) }
+        return try key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in try seek(before: key) }
+    }
+
+    /// Moves to the first key that is not before `key`.
+    ///
+    /// Returns false, at the end, if there is none.
+    func seek(to key: [UInt8]) throws(StoreError) -> Bool {
+        try key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in try seek(to: key) }
+    }
+
     /// Moves to the first key that is not before `key`.
     ///
     /// Returns false, at the end, if there is none.

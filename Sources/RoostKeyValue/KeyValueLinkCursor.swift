@@ -57,9 +57,16 @@ final class LinkStream {
     ) throws(StoreError) -> Link {
         let inverse = space == .references && value.isEmpty ? 0 : value.littleEndian64(at: 0)
         guard value.count == (space == .references ? 0 : 8), let inverse, let key = LinkKey(key) else {
-            throw StoreError(.corrupted, "An entry of space '\(space)' has the wrong form.")
+            throw .damagedEntry(space)
         }
         return Link(key.from, key.to, order: key.place, inverseOrder: Int64(bitPattern: inverse))
+    }
+}
+
+extension StoreError {
+    /// An entry that the engine cannot have written.
+    static func damagedEntry(_ space: KeySpace) -> StoreError {
+        StoreError(.corrupted, "An entry of space '\(space)' has the wrong form.")
     }
 }
 

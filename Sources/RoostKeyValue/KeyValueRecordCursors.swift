@@ -123,35 +123,91 @@ final class SelectedRecordCursor: RecordCursor, RecordVisitor {
     private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         // Held here once, not for every record.
         let (ids, reader) = (ids, snapshot.reader)
-        // Most IDs are of one entity.
-        var known: (entity: ManagedObjectModel.Entity, verifier: RecordVerifier)?
         var next = index
         defer { index = next }
         do throws(StoreError) {
             var goesOn = true
             while goesOn, next < ids.count {
-                let id = ids[next]
-                next += 1
-                if known?.entity.name != id.entity {
-                    let entity = try snapshot.entity(id.entity)
-                    known = (entity, snapshot.verifier(root: entity.root))
-                }
-                guard let (entity, verifier) = known else { break }
-                try ShortKey(record: id.key, root: entity.root).withBytes { (key) throws(StoreError) in
-                    try reader.withValue(of: key, in: .records) { (value) throws(StoreError) in
-                        guard let value else { return }
-                        let record = try verifier.record(value, key: id.key)
-                        if record.entityNumber == entity.number || entity.includes(record.entityNumber) {
-                            goesOn = body(record)
+                // Most IDs are of one entity: what depends on it is looked up once for those that follow each other.
+                let name = ids[next].entity
+                let entity = try snapshot.entity(name)
+                let (number, root) = (entity.number, entity.root)
+                let verifier = snapshot.verifier(root: root)
+                repeat {
+                    let key = ids[next].key
+                    next += 1
+                    try ShortKey(record: key, root: root).withBytes { (storageKey) throws(StoreError) in
+                        try reader.withValue(of: storageKey, in: .records) { (value) throws(StoreError) in
+                            guard let value else { return }
+                            let record = try verifier.record(value, key: key)
+                            if record.entityNumber == number || entity.includes(record.entityNumber) {
+                                goesOn = body(record)
+                            }
                         }
                     }
-                }
+                } while goesOn && next < ids.count && ids[next].entity == name
             }
             return !goesOn
         } catch {
             if error.damagedObject == nil { next = ids.count }
             throw error
         }
+    }
+}
+
+/// The records of given keys of one hierarchy, in the order in which they are found.
+///
+/// Those of other entities are left out, and keys that no object has.
+final class KeyedRecordVisitor: RecordVisitor {
+    private let snapshot: KeyValueSnapshot
+    private let entity: ManagedObjectModel.Entity
+    /// Nil at the end.
+    private var source: (any KeySource)?
+    private var keys: [Int64] = []
+    private var index = 0
+
+    init(_ snapshot: KeyValueSnapshot, _ entity: ManagedObjectModel.Entity, _ source: any KeySource) {
+        self.snapshot = snapshot
+        self.entity = entity
+        self.source = source
+    }
+
+    func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+        try snapshot.requireOpen()
+        do throws(StoreError) {
+            while let source {
+                if index < keys.count, try !show(body) { return true }
+                index = 0
+                if try !source.next(into: &keys) { self.source = nil }
+            }
+            return false
+        } catch {
+            // Behind a damaged record it goes on.
+            if error.damagedObject == nil { source = nil }
+            throw error
+        }
+    }
+
+    /// Calls `body` with the records of the keys that are known, until it returns false.
+    private func show(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+        // Held here once, not for every record.
+        let (keys, entity, reader, verifier) = (keys, entity, snapshot.reader, snapshot.verifier(root: entity.root))
+        var (next, goesOn) = (index, true)
+        defer { index = next }
+        while goesOn, next < keys.count {
+            let key = keys[next]
+            next += 1
+            try ShortKey(record: key, root: entity.root).withBytes { (storageKey) throws(StoreError) in
+                try reader.withValue(of: storageKey, in: .records) { (value) throws(StoreError) in
+                    guard let value else { return }
+                    let record = try verifier.record(value, key: key)
+                    if record.entityNumber == entity.number || entity.includes(record.entityNumber) {
+                        goesOn = body(record)
+                    }
+                }
+            }
+        }
+        return goesOn
     }
 }
 

@@ -136,6 +136,7 @@ final class HiddenContentsReader: KeyValueReader {
         var key: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
         var value: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
         func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool { false }
+        func seek(before key: UnsafeRawBufferPointer?) throws(StoreError) -> Bool { false }
         func next() throws(StoreError) -> Bool { false }
     }
 }

@@ -147,12 +147,16 @@ public protocol KeyValueReader: AnyObject {
 ///
 /// Bytes it shows are valid until it moves or its view ends or, in a write transaction, until the next write: ``PinnedBytes``
 /// keeps them for a storage whose own have no fixed address. After a write the engine calls ``seek(to:)`` before anything else of the
-/// cursor. After the end of its view ``seek(to:)`` and ``next()`` throw `closed`.
+/// cursor. After the end of its view ``seek(to:)``, ``seek(before:)`` and ``next()`` throw `closed`.
 public protocol KeyValueCursor: AnyObject {
     /// Moves to the first key that is not before `key`.
     ///
     /// Returns false, at the end, if there is none; a later call may find one again. An empty key is before all others.
     func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool
+    /// Moves to the last key before `key`; nil for the last of all.
+    ///
+    /// Returns false, at the end, if there is none; a later call may find one again.
+    func seek(before key: UnsafeRawBufferPointer?) throws(StoreError) -> Bool
     /// Moves to the next key, or from before the first to the first.
     ///
     /// Returns false at the end and ever after.

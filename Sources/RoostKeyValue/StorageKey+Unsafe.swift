@@ -273,6 +273,18 @@ extension UnsafeRawBufferPointer {
         bigEndian64(at: offset).map { UInt64(bitPattern: $0).byteSwapped }
     }
 
+    /// Whether the bytes come before `other`, as keys are ordered.
+    func precedes(_ other: [UInt8]) -> Bool {
+        other.span.bytes.withUnsafeBytes { other in
+            let common = Swift.min(count, other.count)
+            if common > 0, let start = baseAddress, let expected = other.baseAddress {
+                let result = memcmp(start, expected, common)
+                if result != 0 { return result < 0 }
+            }
+            return count < other.count
+        }
+    }
+
     /// Whether the bytes begin with those of `prefix`.
     func begins(with prefix: [UInt8]) -> Bool {
         guard count >= prefix.count else { return false }

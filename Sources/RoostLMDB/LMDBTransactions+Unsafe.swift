@@ -111,6 +111,16 @@ final class LMDBCursor: KeyValueCursor {
         return key.isEmpty ? try move(MDB_FIRST, MDB_val()) : try move(MDB_SET_RANGE, MDB_val(key))
     }
 
+    func seek(before key: UnsafeRawBufferPointer?) throws(StoreError) -> Bool {
+        isAtEnd = false
+        if let key {
+            let isBehind = key.isEmpty ? try move(MDB_FIRST, MDB_val()) : try move(MDB_SET_RANGE, MDB_val(key))
+            if isBehind { return try move(MDB_PREV, MDB_val()) }
+            isAtEnd = false
+        }
+        return try move(MDB_LAST, MDB_val())
+    }
+
     func next() throws(StoreError) -> Bool {
         if isAtEnd {
             _ = try transaction.requireOpen()

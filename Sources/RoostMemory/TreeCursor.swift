@@ -50,6 +50,34 @@ final class TreeCursor: KeyValueCursor {
         return settle(node, node.position(of: key).index)
     }
 
+    func seek(before key: UnsafeRawBufferPointer?) throws(StoreError) -> Bool {
+        let tree = try source.tree(space)
+        hasStarted = true
+        parkedKey = nil
+        path.removeAll(keepingCapacity: true)
+        var node = tree.root
+        while !node.isLeaf {
+            let index = key.map { node.childPosition(of: $0) } ?? node.count - 1
+            path.append((node, index))
+            node = node.children[index]
+        }
+        // How many of the page's entries, or children, are before the key.
+        var position = key.map { node.position(of: $0).index } ?? node.count
+        while position == 0 {
+            guard let above = path.popLast() else {
+                leave()
+                return false
+            }
+            (node, position) = (above.node, above.index)
+            while !node.isLeaf, position > 0 {
+                path.append((node, position - 1))
+                node = node.children[position - 1]
+                position = node.count
+            }
+        }
+        return settle(node, position - 1)
+    }
+
     func next() throws(StoreError) -> Bool {
         // A view that was closed must say so rather than go on.
         try source.requireOpen()

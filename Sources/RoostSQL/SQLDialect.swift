@@ -1,3 +1,5 @@
+public import RoostCore
+
 /// What differs between SQL databases.
 ///
 /// Whatever the engine writes that is not the same everywhere comes from here.
@@ -44,6 +46,8 @@ public protocol SQLDialect: Sendable {
     func isDistinct(_ left: String, _ right: String) -> String
     /// Whether a column of floating-point numbers is greater than a number, NaN being greater than none.
     func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String
+    /// Whether a column of floating-point numbers holds no NaN; true for null.
+    func isNoNaN(_ column: String) -> String
     /// An ORDER BY term in which all NaN come after all numbers and are equal to each other.
     ///
     /// Nulls come first, descending last.
@@ -58,4 +62,40 @@ public protocol SQLDialect: Sendable {
     func insertMany(into table: String) -> String
     /// INSERT that replaces the other columns where the key is there already.
     func upsert(into table: String, key: [String], columns: [String]) -> String
+
+    /// One value that stands for a list of them, to be bound as a parameter; nil for values that no list can hold.
+    func list(_ values: [SQLValue]) -> SQLValue?
+    /// SELECT of the elements of a list that is bound as a parameter.
+    func elements(ofList parameter: String) -> String
+    /// Whether a text meets the matcher that is bound as a parameter; null for null.
+    ///
+    /// Nil where the database cannot call the program: such conditions are then checked on records.
+    func matches(_ text: String, _ parameter: String) -> String?
+    /// What a text sorts by, compared as bytes, when it is compared with options; nil as in ``matches(_:_:)``.
+    func sortKey(_ text: String, _ options: FetchRequest.Comparison.Options) -> String?
+
+    /// How the database would carry out a statement: the objects of the catalogue that its plan names, without running it.
+    ///
+    /// - Parameters:
+    ///   - sql: A SELECT.
+    ///   - connection: The connection that would run it.
+    /// - Returns: The indexes, by their names in the database, and whether a table's own key is searched.
+    func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan
+}
+
+/// What of a database's plan matters: which indexes it uses.
+public struct SQLPlan: Sendable, Hashable {
+    /// The indexes that are searched or walked, by their names in the database, each once.
+    public var indexes: [String]
+    /// Whether rows are found by the keys of a table.
+    public var usesKeys: Bool
+    /// Whether rows are sorted afterwards.
+    public var sorts: Bool
+
+    /// Makes a plan.
+    public init(indexes: [String] = [], usesKeys: Bool = false, sorts: Bool = false) {
+        self.indexes = indexes
+        self.usesKeys = usesKeys
+        self.sorts = sorts
+    }
 }

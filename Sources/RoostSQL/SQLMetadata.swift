@@ -33,20 +33,15 @@ public enum SQLMetadata {
 
     /// What a database says it holds: its format version, identity and model.
     ///
-    /// - Throws: `notAStore` when there are no metadata, `unsupportedVersion` for a newer format, `corrupted` for anything odd.
+    /// - Throws: `notAStore` when there are no metadata, `unsupportedVersion` for another format, `corrupted` for anything odd.
     public static func read(
         _ connection: any SQLConnection, storeName: String
     ) throws(StoreError) -> (uuid: StoreUUID, model: ManagedObjectModel) {
         guard case .integer(let version)? = try value("formatVersion", connection) else {
             throw StoreError(.notAStore, "'\(storeName)' has no metadata of a Roost store.")
         }
-        guard version <= SQLSchema.formatVersion else {
-            throw StoreError(
-                .unsupportedVersion,
-                "'\(storeName)' has format version \(version); this program reads up to \(SQLSchema.formatVersion). Use a newer one."
-            )
-        }
-        guard version > 0, case .text(let uuidText)? = try value("storeUUID", connection),
+        try SQLSchema.requireFormat(Int(clamping: version), of: storeName)
+        guard case .text(let uuidText)? = try value("storeUUID", connection),
             let uuid = StoreUUID(uuidText),
             case .text(let document)? = try value("model", connection)
         else { throw damaged(storeName, "the identity or the model in its metadata is missing") }

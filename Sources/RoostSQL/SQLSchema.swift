@@ -28,7 +28,21 @@ public final class SQLSchema: Sendable {
     }
 
     /// The version of the format; `FORMAT.md` of the adapter describes it.
-    public static let formatVersion = 1
+    public static let formatVersion = 2
+
+    /// Refuses a store whose format has another version than ``formatVersion``.
+    ///
+    /// - Throws: `unsupportedVersion`.
+    public static func requireFormat(_ version: Int, of storeName: String) throws(StoreError) {
+        guard version != formatVersion else { return }
+        let remedy =
+            version > formatVersion
+            ? "Use a newer program."
+            : "Dump it with the version of the program that wrote it, and load the dump."
+        throw StoreError(
+            .unsupportedVersion,
+            "'\(storeName)' has format version \(version); this program reads \(formatVersion). \(remedy)")
+    }
 
     /// The model.
     public let model: ManagedObjectModel
@@ -83,12 +97,7 @@ public final class SQLSchema: Sendable {
             tables.append(
                 Item(
                     name: table.name,
-                    sql: dialect.createTable(
-                        table.name,
-                        columns: [
-                            dialect.keyColumn("_id"), "_entity \(dialect.integerType) NOT NULL",
-                            "_version \(dialect.integerType) NOT NULL", "_checksum \(dialect.integerType) NOT NULL",
-                        ] + table.columns.map(\.definition), primaryKey: [])))
+                    sql: dialect.createTable(table.name, columns: table.definitions(dialect), primaryKey: [])))
         }
         var linkTables = [LinkTable?](repeating: nil, count: model.relationships.count)
         for relationship in model.linkRelationships {
@@ -138,8 +147,14 @@ public final class SQLSchema: Sendable {
     func table(of entity: Int) -> SQLTable { objectTables[tableOfEntity[entity]] }
 
     /// `_entity IN (…)` for the entities that count, or nil when all of the table do.
-    func entityFilter(_ entities: [Int], in table: SQLTable) -> String? {
-        Self.scope(entities, root: model.entities[table.root])
+    ///
+    /// - Parameters:
+    ///   - entities: The numbers of the entities.
+    ///   - table: The table.
+    ///   - alias: What a statement calls the table, with a dot; empty where it has one table only.
+    /// - Returns: The condition.
+    func entityFilter(_ entities: [Int], in table: SQLTable, alias: String = "") -> String? {
+        Self.scope(entities, root: model.entities[table.root]).map { alias + $0 }
     }
 
     private static func scope(_ entities: [Int], root: ManagedObjectModel.Entity) -> String? {
@@ -174,10 +189,10 @@ public final class SQLSchema: Sendable {
         var columnNames = SQLNames(dialect: dialect, taken: ["_id", "_entity", "_version", "_checksum"])
         var columns: [SQLColumn] = []
         var fields = [[SQLFieldColumns]?](repeating: nil, count: model.entities.count)
-        func add(_ wanted: String, _ type: String) -> Int {
+        func add(_ wanted: String, _ type: String, _ place: SQLColumn.Place) -> Int {
             let name = columnNames.claim(wanted)
             let quoted = dialect.quote(name)
-            columns.append(SQLColumn(name: name, quotedName: quoted, definition: "\(quoted) \(type)"))
+            columns.append(SQLColumn(name: name, quotedName: quoted, definition: "\(quoted) \(type)", place: place))
             return columns.count - 1
         }
         // A superentity comes before what inherits from it, so that inherited fields find their columns made.
@@ -188,20 +203,18 @@ public final class SQLSchema: Sendable {
                 number == root ? nil : fields[parent].map { (model.entities[parent].layout, $0) }
             }
             var places = [SQLFieldColumns?](repeating: nil, count: entity.layout.fields.count)
-            let ordered = entity.layout.fields.sorted { left, right in
-                let (a, b) = (left.kind.isBlob, right.kind.isBlob)
-                return a == b ? left.name.utf8.lexicographicallyPrecedes(right.name.utf8) : b
-            }
+            let ordered = entity.layout.fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
             for field in ordered {
                 if let (layout, known) = inherited, let parent = layout.field(field.name) {
                     places[field.index] = known[parent.index]
                     continue
                 }
                 let base = field.name.replacing("#order", with: "_order").replacing(".", with: "_")
-                let column = add(base, field.kind.columnType(dialect))
+                let column = add(base, field.kind.columnType(dialect), field.kind.place)
                 let needsEntity = field.kind == .polymorphicReference || field.kind == .objectID
                 places[field.index] = SQLFieldColumns(
-                    column: column, entityColumn: needsEntity ? add(base + "_entity", dialect.integerType) : nil)
+                    column: column,
+                    entityColumn: needsEntity ? add(base + "_entity", dialect.integerType, .number) : nil)
             }
             fields[number] = places.compactMap { $0 }
             pending.append(
@@ -242,8 +255,16 @@ public final class SQLSchema: Sendable {
 }
 
 extension RecordLayout.Field.Kind {
-    /// Whether the column holds bytes that may be many; such columns stand last in their table.
-    var isBlob: Bool { self == .data || self == .transformable }
+    var place: SQLColumn.Place {
+        switch self {
+        case .integer64, .integer32, .integer16, .boolean, .order, .reference, .polymorphicReference, .objectID,
+            .composite, .double, .float, .date:
+            .number
+        case .decimal, .string, .uri: .text
+        case .uuid: .uuid
+        case .data, .transformable: .data
+        }
+    }
 
     func columnType(_ dialect: any SQLDialect) -> String {
         switch self {

@@ -16,29 +16,9 @@ extension SQLSnapshot {
             conditions.append("_id > \(schema.dialect.parameter(1))")
             values.append(.integer(id.key))
         }
-        return try records(of: entity, entities: entity.selfAndSubentities, where: conditions, values)
-    }
-
-    /// Reads the records of some entities of a table in key order.
-    func records(
-        of entity: ManagedObjectModel.Entity, entities: [Int], where conditions: [String], _ values: [SQLValue],
-        orderBy order: [String] = [], suffix: String = ""
-    ) throws(StoreError) -> SQLRecordCursor {
         let plan = schema.reading[entity.number]
-        var sql = ""
-        sql.reserveCapacity(plan.selectSQL.utf8.count + 256)
-        sql += plan.selectSQL
-        var word = " WHERE "
-        for condition in conditions {
-            sql += word
-            sql += condition
-            word = " AND "
-        }
-        if let filter = schema.entityFilter(entities, in: schema.table(of: entity.number)) { sql += word + filter }
-        sql += " ORDER BY "
-        for term in order { sql += term + ", " }
-        sql += "_id"
-        sql += suffix
+        let filter = schema.entityFilter(entity.selfAndSubentities, in: schema.table(of: entity.number))
+        let sql = plan.selectSQL + SQLFetchStatement.words(conditions + (filter.map { [$0] } ?? [])) + " ORDER BY _id"
         return SQLRecordCursor(self, try lease(sql, values), plan: plan)
     }
 
@@ -110,16 +90,7 @@ extension SQLSchema {
             throw StoreError(
                 .invalidRequest, "Relationship '\(relationship.name)' is to-one: its destination is in the record.")
         case .derived(let inverse):
-            let inverse = model.relationships[inverse]
-            let entity = model.entities[inverse.source]
-            let table = table(of: entity.number)
-            guard let field = entity.layout.field(inverse.name.name),
-                let column = table.column(field, of: entity.number)
-            else {
-                throw StoreError(.internalInconsistency, "Relationship '\(inverse.name)' has no column.")
-            }
-            let place = entity.layout.field(RecordLayout.orderFieldName(of: inverse.name.name))
-                .flatMap { table.column($0, of: entity.number) }
+            let (table, column, place) = try inverseColumns(model.relationships[inverse])
             return
                 "SELECT \(p), _id, \(place.map { "COALESCE(\($0), 0)" } ?? "0"), 0 FROM \(table.quotedName) WHERE \(column) = \(p) AND \(exists) ORDER BY \(place == nil ? "2" : "3, 2")"
         case .links(let owner, let isFlipped):

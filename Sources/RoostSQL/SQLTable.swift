@@ -2,9 +2,18 @@ public import RoostCore
 
 /// A column that holds a field, or its part, of the records of an entity and its subentities.
 struct SQLColumn {
+    /// Where in the table the column stands.
+    ///
+    /// A database that looks at one column walks over those before it, and over their pages where a row has several. So what is
+    /// short comes first, and version and checksum, which no condition mentions, stand behind the text.
+    enum Place {
+        case number, text, uuid, data
+    }
+
     let name: String
     let quotedName: String
     let definition: String
+    let place: Place
 }
 
 /// Where one entity's field is kept.
@@ -21,10 +30,12 @@ final class SQLTable: Sendable {
     let root: Int
     let name: String
     let quotedName: String
-    /// The property columns, in the order of the table; `_id`, `_entity`, `_version` and `_checksum` stand before them.
+    /// The property columns, those of a superentity first.
     let columns: [SQLColumn]
     /// For each entity of the model, where its fields are, by field index; nil for entities of other hierarchies.
     let fields: [[SQLFieldColumns]?]
+    /// The order in which the columns stand in the table: 0 to 3 are `_id`, `_entity`, `_version`, `_checksum`, then come ``columns``.
+    private let order: [Int]
     let writing: SQLWritePlan
 
     init(
@@ -36,9 +47,26 @@ final class SQLTable: Sendable {
         quotedName = dialect.quote(name)
         self.columns = columns
         self.fields = fields
+        order = Self.order(columns, entityCount: fields.count { $0 != nil })
         writing = SQLWritePlan(
-            model: model, table: dialect.quote(name), columns: columns.map(\.quotedName), fields: fields,
+            model: model, table: dialect.quote(name), columns: columns.map(\.quotedName), order: order, fields: fields,
             dialect: dialect)
+    }
+
+    private static func order(_ columns: [SQLColumn], entityCount: Int) -> [Int] {
+        func properties(_ place: SQLColumn.Place) -> [Int] {
+            columns.indices.filter { columns[$0].place == place }.map { $0 + SQLRowColumns.systemColumnCount }
+        }
+        // Where the table has one entity only, no condition mentions it.
+        let (early, late) = entityCount > 1 ? ([1], [2, 3]) : ([], [1, 2, 3])
+        return [0] + properties(.number) + early + properties(.text) + late + properties(.uuid) + properties(.data)
+    }
+
+    /// The definitions of all columns, in the order in which they stand in the table.
+    func definitions(_ dialect: any SQLDialect) -> [String] {
+        let system = ["_entity", "_version", "_checksum"].map { "\($0) \(dialect.integerType) NOT NULL" }
+        let all = [dialect.keyColumn("_id")] + system + columns.map(\.definition)
+        return order.map { all[$0] }
     }
 
     /// The quoted name of the column of a field.
@@ -117,6 +145,8 @@ public final class SQLReadPlan: Sendable {
     public let columnList: String
     /// `SELECT` of ``columnList`` `FROM` the table, to be followed by conditions.
     let selectSQL: String
+    /// The same with the table called `t0`, to be followed by JOINs too.
+    let qualifiedSQL: String
     /// For each entity that is a destination of polymorphic references, which entities are allowed, by entity number.
     private let allowedDestinations: [[Bool]?]
 
@@ -154,6 +184,7 @@ public final class SQLReadPlan: Sendable {
         allowedDestinations = allowed
         columnList = list.joined(separator: ", ")
         selectSQL = "SELECT \(columnList) FROM \(table.quotedName)"
+        qualifiedSQL = "SELECT \(list.map { "t0.\($0)" }.joined(separator: ", ")) FROM \(table.quotedName) AS t0"
     }
 
     /// Whether a reference or an object ID may lead to an object of the entity with this number.
@@ -240,7 +271,7 @@ public final class SQLWritePlan: Sendable {
     let existsSQL: String
 
     init(
-        model: ManagedObjectModel, table: String, columns: [String], fields: [[SQLFieldColumns]?],
+        model: ManagedObjectModel, table: String, columns: [String], order: [Int], fields: [[SQLFieldColumns]?],
         dialect: any SQLDialect
     ) {
         self.columns = SQLRowColumns(Array(columns.indices), fields: fields, model: model)
@@ -248,19 +279,21 @@ public final class SQLWritePlan: Sendable {
         rowsPerInsert = max(1, min(24, dialect.maximumParameterCount / names.count))
         highestKeySQL = "SELECT MAX(_id) FROM \(table)"
         existsSQL = "SELECT 1 FROM \(table) WHERE _id = \(dialect.parameter(1))"
-        insertOneSQL = Self.insertSQL(table, names, rows: 1, dialect)
-        insertManySQL = Self.insertSQL(table, names, rows: rowsPerInsert, dialect)
+        insertOneSQL = Self.insertSQL(table, names, order, rows: 1, dialect)
+        insertManySQL = Self.insertSQL(table, names, order, rows: rowsPerInsert, dialect)
         let settings = names.dropFirst().enumerated().map { "\($1) = \(dialect.parameter($0 + 2))" }
         updateSQL = "UPDATE \(table) SET \(settings.joined(separator: ", ")) WHERE _id = \(dialect.parameter(1))"
     }
 
-    private static func insertSQL(_ table: String, _ columns: [String], rows: Int, _ dialect: any SQLDialect) -> String
-    {
+    /// The columns are listed as they stand in the table: SQLite copies every value of a row that comes in another order.
+    private static func insertSQL(
+        _ table: String, _ columns: [String], _ order: [Int], rows: Int, _ dialect: any SQLDialect
+    ) -> String {
         let values = (0..<rows).map { row in
-            "(" + columns.indices.map { dialect.parameter(row * columns.count + $0 + 1) }.joined(separator: ", ") + ")"
+            "(" + order.map { dialect.parameter(row * columns.count + $0 + 1) }.joined(separator: ", ") + ")"
         }
-        return
-            "\(dialect.insertMany(into: table)) (\(columns.joined(separator: ", "))) VALUES \(values.joined(separator: ", "))"
+        let names = order.map { columns[$0] }.joined(separator: ", ")
+        return "\(dialect.insertMany(into: table)) (\(names)) VALUES \(values.joined(separator: ", "))"
     }
 }
 

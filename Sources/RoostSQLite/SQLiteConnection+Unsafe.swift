@@ -30,6 +30,8 @@ public final class SQLiteConnection: SQLConnection {
     private let logFrames: UnsafeMutablePointer<Int32>
     /// How long the statement under way has been looking for its next row.
     let clock: UnsafeMutablePointer<RowClock>
+    /// The error of a function of ours that ended the statement under way.
+    let functionError: UnsafeMutablePointer<StoreError?>
     /// How long a statement waits for somebody else's lock.
     let busyMilliseconds: Int32
     private(set) var isClosed = false
@@ -71,6 +73,8 @@ public final class SQLiteConnection: SQLConnection {
         logFrames.initialize(to: 0)
         clock = .allocate(capacity: 1)
         clock.initialize(to: RowClock())
+        functionError = .allocate(capacity: 1)
+        functionError.initialize(to: nil)
         busyMilliseconds = Int32(clamping: Int((min(max(settings.timeoutSeconds, 0), 1e6) * 1000).rounded()))
         try configure(access, settings)
     }
@@ -79,6 +83,8 @@ public final class SQLiteConnection: SQLConnection {
         if !isClosed { try? close() }
         logFrames.deallocate()
         clock.deallocate()
+        functionError.deinitialize(count: 1)
+        functionError.deallocate()
     }
 
     /// Closes the connection and all its statements.
@@ -113,6 +119,7 @@ public final class SQLiteConnection: SQLConnection {
         ] { try set(option, isOn) }
         bound(maximumValueBytes: settings.maximumValueBytes, rowTimeout: settings.rowTimeout)
         try allow(access == .readWrite ? .writing : .reading)
+        try SQLiteFunctions.register(on: self)
         try check(sqlite3_wal_autocheckpoint(handle, 0), "Opening")
         // SAFETY: `logFrames` lives as long as the connection, which calls the hook only inside its own COMMIT.
         _ = sqlite3_wal_hook(
@@ -266,6 +273,10 @@ public final class SQLiteConnection: SQLConnection {
         // The connection's code says more than the call's where it is about the same error.
         let extended = sqlite3_extended_errcode(handle)
         let precise = extended & 0xFF == code & 0xFF ? extended : code
+        if precise == SQLITE_ABORT, let error = functionError.pointee {
+            functionError.pointee = nil
+            return error
+        }
         if code & 0xFF == SQLITE_INTERRUPT, clock.pointee.isOver {
             return StoreError(
                 .timedOut,

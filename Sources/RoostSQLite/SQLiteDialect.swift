@@ -1,3 +1,4 @@
+public import RoostCore
 public import RoostSQL
 
 /// How SQLite wants its SQL written.
@@ -50,6 +51,9 @@ public struct SQLiteDialect: SQLDialect {
         "(\(column) \(orEqual ? ">=" : ">") \(parameter) AND \(column) < '')"
     }
 
+    /// NaN are texts.
+    public func isNoNaN(_ column: String) -> String { "typeof(\(column)) <> 'text'" }
+
     /// Texts behind numbers, as equals.
     public func floatingOrder(_ column: String, ascending: Bool) -> [String] {
         let direction = ascending ? "" : " DESC"
@@ -78,5 +82,67 @@ public struct SQLiteDialect: SQLDialect {
         let settings = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
         return
             "INSERT INTO \(table) (\(all.joined(separator: ", "))) VALUES (\(parameters)) ON CONFLICT (\(key.joined(separator: ", "))) DO UPDATE SET \(settings)"
+    }
+
+    /// A JSON array of integers, or of texts without U+0000, which SQLite's JSON cannot hold; where SQLite has JSON.
+    public func list(_ values: [SQLValue]) -> SQLValue? {
+        guard SQLiteFunctions.hasJSON else { return nil }
+        var json: [UInt8] = [UInt8(ascii: "[")]
+        json.reserveCapacity(values.count * 8)
+        for value in values {
+            if json.count > 1 { json.append(UInt8(ascii: ",")) }
+            switch value {
+            case .integer(let number): json += Array(String(number).utf8)
+            case .text(let text):
+                json.append(UInt8(ascii: "\""))
+                for byte in text.utf8 {
+                    switch byte {
+                    case 0: return nil
+                    case UInt8(ascii: "\""), UInt8(ascii: "\\"): json += [UInt8(ascii: "\\"), byte]
+                    case 1..<0x20:
+                        json += Array("\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8)
+                    default: json.append(byte)
+                    }
+                }
+                json.append(UInt8(ascii: "\""))
+            default: return nil
+            }
+        }
+        json.append(UInt8(ascii: "]"))
+        return .text(String(decoding: json, as: UTF8.self))
+    }
+
+    /// The rows of `json_each`, which is a part of SQLite since 3.38 and of most builds before.
+    public func elements(ofList parameter: String) -> String { "SELECT value FROM json_each(\(parameter))" }
+
+    /// A function of ``SQLiteFunctions``.
+    public func matches(_ text: String, _ parameter: String) -> String? {
+        "\(SQLiteFunctions.matches)(\(text), \(parameter))"
+    }
+
+    /// A function of ``SQLiteFunctions``.
+    public func sortKey(_ text: String, _ options: FetchRequest.Comparison.Options) -> String? {
+        "\(SQLiteFunctions.sortKey)(\(text), \(options.rawValue))"
+    }
+
+    /// EXPLAIN QUERY PLAN, whose rows are meant for people: see <https://www.sqlite.org/eqp.html>.
+    public func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan {
+        try connection.withStatement("EXPLAIN QUERY PLAN " + sql) { (statement) throws(StoreError) -> SQLPlan in
+            var plan = SQLPlan()
+            while try statement.step() {
+                guard case .text(let detail) = try statement.value(at: 3) else { continue }
+                if detail.hasPrefix("USE TEMP B-TREE FOR") { plan.sorts = true }
+                if detail.hasPrefix("SEARCH"), detail.contains(" USING INTEGER PRIMARY KEY ") { plan.usesKeys = true }
+                for word in [" USING INDEX ", " USING COVERING INDEX "] {
+                    guard let range = detail.firstRange(of: word) else { continue }
+                    // Behind the name stands what is searched for, in parentheses.
+                    let rest = detail[range.upperBound...]
+                    let end = detail.hasPrefix("SEARCH") ? rest.firstRange(of: " (")?.lowerBound : nil
+                    let name = String(rest[..<(end ?? rest.endIndex)])
+                    if !plan.indexes.contains(name) { plan.indexes.append(name) }
+                }
+            }
+            return plan
+        }
     }
 }

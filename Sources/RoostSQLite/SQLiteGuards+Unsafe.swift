@@ -21,7 +21,9 @@ enum SQLiteGuards {
     }
 
     /// The functions that our statements call.
-    private static let functions: [StaticString] = ["coalesce", "count", "max", "min", "typeof"]
+    private static let functions: [StaticString] = [
+        "coalesce", "count", "json_each", "max", "min", "roost_matches", "roost_sort_key", "sum", "typeof",
+    ]
 
     /// The settings that our connections read or change.
     private static let pragmas: [StaticString] = [
@@ -42,6 +44,8 @@ enum SQLiteGuards {
         case SQLITE_READ: return database == nil || equals(database, "main")
         case SQLITE_FUNCTION: return functions.contains { equals(second, $0) }
         case SQLITE_PRAGMA: return pragmas.contains { equals(first, $0) }
+        // What SQLite asks when it declares `json_each` to itself; no statement can change this table, because connections are defensive.
+        case SQLITE_UPDATE where equals(first, "sqlite_master"): return true
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX,
             SQLITE_REINDEX:
             return writing && equals(database, "main")

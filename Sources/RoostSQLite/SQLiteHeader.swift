@@ -72,12 +72,7 @@ struct SQLiteHeader {
                 .notAStore,
                 "'\(path)' is an SQLite database of some other program, not a Roost store; check the path.")
         }
-        guard header.formatVersion <= SQLSchema.formatVersion else {
-            throw StoreError(
-                .unsupportedVersion,
-                "'\(path)' has format version \(header.formatVersion); this program reads up to \(SQLSchema.formatVersion). Use a newer one."
-            )
-        }
+        try SQLSchema.requireFormat(header.formatVersion, of: path)
         guard header.textEncoding <= 1 else {
             throw StoreError(.corrupted, "'\(path)' does not keep its text as UTF-8, as every Roost store does.")
         }

@@ -25,6 +25,7 @@ extension SQLiteStatement {
         case .blob(let bytes):
             let code = bytes.withUnsafeBytes { bindBlob(handle, index, $0, copied) }
             try check(code)
+        case .matcher(let matcher): try check(SQLiteFunctions.bind(matcher, to: handle, at: index))
         }
     }
 

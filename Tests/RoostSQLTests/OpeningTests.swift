@@ -64,10 +64,12 @@ struct OpeningTests {
         var newer = try directory.bytes("a")
         newer[63] = 99
         try directory.write(newer, to: "newer")
+        newer[63] = 1
+        try directory.write(newer, to: "older")
         try FileManager.default.createDirectory(atPath: directory.file("folder"), withIntermediateDirectories: false)
-        for name in ["foreign", "empty", "text", "newer"] {
+        for name in ["foreign", "empty", "text", "newer", "older"] {
             let before = try directory.bytes(name)
-            #expect(open(name) == (name == "newer" ? .unsupportedVersion : .notAStore), "\(name)")
+            #expect(open(name) == (name.hasSuffix("er") ? .unsupportedVersion : .notAStore), "\(name)")
             #expect(try directory.bytes(name) == before, "\(name)")
             #expect(try !directory.names.contains(name + "-wal"), "\(name)")
         }
@@ -171,7 +173,9 @@ struct OpeningTests {
         ]
         for (index, bytes) in samples.enumerated() {
             let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-            try tool("INSERT INTO Note VALUES (\(index + 100), 0, 1, 0, CAST(X'\(hex)' AS TEXT))", on: "a")
+            try tool(
+                "INSERT INTO Note (_id, _entity, _version, _checksum, text) VALUES (\(index + 100), 0, 1, 0, CAST(X'\(hex)' AS TEXT))",
+                on: "a")
         }
         let reopened = try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true))
         let snapshot = try reopened.snapshot()

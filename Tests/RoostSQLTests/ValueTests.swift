@@ -127,4 +127,28 @@ struct ValueTests {
         connection.recycle(statement)
         try connection.close()
     }
+
+    @Test("short columns stand before texts, and what no condition mentions behind them")
+    func columnOrder() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Base",
+                attributes: [
+                    .uuid("a"), .binaryData("b"), .string("c"), .date("d"), .decimal("e"), .boolean("z"),
+                ]),
+            EntityDescription("Sub", superentity: "Base", attributes: [.string("f"), .integer64("g")]),
+            EntityDescription("Alone", attributes: [.string("s"), .double("t")]),
+        ])
+        let schema = try SQLSchema(model, dialect: SQLiteDialect())
+        let columns = schema.tables.map { item in
+            item.sql.split(separator: "\n").dropFirst().dropLast().compactMap { line in
+                line.split(separator: " ").first.map { $0.filter { $0 != "\"" } }
+            }
+        }
+        #expect(
+            Set(columns) == [
+                ["_id", "t", "s", "_entity", "_version", "_checksum"],
+                ["_id", "d", "z", "g", "_entity", "c", "e", "f", "_version", "_checksum", "a", "b"],
+            ])
+    }
 }

@@ -59,6 +59,16 @@ struct Console: Sendable {
         _ = Self.write(Array("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
     }
 
+    /// Writes a question to standard error and reads whether the answer is yes; the end of standard input is a no.
+    func ask(_ question: String) -> Bool {
+        _ = Self.write(Array(question.utf8), to: STDERR_FILENO)
+        guard let answer = readLine() else {
+            _ = Self.write([UInt8(ascii: "\n")], to: STDERR_FILENO)
+            return false
+        }
+        return ["y", "yes"].contains(answer.lowercased())
+    }
+
     /// How tables look here.
     var tableStyle: TableStyle {
         let isTerminal = isatty(STDOUT_FILENO) == 1

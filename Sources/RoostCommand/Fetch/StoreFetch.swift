@@ -19,9 +19,7 @@ final class StoreFetch {
         let entity = try Self.entity(arguments.positions[1], store.model)
         request = FetchRequest(
             entity.name,
-            where: try arguments.value("where").map { (text) throws(StoreError) in
-                try FetchRequest.Predicate(text, for: entity.name, model: store.model)
-            },
+            where: try Self.predicate(arguments, entity.name, store.model),
             sortedBy: try Self.order(arguments.value("sort"), entity),
             limit: try arguments.integer("limit", minimum: 0), offset: try arguments.integer("offset", minimum: 0) ?? 0)
         selection = try arguments.value("select").map { try Self.list($0, "select") }
@@ -32,13 +30,23 @@ final class StoreFetch {
 
     // MARK: What is asked for
 
-    private static func entity(_ name: String, _ model: ManagedObjectModel) throws -> ManagedObjectModel.Entity {
+    /// The entity that a command line names.
+    static func entity(_ name: String, _ model: ManagedObjectModel) throws -> ManagedObjectModel.Entity {
         if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
         let names = model.entities.map(\.name.text)
         let hint =
             nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
             ?? "it has \(names.joined(separator: ", "))"
         throw StoreError(.unknownEntity, "The store's model has no entity '\(name)'; \(hint)")
+    }
+
+    /// The condition that `--where` gives.
+    static func predicate(
+        _ arguments: ParsedArguments, _ entity: EntityName, _ model: ManagedObjectModel
+    ) throws -> FetchRequest.Predicate? {
+        try arguments.value("where").map { (text) throws(StoreError) in
+            try FetchRequest.Predicate(text, for: entity, model: model)
+        }
     }
 
     /// The parts of a list separated by commas.
@@ -52,7 +60,8 @@ final class StoreFetch {
         return parts
     }
 
-    private static func order(
+    /// The order that `--sort` names.
+    static func order(
         _ text: String?, _ entity: ManagedObjectModel.Entity
     ) throws -> [FetchRequest.SortDescriptor] {
         guard let text else { return [] }

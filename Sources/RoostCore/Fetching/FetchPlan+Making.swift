@@ -48,23 +48,37 @@ extension FetchRequest.Predicate {
     }
 }
 
+/// How many records and index entries a fetch has looked at.
+///
+/// Of an entry that led to a record, only one of them counts.
+public final class VisitCount {
+    /// The number so far.
+    public var count = 0
+
+    /// Starts at 0.
+    public init() {}
+}
+
 /// Counts the records that another visitor shows.
 public final class CountingVisitor: RecordVisitor {
     private let base: any RecordVisitor
-    /// How many records were shown so far.
-    public private(set) var visitedCount = 0
+    private let visits: VisitCount
 
-    /// Counts what `base` shows.
-    public init(_ base: any RecordVisitor) { self.base = base }
-
-    /// Counts what the records of `cursor` are.
-    public convenience init(_ cursor: any RecordCursor, model: ManagedObjectModel) {
-        self.init(CursorVisitor(cursor, model: model))
+    /// Adds what `base` shows to `visits`.
+    public init(_ base: any RecordVisitor, _ visits: VisitCount) {
+        self.base = base
+        self.visits = visits
     }
 
+    /// Adds what the records of `cursor` are to `visits`.
+    public convenience init(_ cursor: any RecordCursor, model: ManagedObjectModel, _ visits: VisitCount) {
+        self.init(CursorVisitor(cursor, model: model), visits)
+    }
+
+    /// Shows what the other visitor shows.
     public func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         var count = 0
-        defer { visitedCount += count }
+        defer { visits.count += count }
         return try base.visit { record in
             count += 1
             return body(record)

@@ -14,6 +14,20 @@ public struct FetchRequest: Hashable, Sendable {
     public var fetchOffset: Int
     /// Whether objects of subentities count.
     public var includesSubentities: Bool
+    /// The columns of ``StoreSnapshot/rows(_:)``; of none, every attribute, or with groups what they are grouped by.
+    ///
+    /// Only rows go by this and the three properties below. Objects come whole, a batch at a time: a cursor's batch, not the request, says
+    /// how many are read at once.
+    public var propertiesToFetch: [FetchedProperty] = []
+    /// What rows are grouped by: key paths through to-one relationships, other expressions, names of columns.
+    ///
+    /// Objects are of one group when all of these are equal, as null and null are, NaN and NaN, and both zeros. A column then shows what
+    /// is grouped by, constants, and aggregates.
+    public var propertiesToGroupBy: [Expression] = []
+    /// What groups must meet, made of names of columns, of what is grouped by, and of aggregates; nil for everything.
+    public var havingPredicate: Predicate?
+    /// Whether of equal rows only the first is given.
+    public var returnsDistinctResults = false
 
     /// Makes a request.
     public init(

@@ -1,15 +1,12 @@
 /// Sorts records by keys that are made once for each of them.
 ///
 /// With a limit it keeps at most about twice as many records as offset and limit ask for, with their keys; without one all of them.
-final class KeyedSort: RecordCursor {
-    private let source: any RecordCursor
+final class KeyedSort {
+    private let source: MatchingRecords
     private let maker: SortKeyMaker
-    private let graph: (any ObjectGraph)?
+    private let evaluator: PredicateEvaluator
     private let offset: Int
     private let limit: Int?
-    private var related: RelatedRecordBatches
-    /// The numbers of the levels' paths in `related`.
-    private let paths: [Int]
     private var kept: RecordBatch
     /// The most records that were kept at one time.
     private(set) var highestKeptCount = 0
@@ -19,34 +16,26 @@ final class KeyedSort: RecordCursor {
     private var boundKey: Int64 = 0
     private var order: [Int]?
     private var given = 0
-    /// What was read from the source and not looked at yet, from `position` on.
-    private var batch: RecordBatch
-    private var position = 0
 
     /// Prepares sorting.
     ///
     /// - Parameters:
-    ///   - source: What is sorted, all of it wanted, in any order.
+    ///   - source: What is sorted, in any order.
     ///   - maker: The order; ties go by ascending key.
     ///   - model: The model of the records.
     ///   - graph: How related objects are read; needed where the order leads through relationships.
     ///   - offset: How many to leave out at the beginning.
     ///   - limit: The most to give; nil for all.
     init(
-        _ source: any RecordCursor, by maker: SortKeyMaker, model: ManagedObjectModel, graph: (any ObjectGraph)?,
+        _ source: MatchingRecords, by maker: SortKeyMaker, model: ManagedObjectModel, graph: (any ObjectGraph)?,
         offset: Int, limit: Int?
-    ) throws(StoreError) {
-        guard graph != nil || maker.levels.allSatisfy(\.relationships.isEmpty) else {
-            throw StoreError(.unsupported, "This store shows no related objects, so it cannot sort by them.")
-        }
-        (self.source, self.maker, self.graph, self.offset, self.limit) = (source, maker, graph, offset, limit)
-        var related = RelatedRecordBatches(model: model)
-        paths = maker.levels.map { related.register($0.relationships) }
-        self.related = related
+    ) {
+        (self.source, self.maker, self.offset, self.limit) = (source, maker, offset, limit)
+        evaluator = PredicateEvaluator(PredicateProgram(PredicateProgram.Parts(), model: model), graph: graph)
         kept = RecordBatch(model: model)
-        batch = RecordBatch(model: model)
     }
 
+    /// As ``RecordCursor/next(into:)``.
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         if order == nil {
@@ -63,41 +52,49 @@ final class KeyedSort: RecordCursor {
     }
 
     private func readAll() throws(StoreError) {
-        let needed = limit.map { limit in
-            let sum = offset.addingReportingOverflow(limit)
-            return sum.overflow ? Int.max : sum.partialValue
-        }
+        let needed = Window(offset: offset, limit: limit).reach
         guard needed != 0 else { return }
         let most = needed.map { 2 * min($0, Int.max / 4) + RecordBatch.capacityCount } ?? .max
         var made = SortKeys()
-        while true {
-            if position >= batch.count {
-                position = 0
-                do throws(StoreError) {
-                    guard try source.next(into: &batch) else { return }
-                } catch {
-                    batch.removeAll()
-                    throw error
-                }
-            }
-            let slice = position
-            let end: Int
+        var read = RecordBatch(model: kept.model)
+        var isMore = true
+        while isMore {
+            read.removeAll()
+            var failure: StoreError?
             do throws(StoreError) {
-                end = try related.load(batch, from: slice, graph)
+                isMore = try source.visit { record in
+                    read.append(record)
+                    return !read.isFull
+                }
             } catch {
-                // What the order needs is lost, and it is no record of the answer: there is nothing to go on with.
-                order = []
-                throw StoreError(error.code, error.message, underlying: error.underlying)
+                // The records before a damaged one are kept first.
+                failure = error
             }
-            position = end
             made.removeAll()
-            maker.append(slice..<end, of: batch, related, paths, to: &made)
-            for index in slice..<end where isWanted(made, index - slice, key: batch.key(at: index)) {
-                kept.append(batch, at: index)
-                keys.append(made, at: index - slice)
+            try makeKeys(read, &made)
+            for index in 0..<read.count where isWanted(made, index, key: read.key(at: index)) {
+                kept.append(read, at: index)
+                keys.append(made, at: index)
             }
             highestKeptCount = max(highestKeptCount, kept.count)
             if let needed, kept.count > most { keepBest(needed) }
+            if let failure { throw failure }
+        }
+    }
+
+    private func makeKeys(_ records: RecordBatch, _ made: inout SortKeys) throws(StoreError) {
+        evaluator.begin(nil)
+        maker.prepare(records, evaluator)
+        records.forEachRecord { record in
+            evaluator.begin(nil)
+            made.append { maker.append(record, evaluator, to: &$0) }
+        }
+        do throws(StoreError) {
+            try evaluator.requireSuccess()
+        } catch {
+            // What the order needs is lost, and it is no record of the answer: there is nothing to go on with.
+            order = []
+            throw error.withoutObject
         }
     }
 

@@ -8,7 +8,7 @@ enum OrderedBytes {
     /// Appends what a field of a record holds.
     ///
     /// - Parameters:
-    ///   - slot: The field; of a reference the key alone counts.
+    ///   - slot: The field; of a reference its key, of an object ID the hierarchy too.
     ///   - record: The record.
     ///   - options: How text is made alike and compared.
     ///   - key: What is appended to.
@@ -20,8 +20,13 @@ enum OrderedBytes {
         guard !slot.isNull(in: record) else { return key.append(0) }
         key.append(1)
         switch slot.kind {
-        case .integer64, .integer32, .integer16, .boolean, .order, .reference, .polymorphicReference, .objectID:
+        case .integer64, .integer32, .integer16, .boolean, .order, .reference, .polymorphicReference:
             append(UInt64(bitPattern: slot.integer(in: record)) ^ 1 << 63, to: &key)
+        case .objectID:
+            append(UInt64(bitPattern: slot.integer(in: record)) ^ 1 << 63, to: &key)
+            let entity = slot.entity(in: record)
+            // Keys are those of a hierarchy.
+            append(UInt64(entity < record.model.entities.count ? record.model.entities[entity].root : entity), to: &key)
         case .double, .float, .date: append(slot.double(in: record), to: &key)
         case .decimal: append(DecimalNumber(slot: slot.bytes(in: record)) ?? .nan, to: &key)
         case .uuid: key.append(contentsOf: slot.bytes(in: record))
@@ -87,5 +92,17 @@ enum OrderedBytes {
     /// Turns the order of what was appended from `start` on.
     static func complement(_ key: inout [UInt8], from start: Int) {
         for index in start..<key.count { key[index] = ~key[index] }
+    }
+}
+
+extension OrderedBytes {
+    /// Appends text that is made alike as `options` say, in their order.
+    static func append(text: inout String, _ options: FetchRequest.Comparison.Options, to key: inout [UInt8]) {
+        text.withUTF8 { append(text: UnsafeRawBufferPointer($0), options, to: &key) }
+    }
+
+    /// Appends the 16 bytes of a UUID.
+    static func append(_ uuid: UUID, to key: inout [UInt8]) {
+        withUnsafeBytes(of: uuid.uuid) { key.append(contentsOf: $0) }
     }
 }

@@ -27,9 +27,9 @@ public struct RecordOrder: Sendable {
         for descriptor in request.sortDescriptors {
             let level = try Self.level(descriptor, entity, model)
             made.append(level)
-            needsKeys = needsKeys || !level.relationships.isEmpty || level.makesText
+            needsKeys = needsKeys || !level.path.steps.isEmpty || !level.options.isEmpty
             for number in model.entities.indices {
-                levels.append(Level(slot: level.slots[number], isAscending: level.isAscending))
+                levels.append(Level(slot: level.path.slots[number], isAscending: level.isAscending))
             }
         }
         maker = needsKeys ? SortKeyMaker(levels: made) : nil
@@ -48,16 +48,15 @@ public struct RecordOrder: Sendable {
                 "'\(entity.name)' cannot be sorted by '\(descriptor.key)': the path leads to many objects; sort by a path through to-one relationships."
             )
         }
-        guard case .field(let field) = path.end, field.kind.hasOrder else {
+        guard case .field(let field) = path.end, field.kind.hasOrder, let end = RowPath(path, model: model) else {
             throw StoreError(
                 .invalidRequest,
                 "'\(entity.name)' cannot be sorted by '\(descriptor.key)': \(path.end.kindDescription) have no order.")
         }
-        let end = model.entities[path.entity]
         // Without effect on anything but text.
         let isText = field.kind == .string || field.kind == .uri
         return SortKeyMaker.Level(
-            relationships: path.relationships, slots: PlainArray(FieldSlot.all(field.name, of: end, in: model)),
+            path: end,
             options: isText ? descriptor.options.subtracting(.normalized) : [], isAscending: descriptor.isAscending)
     }
 
@@ -149,9 +148,4 @@ extension ResolvedPath.End {
         case .field(let field): "values of type \(field.kind)"
         }
     }
-}
-
-extension SortKeyMaker.Level {
-    /// Whether text is not compared as it is.
-    fileprivate var makesText: Bool { !options.isEmpty }
 }

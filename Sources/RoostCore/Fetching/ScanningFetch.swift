@@ -49,16 +49,14 @@ public final class ScanningFetch: RecordCursor {
         let filter = try RecordFilter(request, model: model)
         let order = try RecordOrder(request, model: model)
         self.order = order
-        keyed = try order.maker.map { (maker) throws(StoreError) in
-            var unsorted = request
-            (unsorted.sortDescriptors, unsorted.fetchLimit, unsorted.fetchOffset) = ([], nil, 0)
-            return try KeyedSort(
-                try ScanningFetch(unsorted, model: model, visiting: source, graph: graph), by: maker, model: model,
-                graph: graph, offset: request.fetchOffset, limit: request.fetchLimit)
-        }
         offset = request.fetchOffset
         limit = request.fetchLimit
-        self.source = MatchingRecords(source, filter, graph: graph)
+        let matching = MatchingRecords(source, filter, graph: graph)
+        self.source = matching
+        keyed = order.maker.map { maker in
+            KeyedSort(
+                matching, by: maker, model: model, graph: graph, offset: request.fetchOffset, limit: request.fetchLimit)
+        }
         kept = RecordBatch(model: model)
         bound = RecordBatch(model: model)
     }

@@ -98,9 +98,10 @@ extension ScanningSnapshot {
         try requireOpen()
         var plan = try FetchPlan.scan(request, model: model)
         if executing {
-            let source = CountingVisitor(try records(of: request.entity, after: nil), model: model)
+            let visits = VisitCount()
+            let source = CountingVisitor(try records(of: request.entity, after: nil), model: model, visits)
             try ScanningFetch(request, model: model, visiting: source, graph: SnapshotGraph(self)).exhaust(model: model)
-            plan.visitedCount = source.visitedCount
+            plan.visitedCount = visits.count
         }
         return plan
     }

@@ -4,33 +4,30 @@
 struct SortKeyMaker: Sendable {
     /// One level of the order.
     struct Level: Sendable {
-        let relationships: [ManagedObjectModel.Relationship]
-        /// Where the value is, by the number of the entity the path ends at.
-        let slots: PlainArray<FieldSlot?>
+        let path: RowPath
         let options: FetchRequest.Comparison.Options
         let isAscending: Bool
     }
 
     let levels: [Level]
 
-    /// Appends a key for each record of `batch` from the position on where `related` was loaded, up to `end`.
-    func append(
-        _ range: Range<Int>, of batch: RecordBatch, _ related: RelatedRecordBatches, _ paths: [Int], to keys: inout SortKeys
-    ) {
-        for index in range {
-            keys.append { key in
-                for (level, path) in zip(levels, paths) {
-                    let start = key.count
-                    let isFound: Bool? = related.withRecord(at: index, of: batch, path) { record in
-                        guard let slot = level.slots[record.entityNumber] else { return false }
-                        OrderedBytes.append(slot, of: record, level.options, to: &key)
-                        return true
-                    }
-                    // No object on the way: null.
-                    if isFound != true { key.append(0) }
-                    if !level.isAscending { OrderedBytes.complement(&key, from: start) }
-                }
+    /// Reads what records lead to, many at once, before keys are made of them.
+    func prepare(_ records: RecordBatch, _ evaluator: PredicateEvaluator) {
+        for level in levels { level.path.prefetch(for: records, evaluator) }
+    }
+
+    /// Appends the key of a record; after an error, which the evaluator knows, it is of no use.
+    func append(_ record: RecordReader, _ evaluator: PredicateEvaluator, to key: inout [UInt8]) {
+        for level in levels {
+            let start = key.count
+            let isFound: Bool? = level.path.withEnd(of: record, evaluator) { end in
+                guard let slot = level.path.slots[end.entityNumber] else { return false }
+                OrderedBytes.append(slot, of: end, level.options, to: &key)
+                return true
             }
+            // No object on the way: null.
+            if isFound != true { key.append(0) }
+            if !level.isAscending { OrderedBytes.complement(&key, from: start) }
         }
     }
 }

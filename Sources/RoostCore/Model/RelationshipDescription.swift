@@ -1,6 +1,6 @@
 /// What happens to the destination when an object is deleted.
 ///
-/// Applied by contexts, not by stores.
+/// Applied by contexts and by batch deletes (``BatchDeleteRequest``), not by commits.
 public enum DeleteRule: String, Sendable, CaseIterable, Codable {
     /// Nothing; the other side is left with a reference to nothing.
     case noAction

@@ -42,6 +42,21 @@ public protocol PersistentStore: AnyObject, Sendable {
     ///   exist after the change; `busy` when another writer holds on longer than the timeout. Nothing is written in any of these cases.
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt
 
+    /// Inserts objects from values by property name, in one transaction.
+    ///
+    /// Every store has it by ``reserveKeys(_:for:)``, ``commit(_:)`` and ``bulkLoader(_:)``; one that knows a shorter way implements it.
+    func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult
+
+    /// Sets properties of objects to constants or the values of expressions, in one transaction.
+    ///
+    /// Every store has it by its snapshots and ``commit(_:)``; one that knows a shorter way implements it.
+    func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchResult
+
+    /// Deletes objects with what their delete rules take along, in one transaction.
+    ///
+    /// Every store has it by its snapshots and ``commit(_:)``; one that knows a shorter way implements it.
+    func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchResult
+
     /// Starts to load many objects, none of which shows before ``BulkLoader/finish()``.
     ///
     /// Holds the writer's place until then: commits of others wait, snapshots do not.

@@ -22,6 +22,8 @@ public struct StoreError: Error, Sendable {
     public let conflicts: [ObjectConflict]
     /// The pairs of objects that claim the same unique values; only with code ``Code/constraintViolation``.
     public let violations: [ConstraintViolation]
+    /// The objects that cannot be deleted, and what stands against it; only with code ``Code/deleteDenied``.
+    public let denials: [DeleteDenial]
     /// The one object whose record is damaged; only with code ``Code/corrupted``, and nil when more than one record is affected.
     public let damagedObject: ObjectID?
     /// The backend's own error, for example an SQLite extended result code.
@@ -30,8 +32,9 @@ public struct StoreError: Error, Sendable {
     /// Makes an error.
     public init(
         _ code: Code, _ message: String, conflicts: [ObjectConflict] = [], violations: [ConstraintViolation] = [],
-        damagedObject: ObjectID? = nil, underlying: (any Error)? = nil
+        denials: [DeleteDenial] = [], damagedObject: ObjectID? = nil, underlying: (any Error)? = nil
     ) {
+        self.denials = denials
         self.damagedObject = damagedObject
         self.code = code
         self.message = Self.line(message)
@@ -122,6 +125,10 @@ extension StoreError.Code {
     ///
     /// Nothing was written.
     public static let constraintViolation = Self("constraintViolation")
+    /// Objects cannot be deleted because of others that stay; ``StoreError/denials`` lists them.
+    ///
+    /// Nothing was written.
+    public static let deleteDenied = Self("deleteDenied")
     /// An object with that ID exists already.
     public static let duplicateObject = Self("duplicateObject")
     /// No object with that ID exists.

@@ -23,6 +23,7 @@ package struct RecordVerifier {
     ///   - root: The number of the hierarchy's root.
     ///   - comparesChecksums: Whether checksums are compared with the bytes. Without it only the structure is checked, which is
     ///     enough for bytes that cannot have changed since a batch was made of them.
+    @inlinable
     package init(model: ManagedObjectModel, root: Int, comparesChecksums: Bool = true) {
         self.model = model.resolved
         shapes = model.resolved.shapes

@@ -34,19 +34,19 @@ struct DanglingReferences {
     /// Appends the one record of a batch to another one, without the references that lead out of the dump.
     mutating func append(_ single: RecordBatch, to batch: inout RecordBatch) throws(StoreError) {
         scope.note(single)
-        var cleared: [Int] = []
+        var cleared: [(field: RecordLayout.Field, value: Value)] = []
         single.withRecord(at: 0) { record in
             for reference in references[record.entityNumber] {
                 guard let (entity, _) = record.reference(reference.field), leadsOut(entity, of: reference.field) else {
                     continue
                 }
-                cleared.append(reference.field.index)
-                if let order = reference.order { cleared.append(order.index) }
+                cleared.append((reference.field, .null))
+                if let order = reference.order { cleared.append((order, .null)) }
                 if let relationship = reference.field.relationship { countByRelationship[relationship] += 1 }
             }
         }
         guard !cleared.isEmpty else { return batch.append(single, at: 0) }
-        try single.withRecord(at: 0) { (record) throws(StoreError) in try batch.append(record, clearing: cleared) }
+        try single.withRecord(at: 0) { (record) throws(StoreError) in try batch.append(record, replacing: cleared) }
     }
 
     /// Whether a reference to an object of an entity leads out of the dump.

@@ -175,6 +175,11 @@ private final class SortedFileCursor: KeyValueCursor {
         try show(view.file.find(key, in: space).position)
     }
 
+    func seek(before key: UnsafeRawBufferPointer?) throws(StoreError) -> Bool {
+        let position = key.map { view.file.find($0, in: space).position } ?? view.file[space].count
+        return try show(position == 0 ? .max : position - 1)
+    }
+
     func next() throws(StoreError) -> Bool {
         let (position, isThere) = view.file.find(key, in: space)
         return try show(isAtEnd ? .max : isThere ? position + 1 : position)

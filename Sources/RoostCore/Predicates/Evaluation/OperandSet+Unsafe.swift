@@ -49,6 +49,16 @@ final class OperandSet: @unchecked Sendable {
         return false
     }
 
+    /// The most places in a row that are taken: as many values are compared at most before one is found.
+    var longestRun: Int {
+        var (longest, run) = (0, 0)
+        for place in 0...mask {
+            run = table[place] >= 0 ? run + 1 : 0
+            longest = max(longest, run)
+        }
+        return longest
+    }
+
     /// The same number for all operands that are equal: of a number the nearest floating-point one decides, whatever its type.
     static func hash(_ operand: PredicateOperand) -> Int {
         switch operand {

@@ -14,6 +14,12 @@ struct PredicateAccumulator {
     private(set) var least = PredicateOperand.null
     private(set) var greatest = PredicateOperand.null
 
+    /// Of nothing yet.
+    init() {}
+
+    /// Of whole numbers that were added already.
+    init(wholeSum: Int128, count: Int) { (self.wholeSum, self.count, valueCount) = (wholeSum, count, count) }
+
     /// Adds a value to number and sum.
     mutating func add(_ operand: PredicateOperand) {
         count += 1

@@ -13,7 +13,7 @@ enum PredicateArithmetic {
         if case .null = right { return .null }
         switch function {
         case .add: return add(left, right)
-        case .subtract: return add(left, negated(right))
+        case .subtract: return subtract(left, right)
         case .multiply: return multiply(left, right)
         case .divide: return divide(left, right)
         case .power: return power(left, right)
@@ -64,6 +64,14 @@ enum PredicateArithmetic {
         return decimalOrDouble(left, right, DecimalNumber.sum) { $0 + $1 }
     }
 
+    private static func subtract(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
+        if case .integer(let a) = left, case .integer(let b) = right {
+            let (difference, isTooLarge) = a.subtractingReportingOverflow(b)
+            if !isTooLarge { return .integer(difference) }
+        }
+        return add(left, negated(right))
+    }
+
     private static func multiply(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
         if case .integer(let a) = left, case .integer(let b) = right {
             let (product, isTooLarge) = a.multipliedReportingOverflow(by: b)
@@ -75,7 +83,7 @@ enum PredicateArithmetic {
     /// Never a whole-number division; of a decimal by zero, null.
     static func divide(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
         if case .integer(let a) = left, case .integer(let b) = right { return .double(Double(a) / Double(b)) }
-        if let a = decimal(left), let b = decimal(right), !a.isNaN, !b.isNaN, b.mantissa == 0 { return .null }
+        if decimal(left) != nil, let b = decimal(right), !b.isNaN, b.mantissa == 0 { return .null }
         return decimalOrDouble(left, right, DecimalNumber.quotient) { $0 / $1 }
     }
 

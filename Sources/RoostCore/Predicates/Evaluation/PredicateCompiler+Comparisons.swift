@@ -64,6 +64,9 @@ extension PredicateCompiler {
         guard isTextOperator || !options.isEmpty else {
             return Condition(node: add(.compare(left.node, operation, right.node)), isPlain: isPlain)
         }
+        if isTextOperator, left.type.kind == .null || right.type.kind == .null {
+            return Condition(node: add(.truth(false)), isPlain: true)
+        }
         if let text = right.constant?.text {
             return try match(left, operation, text, options)
         }

@@ -134,6 +134,13 @@ struct PredicateCompiler {
         return try body(&self)
     }
 
+    /// Makes a name stand for what whoever runs the program binds it to; where, the slot returned says.
+    mutating func declare(_ name: String, _ type: PredicateType) -> Int {
+        let slot = newVariable()
+        variables.append(Variable(name: name, slot: slot, type: type))
+        return slot
+    }
+
     mutating func variable(_ name: String) throws(StoreError) -> Term {
         guard let variable = variables.last(where: { $0.name == name }) else {
             let hint = nearestName(to: name, among: variables.map(\.name)).map { "did you mean '$\($0)'? It" } ?? "it"

@@ -11,7 +11,8 @@ struct WholeTextExpression: Sendable {
     init(_ pattern: String, ignoringCase: Bool) throws(StoreError) {
         let options: NSRegularExpression.Options = ignoringCase ? .caseInsensitive : []
         // Alone first: what is no expression must not become one by what is put around it.
-        if (try? NSRegularExpression(pattern: pattern, options: options)) != nil {
+        // Foundation refuses the empty expression, which fits the empty text.
+        if pattern.isEmpty || (try? NSRegularExpression(pattern: pattern, options: options)) != nil {
             // A comment ends with its line, and a quotation may be open at the end.
             for ending in [")\\z", "\n)\\z", "\\E)\\z"] {
                 if let expression = try? NSRegularExpression(pattern: "\\A(?:\(pattern)\(ending)", options: options) {

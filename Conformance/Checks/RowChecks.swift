@@ -1,0 +1,226 @@
+internal import Foundation
+internal import RoostCore
+
+extension ConformanceCheck {
+    /// Rows of values: columns, aggregates, groups.
+    static let rows: [ConformanceCheck] = [
+        rows(
+            "columns",
+            "Rows have the columns that are asked for, through to-one relationships too; without any, every attribute."
+        ) { check in
+            try check.expect(
+                [
+                    [.objectID(ObjectID("Dog", 1)), "Rex", 1], [.objectID(ObjectID("Robot", 2)), .null, 2],
+                    [.objectID(ObjectID("Dog", 1)), "Rex", 3], [.null, .null, 4], [.null, .null, 5],
+                ], "owner, its name and a number"
+            ) { $0.propertiesToFetch = ["owner", "owner.name", "i64"] }
+            try check.expect([["Rex"], ["Rex"], [.null]], "in an order, in a window") {
+                $0.propertiesToFetch = ["owner.name"]
+                $0.sortDescriptors = [.init("owner.name", ascending: false)]
+                $0.fetchLimit = 3
+            }
+            try check.expect([["Rex"], [.null]], "each once") {
+                $0.propertiesToFetch = ["owner.name"]
+                $0.returnsDistinctResults = true
+            }
+            try check.expect([[.null]], "each once, in a window") {
+                $0.propertiesToFetch = ["owner.name"]
+                $0.returnsDistinctResults = true
+                ($0.fetchOffset, $0.fetchLimit) = (1, 5)
+            }
+            try check.expect([[3, "x"], [3, "x"], [4, "x"]], "expressions and constants") {
+                $0.propertiesToFetch = [
+                    .init("length", .function(.length, [.keyPath(["str"])])), .init("constant", .constant("x")),
+                ]
+                $0.predicate = .isNotNull("str") && .greater("i64", 1)
+            }
+            try check.view { snapshot in
+                let cursor = try snapshot.rows(FetchRequest("Being"))
+                try expectEqual(cursor.columns, ["age", "name"], "the columns without any asked for")
+                var batch = RowBatch()
+                try expect(try cursor.next(into: &batch) && batch.count == 2, "a row for each object")
+                try expectEqual(batch.values(at: 0), ["name": "Rex", "age": 7], "the values that are not null")
+                try expect(try !cursor.next(into: &batch) && batch.isEmpty, "no more rows")
+                try expect(try !cursor.next(into: &batch) && batch.isEmpty, "no more rows ever after")
+            }
+        },
+        rows(
+            "aggregates",
+            "Aggregates without groups make one row, of no object too; sums of whole numbers and decimals are exact."
+        ) {
+            check in
+            let columns: [FetchRequest.FetchedProperty] = [
+                .init("count", .function(.count, [.keyPath(["str"])])),
+                .init("sum", .function(.sum, [.keyPath(["i64"])])),
+                .init("mean", .function(.average, [.keyPath(["i64"])])),
+                .init("least", .function(.minimum, [.keyPath(["str"])])),
+                .init("greatest", .function(.maximum, [.keyPath(["dbl"])])),
+                .init("doubles", .function(.sum, [.keyPath(["flt"])])),
+                .init("decimals", .function(.sum, [.keyPath(["dec"])])),
+                .init("ages", .function(.sum, [.keyPath(["owner", "age"])])),
+                .init("median", .function(.median, [.keyPath(["i64"])])),
+                .init("mode", .function(.mode, [.keyPath(["flag"])])),
+                .init("deviation", .function(.standardDeviation, [.keyPath(["flt"])])),
+                .init("ratio", .function(.divide, [.keyPath(["@sum", "i64"]), .keyPath(["@count"])])),
+            ]
+            try check.expect(
+                [
+                    [
+                        5, 15, 3.0, "", .double(.nan), 3.0, .decimal(try decimal("100000000000000000000000000.3")), 14,
+                        3.0,
+                        true, 0.5, 3.0,
+                    ]
+                ], "of all objects"
+            ) { $0.propertiesToFetch = columns }
+            try check.expect(
+                [[0, 0, .null, .null, .null, 0, 0, 0, .null, .null, .null, .null]], "of no object"
+            ) {
+                $0.propertiesToFetch = columns.dropLast() + [.init("ratio", .constant(.null))]
+                $0.predicate = .constant(false)
+            }
+            // Bit for bit the same in every store: the objects are added in the order of their keys.
+            try check.expect([[.double((1e16 + 1.0) + -1e16)]], "floating-point numbers in the order of keys") {
+                $0.entity = "Everything"
+                $0.propertiesToFetch = [.init("sum", .function(.sum, [.keyPath(["dbl"])]))]
+                $0.sortDescriptors = []
+            }
+        },
+        rows(
+            "groups",
+            "Objects with equal values are one group, in the order of the first; conditions and orders name columns."
+        ) {
+            check in
+            let count = FetchRequest.FetchedProperty("n", .function(.count, [.evaluatedObject]))
+            try check.expect([["Rex", 2], [.null, 3]], "by the owner's name") {
+                $0.propertiesToFetch = ["owner.name", count]
+                $0.propertiesToGroupBy = [.keyPath(["owner", "name"])]
+            }
+            try check.expect([[-0.0, 2], [.double(.nan), 2], [1.5, 1]], "both zeros are equal, and NaNs are") {
+                $0.propertiesToFetch = ["dbl", count]
+                $0.propertiesToGroupBy = [.keyPath(["dbl"])]
+            }
+            try check.expect([[2, true]], "a condition on groups, an order, a window") {
+                $0.propertiesToFetch = [count, "flag"]
+                $0.propertiesToGroupBy = [.keyPath(["flag"]), .keyPath(["owner"])]
+                $0.havingPredicate = .comparison(.init(.keyPath(["n"]), .greaterThan, .constant(0)))
+                $0.sortDescriptors = [.init("n", ascending: false), .init("flag", ascending: false)]
+                $0.fetchLimit = 1
+            }
+            try check.expect([[.objectID(ObjectID("Dog", 1)), 4, 2.0]], "a condition on an aggregate of its own") {
+                $0.propertiesToFetch = [
+                    "owner", .init("sum", .function(.sum, [.keyPath(["i64"])])),
+                    .init(
+                        "mean",
+                        .function(
+                            .divide, [.function(.sum, [.keyPath(["i64"])]), .function(.count, [.keyPath(["i64"])])])),
+                ]
+                $0.propertiesToGroupBy = [.keyPath(["owner"])]
+                $0.havingPredicate =
+                    .comparison(.init(.function(.maximum, [.keyPath(["i64"])]), .equal, .constant(3)))
+            }
+        },
+        rows("errors", "What makes no sense in rows is refused before the first row.") { check in
+            let sum = FetchRequest.FetchedProperty("sum", .function(.sum, [.keyPath(["i64"])]))
+            let cases: [(StoreError.Code, String, (inout FetchRequest) -> Void)] = [
+                (.unknownProperty, "i46", { $0.propertiesToFetch = ["i46"] }),
+                (.unknownProperty, "nothing", { $0.propertiesToFetch = ["owner.nothing"] }),
+                (.unknownEntity, "Nobody", { $0.entity = "Nobody" }),
+                (.invalidRequest, "keepers", { ($0.entity, $0.propertiesToFetch) = ("Being", ["keepers"]) }),
+                (.invalidRequest, "keepers.name", { ($0.entity, $0.propertiesToFetch) = ("Being", ["keepers.name"]) }),
+                (.invalidRequest, "'str'", { $0.propertiesToFetch = [sum, "str"] }),
+                (.invalidRequest, "groups", { $0.havingPredicate = .constant(true) }),
+                (.invalidRequest, "'i64'", { ($0.propertiesToFetch, $0.sortDescriptors) = ([sum], [.init("i64")]) }),
+                (.invalidRequest, "sum", { $0.propertiesToFetch = [.init("s", .function(.sum, [.keyPath(["str"])]))] }),
+                (.invalidRequest, "two columns", { $0.propertiesToFetch = [sum, .init("sum", .evaluatedObject)] }),
+                (.invalidRequest, "negative", { $0.fetchOffset = -1 }),
+            ]
+            for (code, word, configure) in cases {
+                var request = FetchRequest("Indexed")
+                configure(&request)
+                try check.view { snapshot in
+                    let error = try expectError(code, in: "rows of \(request)") { _ = try snapshot.rows(request) }
+                    try expectTrue(error.message.contains(word), "the message names \(word)", error.message)
+                }
+            }
+        },
+        ConformanceCheck(
+            "rows.object-ids", "The IDs of a request are those of its objects, in its order.", on: .sample
+        ) { bench in
+            let sample = try OpenSample(bench, isReadOnly: false)
+            let entity = try sample.largestEntity()
+            try sample.view { snapshot in
+                for limit in [nil, 7] as [Int?] {
+                    let request = FetchRequest(entity, limit: limit, offset: 3)
+                    try expectEqual(
+                        try snapshot.objectIDs(request), try snapshot.objects(request).map(\.id), "the IDs")
+                }
+            }
+        },
+    ]
+
+    /// A store, and the rows that it should give.
+    private struct RowCheck {
+        let store: any PersistentStore
+
+        func view(_ body: (any StoreSnapshot) throws -> Void) throws { try store.view(body) }
+
+        func expect(
+            _ rows: [[Value]], _ what: String, _ configure: (inout FetchRequest) throws -> Void
+        ) throws {
+            var request = FetchRequest("Indexed")
+            try configure(&request)
+            try store.view { snapshot in
+                var found: [[Value]] = []
+                let cursor = try snapshot.rows(request)
+                var batch = RowBatch()
+                while try cursor.next(into: &batch) {
+                    for row in 0..<batch.count { found.append(batch.columns.indices.map { batch[row, $0] }) }
+                }
+                try expectEqual(found, rows, what)
+            }
+        }
+    }
+
+    private static func expectTrue(_ condition: Bool, _ what: String, _ actual: String) throws {
+        try expect(condition, what, otherwise: actual)
+    }
+
+    private static func decimal(_ text: String) throws -> Decimal {
+        try require(DecimalNumber(utf8: text.utf8), "a decimal").decimal
+    }
+
+    /// A check on five objects of `Indexed`, two of which belong to the same owner.
+    private static func rows(
+        _ name: String, _ behaviour: String, _ body: @escaping @Sendable (RowCheck) throws -> Void
+    ) -> ConformanceCheck {
+        ConformanceCheck("rows.\(name)", behaviour) { bench in
+            let store = try bench.create()
+            try store.change { changes in
+                try changes.insert(ObjectID("Dog", 1), values: ["name": "Rex", "age": 7])
+                try changes.insert(ObjectID("Robot", 2), values: ["age": .null])
+                let owners: [Value] = [
+                    .objectID(ObjectID("Dog", 1)), .objectID(ObjectID("Robot", 2)), .objectID(ObjectID("Dog", 1)),
+                    .null, .null,
+                ]
+                let doubles: [Value] = [-0.0, .double(.nan), 1.5, 0.0, .double(-.nan)]
+                for (index, owner) in owners.enumerated() {
+                    let key = Int64(index + 1)
+                    try changes.insert(
+                        ObjectID("Indexed", key),
+                        values: [
+                            "i64": .int(key), "owner": owner, "dbl": doubles[index], "flag": .bool(index % 2 == 0),
+                            "flt": index < 2 ? .double(Double(index) + 1) : .null,
+                            "dec": index < 2
+                                ? .decimal(try decimal(["100000000000000000000000000", "0.3"][index])) : .null,
+                            "str": ["x", "abc", "def", "four", .null][index],
+                        ])
+                    if index < 3 {
+                        try changes.insert(
+                            ObjectID("Everything", key), values: ["dbl": .double([1e16, 1, -1e16][index])])
+                    }
+                }
+            }
+            try body(RowCheck(store: store))
+        }
+    }
+}

@@ -1,0 +1,76 @@
+extension PersistentStore {
+    /// Inserts objects as a ``BatchInsertRequest`` says.
+    ///
+    /// All or nothing, and durable on return. What the model says of values is enforced as far as stores know it: types, ranges of types,
+    /// mandatory properties, objects that exist, uniqueness constraints; limits of values and of counts are not. Up to 16 MiB of
+    /// records are collected and written as one change set, which meets other writers only for a moment. What is more goes through
+    /// ``bulkLoader(_:)``, which holds the writer's place to the end: other writers wait, and rows cannot come from something that
+    /// writes to the same store. (With a to-one relationship whose inverse is to-one it stays a change set.)
+    ///
+    /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity, a to-many relationship and a derived attribute; `unknownProperty`;
+    ///   `invalidValue`, naming row and property; `objectNotFound` for an object that a row refers to; `constraintViolation`; and what
+    ///   ``reserveKeys(_:for:)``, ``commit(_:)`` and the rows throw. Nothing was inserted then; keys may be left out.
+    /// - Complexity: O(*n*) in the rows. Memory: some 50 MiB at most; 16 bytes for each ID of the result if asked for, and 50 for each object whose
+    ///   ordered relationship is joined; with a to-one relationship whose inverse is to-one, all records.
+    public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
+        try refuseEarly()
+        var insertion = try BatchInsertion(request.entity, self)
+        return try insertion.run(request)
+    }
+
+    /// Updates objects as a ``BatchUpdateRequest`` says, by a change set that is worked out on a snapshot.
+    ///
+    /// All or nothing, and durable on return; every object that meets the predicate gets a new version, also where its values stay. Values
+    /// are enforced as in a batch insert. When another writer changes one of the objects meanwhile, it is worked out anew, ten times at
+    /// most.
+    ///
+    /// - Throws: `invalidRequest`, `unknownProperty`, `invalidValue` and `objectNotFound`, naming object and property; `constraintViolation` with both
+    ///   sides; `conflict` after ten attempts; what ``StoreSnapshot/fetch(_:)`` and ``commit(_:)`` throw. Nothing was updated then.
+    /// - Complexity: O(*n*) in the objects, beside what finding them and the expressions cost. Memory: a copy of each record.
+    public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchResult {
+        try executePrepared(request.resultType) { (snapshot) throws(StoreError) in try snapshot.prepare(request) }
+    }
+
+    /// Deletes objects as a ``BatchDeleteRequest`` says, by a change set that is worked out on a snapshot.
+    ///
+    /// All or nothing, and durable on return. When another writer changes one of the objects meanwhile, it is worked out anew, ten times
+    /// at most. A reference to a deleted object that another writer makes between snapshot and commit stays, and leads nowhere, as after
+    /// any commit.
+    ///
+    /// - Throws: `deleteDenied` with all ``StoreError/denials``; `conflict` after ten attempts; what ``StoreSnapshot/fetch(_:)`` and
+    ///   ``commit(_:)`` throw. Nothing was deleted then.
+    /// - Complexity: O(*n*) in the objects that go or change, and one walk of a to-many relationship for each of those that a rule follows; a
+    ///   scan of every entity with a to-one relationship without inverse that leads to one of them, where more than 1 000 go. Memory:
+    ///   about 100 bytes for each object that goes, and a copy of each record that changes.
+    public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchResult {
+        try executePrepared(request.resultType) { (snapshot) throws(StoreError) in try snapshot.prepare(request) }
+    }
+
+    /// Works out changes on a snapshot and commits them; anew where objects changed in between.
+    private func executePrepared(
+        _ resultType: BatchResultType, _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
+    ) throws(StoreError) -> BatchResult {
+        try refuseEarly()
+        return try retryingConflicts { () throws(StoreError) in
+            let snapshot = try snapshot()
+            defer { snapshot.close() }
+            let batch = try prepare(snapshot)
+            return batch.result(resultType, try commit(batch.changes))
+        }
+    }
+
+    /// Throws what a store that cannot be written throws, before anything is read.
+    private func refuseEarly() throws(StoreError) {
+        if isReadOnly { _ = try commit(ChangeSet(model: model)) }
+    }
+
+    /// Calls `body` until it does not throw `conflict`, ten times at most.
+    package func retryingConflicts<Result>(
+        _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        for _ in 1..<10 {
+            do throws(StoreError) { return try body() } catch  where error.code == .conflict { continue }
+        }
+        return try body()
+    }
+}

@@ -1,0 +1,127 @@
+/// A row for each group of the objects of a fetch, in the order of their first objects.
+///
+/// Reads all objects before the first row. Memory is one entry for each group; median, mode and standard deviation keep every value.
+final class GroupedRows: RowCursor {
+    let columns: [String]
+    private let grouping: RowPlan.Grouping
+    private let records: any RecordCursor
+    private let evaluator: PredicateEvaluator
+    private let groupEvaluator: PredicateEvaluator
+    private let aggregates: [any RowAggregate]
+    private var groups = KeyTable()
+    /// What the first object of each group has in the place of the keys, group after group.
+    private var keyValues: [Value] = []
+    private var read: RecordBatch
+    private var isRead = false
+    private var isAtEnd = false
+    private var given = 0
+
+    init(_ plan: RowPlan, _ grouping: RowPlan.Grouping, _ records: any RecordCursor, _ evaluator: PredicateEvaluator) {
+        (self.grouping, self.records, self.evaluator) = (grouping, records, evaluator)
+        columns = plan.columns + [String](repeating: "", count: grouping.columns.count - plan.columns.count)
+        groupEvaluator = PredicateEvaluator(grouping.program, graph: nil)
+        aggregates = grouping.aggregates.map { $0() }
+        read = RecordBatch(model: evaluator.program.model)
+    }
+
+    func next(into batch: inout RowBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        batch.columns = columns
+        guard !isAtEnd else { return false }
+        // Goes on where a damaged object interrupted it.
+        if !isRead { try readAll() }
+        do throws(StoreError) {
+            let count = grouping.isWhole ? 1 : groups.count
+            while given < count, batch.count < RecordBatch.capacityCount {
+                try append(given, to: &batch)
+                given += 1
+            }
+        } catch {
+            batch.removeAll()
+            isAtEnd = true
+            throw error.withoutObject
+        }
+        return !batch.isEmpty
+    }
+
+    // MARK: Reading
+
+    private func readAll() throws(StoreError) {
+        var numbers: [Int] = []
+        while try records.next(into: &read) {
+            do throws(StoreError) {
+                evaluator.begin(nil)
+                evaluator.prefetch(for: read)
+                for source in grouping.keys { source.prefetch(for: read, evaluator) }
+                try number(read, &numbers)
+                let count = grouping.isWhole ? 1 : groups.count
+                for aggregate in aggregates { try aggregate.add(read, numbers, count, evaluator) }
+            } catch {
+                isAtEnd = true
+                throw error.withoutObject
+            }
+        }
+        isRead = true
+    }
+
+    /// Finds the group of each record.
+    private func number(_ batch: RecordBatch, _ numbers: inout [Int]) throws(StoreError) {
+        guard !grouping.isWhole else {
+            if numbers.count > batch.count { numbers.removeLast(numbers.count - batch.count) }
+            if numbers.count < batch.count { numbers += repeatElement(0, count: batch.count - numbers.count) }
+            return
+        }
+        numbers.removeAll(keepingCapacity: true)
+        var key: [UInt8] = []
+        for index in 0..<batch.count {
+            batch.withRecord(at: index) { record in
+                evaluator.begin(record)
+                key.removeAll(keepingCapacity: true)
+                for source in grouping.keys { source.append(of: record, evaluator, to: &key) }
+                let (number, isNew) = groups.insert(key)
+                numbers.append(number)
+                if isNew { keyValues += grouping.keys.map { $0.value(of: record, evaluator) } }
+            }
+            try evaluator.requireSuccess()
+        }
+    }
+
+    // MARK: Rows
+
+    /// Appends the row of a group, if it meets the condition.
+    private func append(_ group: Int, to batch: inout RowBatch) throws(StoreError) {
+        groupEvaluator.begin(nil)
+        let keys = keyValues[(group * grouping.keys.count)..<((group + 1) * grouping.keys.count)]
+        let operands = aggregates.map { $0.value(of: group) }
+        if grouping.having != nil || grouping.hasExpressions {
+            for (slot, value) in zip(grouping.keySlots, keys) {
+                groupEvaluator.variables[slot] = groupEvaluator.encoded(value)
+            }
+            for (slot, operand) in zip(grouping.aggregateSlots, operands) { groupEvaluator.variables[slot] = operand }
+        }
+        if let having = grouping.having {
+            let isWanted = groupEvaluator.isTrue(having)
+            try groupEvaluator.requireSuccess()
+            guard isWanted else { return }
+        }
+        for (column, kind) in zip(grouping.columns, grouping.columnKinds) {
+            switch column {
+            case .key(let index): batch.values.append(keys[keys.startIndex + index])
+            case .aggregate(let index): batch.values.append(groupEvaluator.decoded(operands[index], kind))
+            case .expression(let node): batch.values.append(groupEvaluator.decoded(groupEvaluator.value(node), kind))
+            }
+        }
+        batch.count += 1
+        try groupEvaluator.requireSuccess()
+    }
+}
+
+extension RowPlan.Grouping {
+    /// Whether a column is made of what the group has.
+    var hasExpressions: Bool {
+        columns.contains { column in
+            if case .expression = column { return true }
+            return false
+        }
+    }
+}

@@ -1,0 +1,55 @@
+extension RecordBatch {
+    /// Appends a copy of a record in which some fields have other values, null among them.
+    ///
+    /// It keeps its version. What `append` of all values would make is the same record, byte for byte.
+    ///
+    /// - Parameters:
+    ///   - record: The record to copy; not one of this batch.
+    ///   - values: The new values by field, of the record's own layout; each field once.
+    /// - Throws: `invalidValue` for a value that is not of the field's type or range, `limitExceeded` for a record that would become too
+    ///   large. The batch is unchanged after an error.
+    package mutating func append(
+        _ record: RecordReader, replacing values: [(field: RecordLayout.Field, value: Value)]
+    ) throws(StoreError) {
+        let layout = record.layout
+        beginRecord(layout, key: record.key, version: record.version)
+        do throws(StoreError) {
+            copyFixedPart(of: record)
+            for (field, _) in values { clear(field) }
+            for (field, value) in values where !field.kind.isVariable { try set(value, field) }
+            for index in layout.firstVariableField..<max(layout.firstVariableField, layout.fields.count) {
+                let field = layout.fields[index]
+                if let replacement = values.first(where: { $0.field.index == index }) {
+                    try set(replacement.value, field)
+                } else if !record.isNull(field) {
+                    try setBytes(record.bytes(field), field)
+                }
+            }
+        } catch {
+            abandonRecord()
+            throw error
+        }
+        endRecord()
+    }
+
+    /// Copies bitmap and slots into the record that is being built.
+    private mutating func copyFixedPart(of record: RecordReader) {
+        let (from, to) = (RecordLayout.Header.bitmap, record.layout.fixedByteCount)
+        let base = buildOffset
+        arena.withUnsafeMutableBytes { arena in
+            // SAFETY: `beginRecord` has put a template of `to` bytes at `base`, and a record has at least as many of its own.
+            UnsafeMutableRawBufferPointer(rebasing: arena[base + from..<base + to])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: record.bytes[from..<to]))
+        }
+    }
+
+    /// Makes a field of the record that is being built null: its bit set, its slot zero.
+    private mutating func clear(_ field: RecordLayout.Field) {
+        let base = buildOffset
+        arena.withUnsafeMutableBytes { arena in
+            // SAFETY: the slot and the bit of a field of the layout lie in what the template filled.
+            arena[base + RecordLayout.Header.bitmap + field.index >> 3] |= 1 << UInt8(field.index & 7)
+            for offset in 0..<field.kind.width { arena[base + field.byteOffset + offset] = 0 }
+        }
+    }
+}

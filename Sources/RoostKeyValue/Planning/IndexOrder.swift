@@ -1,0 +1,39 @@
+internal import RoostCore
+
+/// How the entries of an index come in a request's order.
+///
+/// Entries are ordered by the index's properties, then by key. In the order of a request they come in groups: the entries of a group
+/// have the same values in all properties the request sorts by, and are to be ordered by key.
+struct IndexOrder: Sendable {
+    /// Whether the index is gone through from its end.
+    let isReversed: Bool
+    /// The leading properties that tell one group from another.
+    let groupCount: Int
+    /// Whether these are all properties, so that the entries of a group are in the order of their keys.
+    let isWhole: Bool
+
+    /// Nil when the entries have no such order.
+    ///
+    /// Sort descriptors must be those of the index's properties, all in its direction or all in the other, behind properties that
+    /// have one value in all entries.
+    init?(_ request: FetchRequest, _ entries: IndexEntries) {
+        // An entry of a unique value does not end with its key, and what has a null has none.
+        guard entries.space == .indexes else { return nil }
+        let values = entries.values
+        let constant = Set(values.fields.prefix(entries.equalCount).map(\.name))
+        var (seen, count) = (constant, entries.equalCount)
+        var isReversed: Bool?
+        for descriptor in request.sortDescriptors where seen.insert(descriptor.key).inserted {
+            guard count < values.fields.count, values.fields[count].name == descriptor.key else { return nil }
+            let isOther = values.isAscending[count] != descriptor.isAscending
+            guard isReversed ?? isOther == isOther else { return nil }
+            isReversed = isOther
+            count += 1
+        }
+        isWhole = count == values.fields.count
+        // With one group the entries are in order only where that is the order of keys.
+        guard isReversed != nil || (isWhole && entries.ranges.count <= 1) else { return nil }
+        self.isReversed = isReversed ?? false
+        groupCount = count
+    }
+}

@@ -1,0 +1,80 @@
+internal import RoostCore
+
+/// A way to the keys of all objects that can meet a condition, without reading all objects.
+indirect enum KeyAccess: Sendable {
+    /// No object can meet the condition.
+    case nothing
+    /// These keys, ascending; there need not be objects with them.
+    case keys([Int64])
+    /// The objects of some entries of an index or a uniqueness constraint.
+    case entries(IndexEntries)
+    /// The objects that a to-one relationship leads from to given keys.
+    case references(ManagedObjectModel.Relationship, to: [Int64])
+    /// The objects from which a relationship leads to at least so many of those that a request asks for.
+    case sources(ManagedObjectModel.Relationship, of: FetchRequest, atLeast: Int)
+    /// What any of these gives.
+    case union([KeyAccess])
+}
+
+/// Entries of one index or uniqueness constraint.
+struct IndexEntries: Sendable {
+    let space: KeySpace
+    /// The index or constraint, and its properties in order.
+    let values: StorePlan.Values
+    /// The name in the model; of a constraint, its properties.
+    let name: String
+    /// Whole keys; ascending, and none overlaps another.
+    var ranges: [KeyRange]
+    /// How many of the properties, from the first on, have one value in all these entries.
+    var equalCount: Int
+}
+
+/// How good a way to keys is: what is less is expected to lead to fewer objects.
+///
+/// There are no statistics. In this order: nothing; given keys; a whole uniqueness constraint; equality, better with more
+/// properties, and a relationship to given objects; several values; a prefix; a range; a range without an end; objects by way of
+/// other objects that must be found by reading all of them. A way through a relationship is as good as that to the objects it
+/// leads to, but not better than several values. OR is as good as its worst part.
+struct AccessRank: Comparable, Sendable {
+    enum Kind: Int, Sendable { case nothing, keys, unique, equality, several, prefix, range, halfRange, scanOfOthers }
+
+    var kind: Kind
+    /// Within a kind.
+    var detail = 0
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.kind.rawValue, left.detail) < (right.kind.rawValue, right.detail)
+    }
+}
+
+/// A way to keys, and what it decides.
+struct AccessChoice: Sendable {
+    var access: KeyAccess
+    var rank: AccessRank
+    /// The positions of the conjuncts that every object found meets.
+    var decided: Set<Int>
+    /// Whether each of its entries stands for an object of the requested entity, so that counting them is enough.
+    var isCountable: Bool
+
+    /// The better of two.
+    static func better(_ left: Self?, _ right: Self?) -> Self? {
+        guard let left else { return right }
+        guard let right else { return left }
+        return right.rank < left.rank ? right : left
+    }
+}
+
+extension KeyAccess {
+    /// The parts, for people.
+    var descriptions: [FetchPlan.Access] {
+        switch self {
+        case .nothing: [.nothing]
+        case .keys: [.keys]
+        case .entries(let entries): [.index(entries.name)]
+        case .references(let relationship, _), .sources(let relationship, _, _):
+            [.relationship(relationship.name.description)]
+        case .union(let members):
+            members.flatMap(\.descriptions).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+internal import RoostCore
+
+/// Finds the keys that ways to keys lead to.
+struct KeyCollector {
+    let snapshot: KeyValueSnapshot
+    let visits: VisitCount
+
+    /// The keys, ascending, each once.
+    func keys(_ access: KeyAccess) throws(StoreError) -> [Int64] {
+        switch access {
+        case .nothing: return []
+        case .keys(let keys): return keys
+        case .entries(let entries):
+            var keys: [Int64] = []
+            try forEachEntry(entries) { keys.append($0) }
+            return keys.inOrder()
+        case .references(let relationship, let destinations):
+            var keys: [Int64] = []
+            try appendEnds(.references, relationship.number, of: destinations, to: &keys)
+            return keys.inOrder()
+        case .sources(let relationship, let request, let least):
+            return try sources(of: request, by: relationship, atLeast: least)
+        case .union(let members):
+            var keys: [Int64] = []
+            for member in members { keys += try self.keys(member) }
+            return keys.inOrder()
+        }
+    }
+
+    /// How many objects a way leads to, counted no further than `most`.
+    func count(_ access: KeyAccess, most: Int) throws(StoreError) -> Int {
+        // Each object has one entry in an index.
+        guard case .entries(let entries) = access else { return min(most, try keys(access).count) }
+        var count = 0
+        try forEachEntry(entries, most: most) { _ in count += 1 }
+        return count
+    }
+
+    /// Calls `body` with the objects of entries, up to `most` of them.
+    private func forEachEntry(_ entries: IndexEntries, most: Int = .max, _ body: (Int64) -> Void) throws(StoreError) {
+        guard most > 0 else { return }
+        let cursor = try snapshot.reader.cursor(in: entries.space)
+        var count = 0
+        defer { visits.count += count }
+        for range in entries.ranges where count < most {
+            guard let start = range.start.position, try cursor.seek(to: start) else { continue }
+            let end = range.end.position
+            _ = try cursor.visit { (key, value) throws(StoreError) in
+                guard end.map({ key.precedes($0) }) ?? true else { return false }
+                let found =
+                    entries.space == .unique
+                    ? value.littleEndian64(at: 0).map { Int64(bitPattern: $0) } : key.lastKey
+                guard let found, found > 0 else { throw .damagedEntry(entries.space) }
+                count += 1
+                body(found)
+                return count < most
+            }
+        }
+    }
+
+    // MARK: Relationships
+
+    /// Appends the keys at the other ends of links or references from given objects.
+    private func appendEnds(
+        _ space: KeySpace, _ number: Int, of objects: [Int64], skipsSelf: Bool = false, to keys: inout [Int64]
+    ) throws(StoreError) {
+        let cursor = try snapshot.reader.cursor(in: space)
+        let first = keys.count
+        for object in objects {
+            let prefix = StorageKey(record: object, root: number).bytes
+            guard try cursor.seek(to: prefix) else { break }
+            _ = try cursor.visit { (key, _) throws(StoreError) in
+                guard key.begins(with: prefix) else { return false }
+                guard let link = LinkKey(key) else { throw .damagedEntry(space) }
+                if !skipsSelf || link.to != object { keys.append(link.to) }
+                return true
+            }
+        }
+        visits.count += keys.count - first
+    }
+
+    /// The objects from which a relationship leads to so many of those that a request asks for.
+    private func sources(
+        of request: FetchRequest, by relationship: ManagedObjectModel.Relationship, atLeast least: Int
+    ) throws(StoreError) -> [Int64] {
+        var sources: [Int64] = []
+        switch relationship.storage {
+        case .field:
+            try appendEnds(.references, relationship.number, of: try matches(request), to: &sources)
+        case .derived(let inverse):
+            let inverse = snapshot.model.relationships[inverse].name.name
+            let fields = snapshot.model.entities.map { $0.layout.field(inverse) }
+            let cursor = try snapshot.fetch(request, visits)
+            var batch = RecordBatch(model: snapshot.model)
+            while try cursor.next(into: &batch) {
+                batch.forEachRecord { record in
+                    guard let field = fields[record.entityNumber], let source = record.reference(field) else { return }
+                    sources.append(source.key)
+                }
+            }
+        case .links(let owner, let isFlipped):
+            let objects = try matches(request)
+            try appendEnds(isFlipped ? .links : .inverseLinks, owner, of: objects, to: &sources)
+            // Of a relationship that is its own inverse each pair is stored once.
+            if relationship.isReflexive { try appendEnds(.links, owner, of: objects, skipsSelf: true, to: &sources) }
+        }
+        guard least > 1 else { return sources.inOrder() }
+        sources.sort()
+        var (keys, count) = ([Int64](), 0)
+        for (index, key) in sources.enumerated() {
+            count = index > 0 && sources[index - 1] == key ? count + 1 : 1
+            if count == least { keys.append(key) }
+        }
+        return keys
+    }
+
+    /// The keys of the objects that a request asks for.
+    private func matches(_ request: FetchRequest) throws(StoreError) -> [Int64] {
+        let planned = try snapshot.planned(request)
+        if let choice = planned.choice, planned.isDecided, choice.isCountable { return try keys(choice.access) }
+        let cursor = try snapshot.cursor(planned, visits)
+        var (keys, batch) = ([Int64](), RecordBatch(model: snapshot.model))
+        while try cursor.next(into: &batch) { for index in 0..<batch.count { keys.append(batch.key(at: index)) } }
+        return keys
+    }
+}

@@ -1,0 +1,63 @@
+internal import RoostCore
+
+/// The related objects of a snapshot, read straight from the storage.
+final class KeyValueGraph: ObjectGraph {
+    private let snapshot: KeyValueSnapshot
+    /// By the position of the space, a cursor that is used again and again.
+    private var cursors: [(any KeyValueCursor)?] = Array(repeating: nil, count: KeySpace.allCases.count)
+
+    init(_ snapshot: KeyValueSnapshot) { self.snapshot = snapshot }
+
+    func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
+        try snapshot.requireOpen()
+        batch.removeAll()
+        let (reader, verifier) = (snapshot.reader, snapshot.verifier(root: root))
+        for key in keys where key > 0 {
+            try ShortKey(record: key, root: root).withBytes { (storageKey) throws(StoreError) in
+                try reader.withValue(of: storageKey, in: .records) { (value) throws(StoreError) in
+                    if let value { batch.append(try verifier.record(value, key: key)) }
+                }
+            }
+        }
+    }
+
+    func appendDestinations(
+        of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
+    ) throws(StoreError) {
+        try snapshot.requireOpen()
+        switch relationship.storage {
+        case .field:
+            throw StoreError(
+                .invalidRequest, "Relationship '\(relationship.name)' is to-one; its destination is in the record.")
+        case .derived(let inverse): try append(.references, inverse, key, &keys)
+        case .links(let owner, let isFlipped):
+            guard relationship.isReflexive else {
+                return try append(isFlipped ? .inverseLinks : .links, owner, key, &keys)
+            }
+            // Each pair is stored once, and both ends have to be merged.
+            let id = ObjectID(snapshot.model.entities[relationship.source].name, key)
+            let cursor = try snapshot.links(of: relationship.name, from: id)
+            var batch = LinkBatch(relationship: relationship.number)
+            while try cursor.next(into: &batch) { for link in batch.links { keys.append(link.target) } }
+        }
+    }
+
+    private func append(_ space: KeySpace, _ number: Int, _ key: Int64, _ keys: inout [Int64]) throws(StoreError) {
+        let cursor = try cursor(in: space)
+        let prefix = StorageKey(record: key, root: number).bytes
+        guard try cursor.seek(to: prefix) else { return }
+        _ = try cursor.visit { (key, _) throws(StoreError) in
+            guard key.begins(with: prefix) else { return false }
+            guard let link = LinkKey(key) else { throw .damagedEntry(space) }
+            keys.append(link.to)
+            return true
+        }
+    }
+
+    private func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
+        if let cursor = cursors[space.position] { return cursor }
+        let cursor = try snapshot.reader.cursor(in: space)
+        cursors[space.position] = cursor
+        return cursor
+    }
+}

@@ -1,0 +1,75 @@
+internal import RoostCore
+
+/// What of a fetch request one SELECT does, and what is left to do on the records it gives.
+struct SQLFetchStatement {
+    /// The SELECT, without its columns.
+    private let from: String
+    /// ORDER BY and LIMIT; the key comes last in every order.
+    private let ending: String
+    /// The parameters; a count has no use for the last ones, if there is a limit.
+    let values: [SQLValue]
+    /// How many parameters the conditions have.
+    private let conditionValueCount: Int
+    /// The parts of the predicate that the statement decides.
+    let pushed: [FetchRequest.Predicate]
+    /// The request to be answered from the statement's records in key order; nil when there is nothing left to do.
+    let rest: FetchRequest?
+    private let plan: SQLReadPlan
+
+    /// Translates a request, which was compiled before and is without errors.
+    ///
+    /// - Parameters:
+    ///   - request: What is wanted.
+    ///   - schema: The tables.
+    ///   - isRegular: Whether a column of a table has no NaN but the common one.
+    init(
+        _ request: FetchRequest, schema: SQLSchema,
+        isRegular: (_ column: String, SQLTable) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        let entity = try schema.model.requireEntity(request.entity)
+        let table = schema.table(of: entity.number)
+        var translator = SQLPredicateTranslator(schema: schema, entity: entity)
+        var conditions = translator.conditions(request.predicate)
+        let entities = request.includesSubentities ? entity.selfAndSubentities : [entity.number]
+        if let filter = schema.entityFilter(entities, in: table, alias: "t0.") { conditions.terms.append(filter) }
+        let order = conditions.rest.isEmpty ? try translator.order(request.sortDescriptors, isRegular: isRegular) : nil
+
+        var values = translator.values
+        conditionValueCount = values.count
+        var ending = " ORDER BY "
+        for term in order ?? [] { ending += term + ", " }
+        ending += "t0._id"
+        if order != nil {
+            if request.fetchLimit != nil || request.fetchOffset != 0 {
+                values += [.integer(Int64(request.fetchLimit ?? .max)), .integer(Int64(request.fetchOffset))]
+                let (limit, offset) = (
+                    schema.dialect.parameter(values.count - 1), schema.dialect.parameter(values.count)
+                )
+                ending += " LIMIT \(limit) OFFSET \(offset)"
+            }
+            rest = nil
+        } else {
+            var rest = request
+            rest.predicate = conditions.rest.isEmpty ? nil : .and(conditions.rest)
+            self.rest = rest
+        }
+        plan = schema.reading[entity.number]
+        from = translator.levels[0].joins + Self.words(conditions.terms)
+        self.ending = ending
+        self.values = values
+        pushed = conditions.pushed
+    }
+
+    /// SELECT of the records.
+    var recordsSQL: String { plan.qualifiedSQL + from + ending }
+
+    /// SELECT of how many rows meet the conditions, offset and limit left aside, and its parameters.
+    func count(in table: SQLTable) -> (sql: String, values: ArraySlice<SQLValue>) {
+        ("SELECT COUNT(*) FROM \(table.quotedName) AS t0\(from)", values[..<conditionValueCount])
+    }
+
+    /// WHERE and conditions all of which must be true; empty for none.
+    static func words(_ conditions: [String]) -> String {
+        conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+    }
+}

@@ -1,0 +1,93 @@
+internal import RoostCore
+
+/// The related objects of an SQL store, read by statements that stay prepared as long as the graph is in use.
+///
+/// Other statements of the same connection may be under way.
+final class SQLObjectGraph: ObjectGraph {
+    private let snapshot: SQLSnapshot
+    /// By relationship number, what gives the destinations of one object.
+    private var leases: [SQLLease?]
+
+    init(_ snapshot: SQLSnapshot) {
+        self.snapshot = snapshot
+        leases = [SQLLease?](repeating: nil, count: snapshot.model.relationships.count)
+    }
+
+    deinit { for case let lease? in leases { snapshot.end(lease) } }
+
+    func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
+        batch.removeAll()
+        let lookup = try snapshot.lookup(snapshot.model.entities[root].name)
+        for key in keys {
+            if let error = try lookup.statement.look(up: key, into: &batch, plan: lookup.plan) { throw error }
+        }
+    }
+
+    func appendDestinations(
+        of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
+    ) throws(StoreError) {
+        let statement = try statement(for: relationship)
+        defer { statement.reset() }
+        try statement.bind(.integer(key), at: 1)
+        while try statement.step() { keys.append(try statement.integer(at: 0)) }
+    }
+
+    private func statement(
+        for relationship: ManagedObjectModel.Relationship
+    ) throws(StoreError) -> any SQLStatement {
+        if let known = leases[relationship.number] {
+            guard let statement = known.statement else {
+                throw StoreError(.closed, "The snapshot of '\(snapshot.store.url)' was closed before.")
+            }
+            return statement
+        }
+        let lease = try snapshot.lease(try snapshot.schema.destinationQuery(relationship), [])
+        leases[relationship.number] = lease
+        guard let statement = lease.statement else {
+            throw StoreError(.internalInconsistency, "A statement was taken away while it was made.")
+        }
+        return statement
+    }
+}
+
+extension SQLSchema {
+    /// SELECT of the keys that a to-many relationship leads to from the existing object whose key is parameter 1, in its order.
+    func destinationQuery(_ relationship: ManagedObjectModel.Relationship) throws(StoreError) -> String {
+        let p = dialect.parameter(1)
+        switch relationship.storage {
+        case .field:
+            throw StoreError(
+                .invalidRequest, "Relationship '\(relationship.name)' is to-one: its destination is in the record.")
+        case .derived(let inverse):
+            let (table, column, place) = try inverseColumns(model.relationships[inverse])
+            let order = place.map { "COALESCE(\($0), 0), _id" } ?? "_id"
+            return "SELECT _id FROM \(table.quotedName) WHERE \(column) = \(p) ORDER BY \(order)"
+        case .links(let owner, let isFlipped):
+            guard let table = linkTables[owner] else {
+                throw StoreError(.internalInconsistency, "Relationship '\(relationship.name)' has no table.")
+            }
+            let (own, other) = (SQLLinkColumns(isFlipped: isFlipped), SQLLinkColumns(isFlipped: !isFlipped))
+            let select = "SELECT \(own.target), \(own.order) FROM \(table.quotedName) WHERE \(own.source) = \(p)"
+            let back =
+                relationship.isReflexive
+                ? " UNION ALL SELECT \(other.target), \(other.order) FROM \(table.quotedName) WHERE \(other.source) = \(p) AND source <> target"
+                : ""
+            return "\(select)\(back) ORDER BY \(relationship.isOrdered ? "2, 1" : "1")"
+        }
+    }
+
+    /// The table of a to-one relationship that is the inverse of a to-many, its column, and that of its place if it has one.
+    func inverseColumns(
+        _ inverse: ManagedObjectModel.Relationship
+    ) throws(StoreError) -> (table: SQLTable, column: String, place: String?) {
+        let entity = model.entities[inverse.source]
+        let table = table(of: entity.number)
+        guard let field = entity.layout.field(inverse.name.name), let column = table.column(field, of: entity.number)
+        else {
+            throw StoreError(.internalInconsistency, "Relationship '\(inverse.name)' has no column.")
+        }
+        let place = entity.layout.field(RecordLayout.orderFieldName(of: inverse.name.name))
+            .flatMap { table.column($0, of: entity.number) }
+        return (table, column, place)
+    }
+}

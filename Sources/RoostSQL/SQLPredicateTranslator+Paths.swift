@@ -1,0 +1,392 @@
+internal import RoostCore
+
+/// The rows that a path through a to-many relationship leads to, as a SELECT of its own.
+struct SQLCollection {
+    /// Where the SELECT is, as a position in ``SQLPredicateTranslator/levels``.
+    let level: Int
+    /// The first table, with its alias.
+    let table: String
+    /// That the path leads to the rows from where it starts.
+    let origin: SQLOrigin
+    /// What a SUBQUERY asks of the rows.
+    var conditions: [String] = []
+    /// The row of an element, or of the object that has it.
+    var row: SQLRow
+    /// The element.
+    var element: SQLTerm
+}
+
+/// What ties the rows of a to-many relationship to the object it starts from.
+struct SQLOrigin {
+    /// The condition.
+    let condition: String
+    /// The column of the rows that has the key of that object, and the expression for the key; nil where there is no such column.
+    let columns: (row: String, key: String)?
+}
+
+extension SQLPredicateTranslator {
+    // MARK: Values
+
+    /// The value of an expression that has one; nil for what SQL cannot say.
+    mutating func operand(_ expression: FetchRequest.Expression, nesting: Int) -> SQLOperand? {
+        switch expression {
+        case .constant(let value): return .constant(value)
+        case .evaluatedObject: return .term(key(of: object))
+        case .variable(let name): return variables[name].map { .term(key(of: $0)) }
+        case .keyPath, .path:
+            if let (row, path) = resolve(expression), !path.isCollection {
+                guard let collectionOperator = path.collectionOperator else {
+                    return self.row(at: path, from: row).flatMap { end(of: path, at: $0) }.map { .term($0) }
+                }
+                return open(path, from: row).flatMap { aggregate(collectionOperator, of: $0) }.map { .term($0) }
+            }
+            guard case .path(let base, let names) = expression, let (path, collectionOperator) = isAggregate(names),
+                var collection = open(base, nesting: nesting), extend(&collection, path)
+            else { return nil }
+            return aggregate(collectionOperator, of: collection).map { .term($0) }
+        case .function(.count, let arguments) where arguments.count == 1 && isCollection(arguments[0]) != nil:
+            return open(arguments[0], nesting: nesting).flatMap { aggregate(.count, of: $0) }.map { .term($0) }
+        case .element(let list, .size) where isCollection(list) != nil:
+            return open(list, nesting: nesting).flatMap { aggregate(.count, of: $0) }.map { .term($0) }
+        default: return nil
+        }
+    }
+
+    /// A path that starts from the object or a variable, with the row it starts from.
+    private func resolve(_ expression: FetchRequest.Expression) -> (row: SQLRow, path: ResolvedPath)? {
+        let (row, names): (SQLRow, [String])
+        switch expression {
+        case .keyPath(let path), .path(.evaluatedObject, let path): (row, names) = (object, path)
+        case .path(.variable(let name), let path):
+            guard let bound = variables[name] else { return nil }
+            (row, names) = (bound, path)
+        default: return nil
+        }
+        return (try? ResolvedPath(names, from: row.entity.number, model: schema.model)).map { (row, $0) }
+    }
+
+    /// The row at the end of a path's relationships, all of which are to-one.
+    private mutating func row(at path: ResolvedPath, from start: SQLRow) -> SQLRow? {
+        var row = start
+        for relationship in path.relationships {
+            guard !relationship.isToMany, let next = destination(of: relationship, from: row) else { return nil }
+            row = next
+        }
+        return row
+    }
+
+    /// The row that a to-one relationship leads to.
+    private mutating func destination(
+        of relationship: ManagedObjectModel.Relationship, from row: SQLRow
+    ) -> SQLRow? {
+        let name = "\(row.alias) \(relationship.number)"
+        if let known = levels[row.level].rows[name] { return known }
+        let entity = schema.model.entities[relationship.destination]
+        guard let field = row.entity.layout.field(relationship.name.name), let key = column(field, of: row) else {
+            return nil
+        }
+        let alias = alias()
+        let table = schema.table(of: entity.number)
+        let next = SQLRow(
+            alias: alias, key: key, entity: entity, level: row.level,
+            join: " LEFT JOIN \(table.quotedName) AS \(alias) ON \(alias)._id = \(key)")
+        levels[row.level].rows[name] = next
+        return next
+    }
+
+    private mutating func end(of path: ResolvedPath, at row: SQLRow) -> SQLTerm? {
+        switch path.end {
+        case .object: key(of: row)
+        case .field(let field): term(field, of: row)
+        }
+    }
+
+    private func key(of row: SQLRow) -> SQLTerm {
+        SQLTerm(sql: row.key, kind: .reference, root: row.entity.root, isIndexed: true)
+    }
+
+    private mutating func term(_ field: RecordLayout.Field, of row: SQLRow) -> SQLTerm? {
+        guard let column = column(field, of: row) else { return nil }
+        let entityColumn =
+            field.kind == .objectID
+            ? schema.table(of: row.entity.number).entityColumn(field, of: row.entity.number) : nil
+        return SQLTerm(
+            sql: column, kind: field.kind, entitySQL: entityColumn.map { "\(row.alias).\($0)" },
+            root: field.destination.map { schema.model.entities[$0].root }, isIndexed: isIndexed(field, of: row.entity))
+    }
+
+    private func isIndexed(_ field: RecordLayout.Field, of entity: ManagedObjectModel.Entity) -> Bool {
+        schema.table(of: entity.number).column(field, of: entity.number).map {
+            schema.indexedColumns[schema.tableOfEntity[entity.number]].contains($0)
+        } ?? false
+    }
+
+    private mutating func column(_ field: RecordLayout.Field, of row: SQLRow) -> String? {
+        guard let column = schema.table(of: row.entity.number).column(field, of: row.entity.number),
+            levels[row.level].read(row)
+        else { return nil }
+        return "\(row.alias).\(column)"
+    }
+
+    // MARK: Collections
+
+    /// The expression itself where it has many values that a SELECT can give.
+    func isCollection(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
+        switch expression {
+        case .subquery: return expression
+        case .path(.subquery, let names): return names.contains { $0.hasPrefix("@") } ? nil : expression
+        default: return resolve(expression).flatMap { $0.path.isCollection ? expression : nil }
+        }
+    }
+
+    /// Starts a SELECT of the elements of a collection.
+    private mutating func open(_ expression: FetchRequest.Expression, nesting: Int) -> SQLCollection? {
+        switch expression {
+        case .subquery(let elements, let variable, let predicate):
+            guard var collection = open(elements, nesting: nesting), collection.element.sql == collection.row.key else {
+                return nil
+            }
+            let outer = variables[variable]
+            variables[variable] = collection.row
+            let condition = condition(predicate, nesting: nesting + Self.nestingOfSelect)
+            variables[variable] = outer
+            guard let condition else { return nil }
+            collection.conditions.append(condition)
+            return collection
+        case .path(let base, let names) where isCollection(base) != nil:
+            guard var collection = open(base, nesting: nesting), extend(&collection, names) else { return nil }
+            return collection
+        default:
+            guard let (row, path) = resolve(expression), path.isCollection, path.collectionOperator == nil else {
+                return nil
+            }
+            return open(path, from: row)
+        }
+    }
+
+    /// Starts a SELECT of what a path through a to-many relationship leads to.
+    ///
+    /// Where the path ends early there is no element, but behind its last to-many relationship there is a null one.
+    private mutating func open(_ path: ResolvedPath, from start: SQLRow) -> SQLCollection? {
+        var row = start
+        var rest = path.relationships[...]
+        while let relationship = rest.first, !relationship.isToMany {
+            guard let next = destination(of: relationship, from: row) else { return nil }
+            row = next
+            rest = rest.dropFirst()
+        }
+        guard let first = rest.first else { return nil }
+        levels.append(SQLLevel())
+        guard let hop = hop(first, from: row, level: levels.count - 1) else { return nil }
+        var collection = SQLCollection(
+            level: levels.count - 1, table: hop.table, origin: hop.origin, row: hop.row, element: key(of: hop.row))
+        guard extend(&collection, along: rest.dropFirst()), let element = end(of: path, at: collection.row) else {
+            return nil
+        }
+        collection.element = element
+        return collection
+    }
+
+    private mutating func extend(_ collection: inout SQLCollection, _ names: [String]) -> Bool {
+        guard collection.element.sql == collection.row.key,
+            let path = try? ResolvedPath(names, from: collection.row.entity.number, model: schema.model),
+            path.collectionOperator == nil, extend(&collection, along: path.relationships[...]),
+            let element = end(of: path, at: collection.row)
+        else { return false }
+        collection.element = element
+        return true
+    }
+
+    /// Goes from the elements of a collection along further relationships.
+    private mutating func extend(
+        _ collection: inout SQLCollection, along relationships: ArraySlice<ManagedObjectModel.Relationship>
+    ) -> Bool {
+        for relationship in relationships {
+            guard relationship.isToMany else {
+                guard let next = destination(of: relationship, from: collection.row) else { return false }
+                collection.row = next
+                continue
+            }
+            guard let hop = hop(relationship, from: collection.row, level: collection.level) else { return false }
+            let first = SQLRow(
+                alias: hop.alias, key: "", entity: hop.row.entity, level: collection.level,
+                join: " JOIN \(hop.table) ON \(hop.origin.condition)")
+            guard levels[collection.level].read(first) else { return false }
+            collection.row = hop.row
+        }
+        return true
+    }
+
+    /// One to-many relationship: the table to read and its alias, what leads to its rows, and the row of a destination.
+    private struct Hop {
+        let table: String
+        let alias: String
+        let origin: SQLOrigin
+        let row: SQLRow
+    }
+
+    private mutating func hop(
+        _ relationship: ManagedObjectModel.Relationship, from row: SQLRow, level: Int
+    ) -> Hop? {
+        let model = schema.model
+        let entity = model.entities[relationship.destination]
+        let table = schema.table(of: entity.number).quotedName
+        let alias = alias()
+        switch relationship.storage {
+        case .field: return nil
+        case .derived(let inverse):
+            let inverse = model.relationships[inverse]
+            guard let field = model.entities[inverse.source].layout.field(inverse.name.name),
+                let column = schema.table(of: inverse.source).column(field, of: inverse.source)
+            else { return nil }
+            return Hop(
+                table: "\(table) AS \(alias)", alias: alias, origin: Self.origin("\(alias).\(column)", row),
+                row: SQLRow(alias: alias, key: "\(alias)._id", entity: entity, level: level))
+        case .links(let owner, let isFlipped):
+            guard let links = schema.linkTables[owner] else { return nil }
+            if relationship.isReflexive {
+                // Each pair is kept once, so no end is found twice.
+                let ends =
+                    "SELECT target FROM \(links.quotedName) WHERE source = \(row.key) UNION ALL SELECT source FROM \(links.quotedName) WHERE target = \(row.key)"
+                return Hop(
+                    table: "\(table) AS \(alias)", alias: alias,
+                    origin: SQLOrigin(condition: "\(alias)._id IN (\(ends))", columns: nil),
+                    row: SQLRow(alias: alias, key: "\(alias)._id", entity: entity, level: level))
+            }
+            let columns = SQLLinkColumns(isFlipped: isFlipped)
+            let target = "\(alias).\(columns.target)"
+            let end = self.alias()
+            return Hop(
+                table: "\(links.quotedName) AS \(alias)", alias: alias,
+                origin: Self.origin("\(alias).\(columns.source)", row),
+                row: SQLRow(
+                    alias: end, key: target, entity: entity, level: level,
+                    join: " JOIN \(table) AS \(end) ON \(end)._id = \(target)"))
+        }
+    }
+
+    private static func origin(_ column: String, _ row: SQLRow) -> SQLOrigin {
+        SQLOrigin(condition: "\(column) = \(row.key)", columns: (column, row.key))
+    }
+
+    /// A SELECT of something from the rows of a collection that meet some more conditions.
+    private func select(_ what: String, _ collection: SQLCollection, and more: [String] = []) -> String {
+        "SELECT \(what) FROM \(collection.table)\(levels[collection.level].joins)"
+            + SQLFetchStatement.words([collection.origin.condition] + collection.conditions + more)
+    }
+
+    // MARK: What is asked of collections
+
+    /// ANY and ALL.
+    mutating func quantified(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
+        guard isCollection(comparison.left) != nil, let collection = open(comparison.left, nesting: nesting) else {
+            return nil
+        }
+        var direct = comparison
+        direct.modifier = .direct
+        let nesting = nesting + Self.nestingOfSelect
+        guard nesting < Self.maximumNesting, let leaf = compare(.term(collection.element), direct, nesting: nesting)
+        else { return nil }
+        if comparison.modifier == .all {
+            return "(NOT EXISTS (\(select("1", collection, and: ["NOT COALESCE(\(leaf), FALSE)"]))))"
+        }
+        // With an index on what is compared, finding all rows that meet it once is much less than asking each object for its rows.
+        if collection.element.isIndexed, collection.conditions.isEmpty, direct.isSearch,
+            let columns = collection.origin.columns
+        {
+            let joins = levels[collection.level].joins
+            return "\(columns.key) IN (SELECT \(columns.row) FROM \(collection.table)\(joins) WHERE \(leaf))"
+        }
+        return "EXISTS (\(select("1", collection, and: [leaf])))"
+    }
+
+    /// That a value is one of a collection's elements.
+    mutating func contains(
+        _ elements: FetchRequest.Expression, _ value: FetchRequest.Expression,
+        _ options: FetchRequest.Comparison.Options, nesting: Int
+    ) -> String? {
+        quantified(.init(elements, .equal, value, modifier: .any, options: options), nesting: nesting)
+    }
+
+    /// A comparison that only asks whether there are elements, without counting them; nil for any other comparison.
+    mutating func emptiness(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
+        guard let elements = counted(comparison.left), case .constant(.int(let number)) = comparison.right else {
+            return nil
+        }
+        let isEmpty: Bool
+        switch (comparison.operator, number) {
+        case (.greaterThan, 0), (.greaterThanOrEqual, 1), (.notEqual, 0): isEmpty = false
+        case (.equal, 0), (.lessThan, 1), (.lessThanOrEqual, 0): isEmpty = true
+        default: return nil
+        }
+        guard nesting + Self.nestingOfSelect < Self.maximumNesting, let collection = open(elements, nesting: nesting)
+        else { return nil }
+        let exists = "EXISTS (\(select("1", collection)))"
+        return isEmpty ? "(NOT \(exists))" : exists
+    }
+
+    /// What an expression counts the elements of; nil where it is none that does.
+    private func counted(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
+        let count = FetchRequest.CollectionOperator.count.rawValue
+        switch expression {
+        case .function(.count, let arguments) where arguments.count == 1: return isCollection(arguments[0])
+        case .element(let list, .size): return isCollection(list)
+        case .keyPath(let names) where names.last == count: return isCollection(.keyPath(names.dropLast()))
+        case .path(let base, let names) where names.last == count:
+            return isCollection(names.count == 1 ? base : .path(of: base, names.dropLast()))
+        default: return nil
+        }
+    }
+
+    /// The operator and the path behind or before it, in the names of a path that starts from a collection.
+    private func isAggregate(_ names: [String]) -> ([String], FetchRequest.CollectionOperator)? {
+        guard let index = names.firstIndex(where: { $0.hasPrefix("@") }),
+            let found = FetchRequest.CollectionOperator(rawValue: names[index])
+        else { return nil }
+        return (Array(names[..<index] + names[(index + 1)...]), found)
+    }
+
+    /// What an operator makes of a collection's elements.
+    private func aggregate(_ collectionOperator: FetchRequest.CollectionOperator, of collection: SQLCollection)
+        -> SQLTerm?
+    {
+        let element = collection.element
+        switch collectionOperator {
+        case .count: return SQLTerm(sql: "(\(select("COUNT(*)", collection)))", kind: .integer64)
+        case .minimum where element.kind.hasExtremes:
+            return SQLTerm(sql: "(\(select("MIN(\(element.sql))", collection)))", kind: element.kind)
+        case .maximum where element.kind.hasExtremes:
+            return SQLTerm(sql: "(\(select("MAX(\(element.sql))", collection)))", kind: element.kind)
+        case .sum where element.kind == .integer16 || element.kind == .integer32:
+            // There cannot be so many that 64 bits do not hold the sum; what is larger is not a 64-bit integer for SQL.
+            return SQLTerm(sql: "(\(select("COALESCE(SUM(\(element.sql)), 0)", collection)))", kind: .integer64)
+        default: return nil
+        }
+    }
+}
+
+extension RecordLayout.Field.Kind {
+    /// Whether the least and the greatest of a column are those of the values.
+    fileprivate var hasExtremes: Bool {
+        switch self {
+        case .integer64, .integer32, .integer16, .boolean, .double, .float, .date, .string, .uri: true
+        default: false
+        }
+    }
+}
+
+extension FetchRequest.Comparison {
+    /// Whether an index on the left side finds what meets it: a search for known values.
+    fileprivate var isSearch: Bool {
+        guard options.isEmpty || options == .normalized else { return false }
+        switch (`operator`, right) {
+        case (.equal, .constant(let value)): return !value.isNull
+        case (.lessThan, .constant), (.lessThanOrEqual, .constant), (.greaterThan, .constant),
+            (.greaterThanOrEqual, .constant), (.beginsWith, .constant):
+            return true
+        case (.isIn, .aggregate(let members)), (.between, .aggregate(let members)):
+            return members.allSatisfy { if case .constant(let value) = $0 { !value.isNull } else { false } }
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,36 @@
+public import RoostCore
+
+extension SQLSnapshot {
+    /// How ``fetch(_:)`` finds the answer: the statement, and the indexes that the database uses for it.
+    ///
+    /// The indexes have their names in the database. ``FetchPlan/visitedCount`` is how many rows the statement gave where more was to be
+    /// done with them, because the database does not tell how many it looked at.
+    public func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+        let statement = try statement(for: request)
+        let found = try schema.dialect.plan(of: statement.recordsSQL, on: try open())
+        func describe(_ part: FetchRequest.Predicate) -> String {
+            FetchPlan.describe(part, of: request, model: model)
+        }
+        var plan = FetchPlan(
+            access: [.statement(statement.recordsSQL)] + (found.usesKeys ? [.keys] : [])
+                + found.indexes.map { .index($0) },
+            decidedByAccess: statement.pushed.map(describe))
+        if let rest = statement.rest {
+            plan.filteredAfterwards = (rest.predicate?.conjuncts ?? []).map(describe)
+            plan.order = .afterwards(request)
+        } else if found.sorts {
+            plan.order = .byDatabase
+        }
+        guard executing else { return plan }
+        let cursor = try cursor(statement, request)
+        if let rest = statement.rest {
+            let visits = VisitCount()
+            let visitor = CountingVisitor(cursor, model: model, visits)
+            try ScanningFetch(rest, model: model, visiting: visitor, graph: SQLObjectGraph(self)).exhaust(model: model)
+            plan.visitedCount = visits.count
+        } else {
+            try cursor.exhaust(model: model)
+        }
+        return plan
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import Roost
+import Testing
+
+@testable import RoostCommand
+
+@Suite("roost update and roost delete")
+struct BatchCommandTests {
+    /// Shelves with books; a reader's card keeps the reader.
+    private static func makeLibrary(_ place: Workplace, _ type: String) throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Shelf", attributes: [.init("name", .string, isOptional: false)],
+                relationships: [.toMany("books", "Book", inverse: "shelf", deleteRule: .cascade)],
+                uniquenessConstraints: [["name"]]),
+            EntityDescription(
+                "Book",
+                attributes: [.init("title", .string), .init("loans", .integer16), .init("bought", .date)],
+                relationships: [.toOne("shelf", "Shelf", inverse: "books"), .toOne("reader", "Reader")]),
+            EntityDescription("Comic", superentity: "Book"),
+            EntityDescription(
+                "Reader", relationships: [.toMany("cards", "Card", inverse: "reader", deleteRule: .deny)]),
+            EntityDescription("Card", relationships: [.toOne("reader", "Reader", inverse: "cards")]),
+        ])
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: place.file("library")), model: model)
+        var changes = ChangeSet(model: model)
+        for key in Int64(1)...3 {
+            try changes.insert(ObjectID("Shelf", key), values: ["name": .string("shelf \(key)")])
+            try changes.insert(ObjectID("Reader", key), values: [:])
+        }
+        for key in Int64(1)...12 {
+            try changes.insert(
+                ObjectID(key % 4 == 0 ? "Comic" : "Book", key),
+                values: [
+                    "title": .string("book \(key)"), "loans": .int(key),
+                    "shelf": .objectID(ObjectID("Shelf", key % 3 + 1)), "reader": .objectID(ObjectID("Reader", 2)),
+                ])
+        }
+        try changes.insert(ObjectID("Card", 1), values: ["reader": .objectID(ObjectID("Reader", 1))])
+        _ = try store.commit(changes)
+        try store.close()
+    }
+
+    private func count(_ place: Workplace, _ entity: String, _ predicate: String = "TRUEPREDICATE") throws -> String {
+        let run = try place.roost("fetch", "library", entity, "--count", "--where=\(predicate)")
+        #expect(run.code == 0, "\(run.errors)")
+        return run.output.trimmingCharacters(in: .newlines)
+    }
+
+    @Test("set what they are told, by constants and expressions", arguments: Workplace.fileTypes)
+    func update(type: String) throws {
+        let place = try Workplace()
+        try Self.makeLibrary(place, type)
+        let run = try place.roost(
+            "update", "library", "Book", "--set=loans = loans * 2 + 1", "--set=title = 'it''s'", "--set=shelf = 2",
+            "--set=bought = '2024-05-01'", "--where=loans > 3", "--yes")
+        #expect(run.code == 0 && run.errors == "", "\(run.errors)")
+        #expect(
+            run.output == """
+                entity  objects  why
+                Book          6  asked for
+                Comic         3  asked for
+                Updated 9 objects.
+
+                """)
+        let shown = try place.roost(
+            "fetch", "library", "Book", "--select=id,title,loans,shelf,bought,version", "--id=3", "--id=4",
+            "--format=csv")
+        #expect(
+            shown.output == """
+                id,title,loans,shelf,bought,version
+                3,book 3,3,1,,1
+                4,it's,9,2,736214400,2
+
+                """)
+        #expect(try count(place, "Book", "shelf = 2") == "10")
+    }
+
+    @Test("say what would change and change nothing with --dry-run", arguments: Workplace.fileTypes)
+    func dryRun(type: String) throws {
+        let place = try Workplace()
+        try Self.makeLibrary(place, type)
+        let before = try place.roost("dump", "library").output
+        let shelf = try place.roost("delete", "library", "Shelf", "--where=name = 'shelf 2'", "--dry-run")
+        #expect(
+            shelf.output == """
+                entity  objects  why
+                Shelf         1  asked for
+                Book          3  goes along: delete rule cascade
+                Comic         1  goes along: delete rule cascade
+                Would delete 5 objects; nothing was changed.
+
+                """, "\(shelf.errors)")
+        let reader = try place.roost("delete", "library", "Reader", "--id=2", "-n", "--json").json()
+        #expect(reader["count"] as? Int == 1)
+        #expect(reader["dryRun"] as? Bool == true)
+        #expect(reader["generation"] == nil)
+        let related = try #require(reader["related"] as? [[String: Any]])
+        #expect(related.map { "\($0["entity"] ?? "") \($0["count"] ?? "")" } == ["Book 9", "Comic 3"])
+        let update = try place.roost("update", "library", "Comic", "--set=loans = NULL", "--dry-run")
+        #expect(update.output.hasSuffix("Would update 3 objects; nothing was changed.\n"))
+        #expect(try place.roost("dump", "library").output == before)
+    }
+
+    @Test("delete what they find, with what goes along", arguments: Workplace.fileTypes)
+    func delete(type: String) throws {
+        let place = try Workplace()
+        try Self.makeLibrary(place, type)
+        let best = try place.roost(
+            "delete", "library", "Book", "--sort=-loans", "--limit=2", "--offset=1", "--yes", "--json")
+        #expect(try best.json()["generation"] as? Int == 2, "\(best.errors)")
+        let left = try place.roost("fetch", "library", "Book", "--select=id", "--format=csv")
+        #expect(left.output == "id\n1\n2\n3\n4\n5\n6\n7\n8\n9\n12\n")
+        let missing = try place.roost("delete", "library", "Shelf", "--id=1", "--id=9", "--yes", "--quiet")
+        missing.expectError(1, containing: "Shelf/p9 does not exist")
+        #expect(missing.output == "")
+        #expect(try count(place, "Book") == "6")
+        let everything = try place.roost("delete", "library", "Book", "-y")
+        #expect(everything.code == 0 && everything.output.hasSuffix("Deleted 6 objects.\n"))
+        let nothing = try place.roost("delete", "library", "Book", "-y")
+        #expect(nothing.code == 0 && nothing.output == "Deleted 0 objects.\n")
+        #expect(try place.roost("check", "library").code == 0)
+    }
+
+    @Test("refuse what cannot be, name it and change nothing", arguments: Workplace.fileTypes)
+    func refusals(type: String) throws {
+        let place = try Workplace()
+        try Self.makeLibrary(place, type)
+        let before = try place.roost("dump", "library").output
+        try place.roost("update", "library", "Book", "--yes").expectError(2, containing: "'--set'")
+        try place.roost("delete", "library", "Book").expectError(2, containing: "--yes")
+        try place.roost("update", "library", "Book", "--set=loans = 1").expectError(2, containing: "--yes")
+        try place.roost("delete", "library", "Book", "--id=1", "--limit=2", "-y").expectError(2, containing: "--limit")
+        try place.roost("delete", "library", "Boot", "-y").expectError(3, containing: "did you mean 'Book'?")
+        let updates = [
+            ("loans", "no assignment"), ("loans = 1 AND title = 'x'", "no assignment"), ("loans < 1", "no assignment"),
+            ("loan = 1", "did you mean 'loans'?"), ("loans = 40000", "loans"), ("loans = 0.5", "Book/p1"),
+            ("shelf = 9", "does not exist"), ("loans = 'many'", "loans"), ("bought = 'soon'", "bought"),
+        ]
+        for (assignment, text) in updates {
+            let run = try place.roost("update", "library", "Book", "--set=\(assignment)", "--yes")
+            if assignment == "loans" {
+                // No comparison at all: the parser says what is missing.
+                run.expectError(3)
+            } else {
+                run.expectError(3, containing: text)
+            }
+        }
+        try place.roost("update", "library", "Book", "--set=loans = 1", "--set=loans = 2", "-y")
+            .expectError(3, containing: "set twice")
+        let denied = try place.roost("delete", "library", "Reader", "--yes")
+        #expect(denied.code == 3)
+        #expect(denied.errors.hasPrefix("roost: Reader/p1 has Card/p1 in 'Reader.cards'\n"), "\(denied.errors)")
+        let taken = try place.roost("update", "library", "Shelf", "--set=name = 'shelf 2'", "--yes")
+        #expect(taken.code == 3)
+        #expect(taken.errors.contains("Shelf/p2") && taken.errors.contains("Shelf/p1"), "\(taken.errors)")
+        #expect(try place.roost("dump", "library").output == before)
+    }
+
+    /// A program that gives others a terminal; its arguments are those of Linux.
+    private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
+
+    @Test(
+        "ask on a terminal, and do it only for a yes", .enabled(if: hasTerminals, "/usr/bin/script is missing"),
+        arguments: [("y", 0, "10"), ("yes", 0, "10"), ("n", 1, "12"), ("", 1, "12")])
+    func asking(answer: String, code: Int, left: String) throws {
+        let place = try Workplace()
+        try Self.makeLibrary(place, "sqlite")
+        let script = "printf '\(answer)\\n' | /usr/bin/script -qec \"$*\" /dev/null"
+        let run = try place.roost(
+            "delete", "library", "Book", "--limit=2", through: ["/bin/sh", "-c", script, "sh"])
+        #expect(run.code == Int32(code), "\(run.output) \(run.errors)")
+        #expect(run.output.contains("Delete these 2 objects? [y/N]"), "\(run.output)")
+        #expect(try count(place, "Book") == left)
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import Testing
+
+@testable import RoostCore
+
+private typealias Options = FetchRequest.Comparison.Options
+
+/// Texts with everything that folding, patterns and orders can stumble over.
+private let texts = [
+    "", "a", "A", "abc", "ABC", "aBc", "é", "e\u{301}", "É", "E\u{301}", "İ", "ı", "i", "ß", "ẞ", "SS", "ſ", "Σ", "ς",
+    "σ",
+    "ﬁ", "\u{212A}", "k", "\u{301}", "日本", "\u{1F468}\u{200D}\u{1F469}", "a\0b", "*", "?", "\\", "a*b", "a\\*b", "%_",
+    "10", "9",
+    "09", "a10b", "a9b", "a09b", "A9b", "Émile", "emil", "nai\u{308}ve", "NAÏVE", "ŉ", "\u{5D0}\u{5B0}", "x\u{345}",
+    "ZZ top",
+]
+
+private func matches(
+    _ text: String, _ operation: FetchRequest.Comparison.Operator, _ pattern: String, _ options: Options = []
+) throws -> Bool {
+    let matcher = try StringMatcher(operation, pattern, options: options)
+    return try Array(text.utf8).withUnsafeBytes { bytes in try matcher.matches(bytes) }
+}
+
+/// `LIKE` as it is defined, without a thought for time.
+private func like(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unicode.Scalar>) -> Bool {
+    guard let first = pattern.first else { return text.isEmpty }
+    let rest = pattern.dropFirst()
+    switch first {
+    case "*": return (0...text.count).contains { like(text.dropFirst($0), rest) }
+    case "?": return !text.isEmpty && like(text.dropFirst(), rest)
+    case "\\":
+        guard let literal = rest.first else { return Array(text) == ["\\"] }
+        return text.first == literal && like(text.dropFirst(), rest.dropFirst())
+    default: return text.first == first && like(text.dropFirst(), rest)
+    }
+}
+
+@Suite("String operators")
+struct StringMatcherTests {
+    private static let allOptions: [Options] = [
+        [], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive],
+    ]
+
+    @Test("operators mean what they mean of Foundation's folded texts", arguments: allOptions.map(\.rawValue))
+    func folding(rawOptions: Int) throws {
+        let options = Options(rawValue: rawOptions)
+        var foundation: String.CompareOptions = []
+        if options.contains(.caseInsensitive) { foundation.insert(.caseInsensitive) }
+        if options.contains(.diacriticInsensitive) { foundation.insert(.diacriticInsensitive) }
+        func folded(_ text: String) -> [UInt8] { Array(text.folding(options: foundation, locale: nil).utf8) }
+        func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
+            part.isEmpty || text.indices.contains { text[$0...].starts(with: part) }
+        }
+        for text in texts {
+            let a = folded(text)
+            for pattern in texts {
+                let b = folded(pattern)
+                #expect(try matches(text, .equal, pattern, options) == (a == b), "\(text) \(pattern)")
+                #expect(try matches(text, .notEqual, pattern, options) == (a != b), "\(text) \(pattern)")
+                let isLess = a.lexicographicallyPrecedes(b)
+                #expect(try matches(text, .lessThan, pattern, options) == isLess, "\(text) \(pattern)")
+                #expect(try matches(text, .greaterThanOrEqual, pattern, options) == !isLess, "\(text) \(pattern)")
+                #expect(try matches(text, .contains, pattern, options) == contains(a, b), "\(text) \(pattern)")
+                #expect(try matches(text, .isIn, pattern, options) == contains(b, a), "\(text) \(pattern)")
+                #expect(try matches(text, .beginsWith, pattern, options) == a.starts(with: b), "\(text) \(pattern)")
+                #expect(
+                    try matches(text, .endsWith, pattern, options) == a.reversed().starts(with: b.reversed()),
+                    "\(text) \(pattern)")
+            }
+        }
+    }
+
+    @Test("folding of texts put together at random is Foundation's", arguments: [1, 2, 3])
+    func randomFolding(rawOptions: Int) throws {
+        let options = Options(rawValue: rawOptions)
+        var generator = SeededGenerator(seed: UInt64(rawOptions))
+        // Letters with marks, marks alone, letters of many scripts, and everything else now and then.
+        func scalar() -> Unicode.Scalar {
+            let range: ClosedRange<UInt32> =
+                [
+                    0x20...0x7E, 0xA0...0x24F, 0x250...0x2FF, 0x300...0x36F, 0x370...0x52F, 0x590...0x6FF,
+                    0x1E00...0x1FFF,
+                    0x0...0x10FFFF,
+                ].randomElement(using: &generator) ?? 0x20...0x7E
+            return Unicode.Scalar(UInt32.random(in: range, using: &generator)) ?? "a"
+        }
+        for _ in 0..<20_000 {
+            var text = String.UnicodeScalarView()
+            for _ in 0..<Int.random(in: 0...6, using: &generator) { text.append(scalar()) }
+            let expected = TextFolding.folded(String(text), options)
+            var bytes = Array(String(text).utf8)
+            let folded = bytes.withUnsafeMutableBytes { bytes in
+                TextFolding.withFolded(UnsafeRawBufferPointer(bytes), options) { Array($0) }
+            }
+            #expect(folded == Array(expected.utf8), "\(text.map { String($0.value, radix: 16) })")
+        }
+    }
+
+    @Test("LIKE fits what its definition fits")
+    func likePatterns() throws {
+        var generator = SeededGenerator(seed: 3)
+        let letters: [Unicode.Scalar] = ["a", "b", "é", "*", "?", "\\", "日"]
+        func random(_ count: Int) -> String {
+            var text = String.UnicodeScalarView()
+            for _ in 0..<Int.random(in: 0...count, using: &generator) {
+                text.append(letters.randomElement(using: &generator) ?? "a")
+            }
+            return String(text)
+        }
+        var fits = 0
+        for _ in 0..<20_000 {
+            let (text, pattern) = (random(7), random(6))
+            let expected = like(Array(text.unicodeScalars)[...], Array(pattern.unicodeScalars)[...])
+            #expect(try matches(text, .like, pattern) == expected, "\(text) LIKE \(pattern)")
+            if expected { fits += 1 }
+        }
+        #expect(fits > 1000)
+    }
+
+    @Test("a pattern of many wildcards takes no more than its length times that of the text")
+    func hostileLike() throws {
+        let text = String(repeating: "a", count: 20_000)
+        let pattern = String(repeating: "a*", count: 1000) + "b"
+        #expect(try !matches(text, .like, pattern))
+        #expect(try !matches(text, .like, String(repeating: "*?", count: 1000) + "b"))
+    }
+
+    @Test(
+        "MATCHES fits the whole text",
+        arguments: [
+            ("ab", "a|ab", true), ("abc", "a|ab", false), ("abc", "b", false), ("abc", "a.c", true),
+            ("a\nc", "a.c", false),
+            ("abc", "(?x) a b c # all of it", true), ("a.c", "\\Qa.c", true), ("axc", "\\Qa.c", false), ("", "", true),
+            ("ABC", "abc", false), ("日本", "\\p{Han}+", true), ("a", "(?s).", true),
+        ])
+    func wholeText(text: String, pattern: String, expected: Bool) throws {
+        #expect(try matches(text, .matches, pattern) == expected)
+        #expect(try matches(text.uppercased(), .matches, pattern, .caseInsensitive) || !expected)
+    }
+
+    @Test("MATCHES folds diacritics on both sides")
+    func foldedExpression() throws {
+        #expect(try matches("naïve", .matches, "nai[vw]e", .diacriticInsensitive))
+        #expect(try matches("naive", .matches, "naïve", .diacriticInsensitive))
+        #expect(try matches("NAÏVE", .matches, "naive", [.caseInsensitive, .diacriticInsensitive]))
+        #expect(try !matches("naïve", .matches, "naive"))
+    }
+
+    @Test("a pattern without an end in sight ends with timedOut or limitExceeded")
+    func hostileExpressions() throws {
+        let slow = #expect(throws: StoreError.self) {
+            try matches(String(repeating: "a", count: 40) + "!", .matches, "(a+)+$")
+        }
+        #expect(slow?.code == .timedOut)
+        let deep = #expect(throws: StoreError.self) {
+            try matches(String(repeating: "ab", count: 1_000_000), .matches, "(a|b)*")
+        }
+        #expect(deep?.code == .limitExceeded)
+    }
+
+    @Test("what is no pattern is refused before it is used", arguments: ["(", "[a", "a)|(b", "*", "\\"])
+    func badExpressions(pattern: String) {
+        let failure = #expect(throws: StoreError.self) { try StringMatcher(.matches, pattern) }
+        #expect(failure?.code == .invalidRequest)
+    }
+
+    @Test("patterns of 4096 bytes are the longest", arguments: [FetchRequest.Comparison.Operator.like, .matches])
+    func longPatterns(operation: FetchRequest.Comparison.Operator) throws {
+        #expect(try matches(String(repeating: "a", count: 4096), operation, String(repeating: "a", count: 4096)))
+        let failure = #expect(throws: StoreError.self) {
+            try StringMatcher(operation, String(repeating: "a", count: 4097))
+        }
+        #expect(failure?.code == .limitExceeded)
+    }
+
+    @Test("the localized standard order is a total order with numbers as people count")
+    func standardOrder() throws {
+        func order(_ left: String, _ right: String) -> Int {
+            Array(left.utf8).withUnsafeBytes { left in
+                Array(right.utf8).withUnsafeBytes { StandardTextOrder.order(left, $0).signum() }
+            }
+        }
+        let sorted = ["", "9", "10", "a09b", "A9b", "a9b", "a10b", "Emil", "emil", "émile", "f"]
+        for (index, text) in sorted.enumerated() {
+            for (other, next) in sorted.enumerated() where other > index {
+                #expect(order(text, next) < 0, "\(text) \(next)")
+            }
+        }
+        for a in texts {
+            for b in texts {
+                #expect(order(a, b) == -order(b, a))
+                #expect((order(a, b) == 0) == (Array(a.utf8) == Array(b.utf8)))
+                #expect(try matches(a, .lessThan, b, .localized) == (order(a, b) < 0))
+                for c in texts where order(a, b) <= 0 && order(b, c) <= 0 {
+                    #expect(order(a, c) <= 0, "\(a) \(b) \(c)")
+                }
+            }
+        }
+    }
+}

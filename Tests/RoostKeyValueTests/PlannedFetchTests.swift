@@ -1,0 +1,396 @@
+import Foundation
+import RoostCore
+import RoostKeyValue
+import RoostMemory
+import Testing
+
+/// Fetches through indexes, compared with the same fetches by reading everything.
+@Suite("Planned fetches")
+struct PlannedFetchTests {
+    @Test("an index never changes an answer", arguments: 0..<24)
+    func answers(seed: Int) throws {
+        var generator = SeededGenerator(UInt64(seed) + 1)
+        let sample = try PlanSample(count: 150, &generator)
+        var used: Set<String> = []
+        for _ in 0..<150 {
+            let request = sample.request(&generator)
+            let expected = try sample.scanned(request)
+            let plan = try sample.snapshot.explain(request, executing: true)
+            let found = try sample.snapshot.keys(request)
+            #expect(found == expected, "seed \(seed): \(request) by \(plan)")
+            if plan.access != [.scan] { used.insert("\(plan.access)\(plan.order == .asFound)") }
+            if found != expected { return }
+        }
+        // A test that never takes another way compares nothing.
+        #expect(used.count > 20)
+    }
+
+    @Test("the order of an index is that of a request, whatever its direction and however long its values")
+    func order() throws {
+        var generator = SeededGenerator(77)
+        let sample = try PlanSample(count: 400, &generator)
+        var orders = 0
+        for key in ["text", "number", "real", "price", "date", "small", "link"] {
+            for isAscending in [true, false] {
+                for (limit, offset) in [(1, 0), (7, 3), (90, 0), (1000, 350)] {
+                    let request = FetchRequest(
+                        "Item", sortedBy: [.init(key, ascending: isAscending)], limit: limit, offset: offset)
+                    #expect(try sample.snapshot.keys(request) == sample.scanned(request), "\(request)")
+                    let plan = try sample.snapshot.explain(request, executing: false)
+                    if plan.order == .asFound { orders += 1 }
+                }
+            }
+        }
+        #expect(orders == 7 * 2 * 4)
+    }
+}
+
+/// What fetches look at, counted.
+@Suite("Visits of fetches")
+struct FetchVisitTests {
+    /// Objects, 20 000 unless the environment asks for more.
+    static var count: Int { ProcessInfo.processInfo.environment["ROOST_PLANNED_OBJECTS"].flatMap { Int($0) } ?? 20_000 }
+
+    private static let store = Result { try VisitSample.store(count: count) }
+
+    private func visits(_ request: FetchRequest) throws -> (found: Int, visited: Int, plan: FetchPlan) {
+        let snapshot = try Self.store.get().snapshot()
+        defer { snapshot.close() }
+        let plan = try snapshot.explain(request, executing: true)
+        return (try snapshot.keys(request).count, try #require(plan.visitedCount), plan)
+    }
+
+    @Test(
+        "equality, a prefix, a range and a list visit what matches",
+        arguments: [
+            ("equality", FetchRequest.Predicate.equal("number", .int(77))),
+            ("unique", .equal("code", "c500")),
+            ("prefix", .beginsWith("title", "t12")),
+            ("range", .greaterOrEqual("number", .int(100)) && .less("number", .int(140))),
+            ("half range", .less("number", .int(30))),
+            ("list", .isIn("title", ["t17", "t3", "nothing"])),
+            ("compound", .equal("kind", .int(3)) && .greater("number", .int(900))),
+            ("compound equality", .equal("kind", .int(3)) && .equal("number", .int(907))),
+            ("descending", .greater("score", .double(0.97))),
+            ("either", .equal("number", .int(5)) || .equal("code", "c9") || .beginsWith("title", "t777")),
+            ("to-one", .equal("group", .objectID(ObjectID("Group", 7)))),
+        ])
+    func matching(_ name: String, _ predicate: FetchRequest.Predicate) throws {
+        let (found, visited, plan) = try visits(FetchRequest("Thing", where: predicate))
+        #expect(found > 0)
+        #expect(visited <= found + 8, "\(name): \(plan)")
+        #expect(plan.access != [.scan])
+        #expect(plan.filteredAfterwards.isEmpty)
+    }
+
+    @Test(
+        "an order by index visits no more than offset and limit reach",
+        arguments: [
+            FetchRequest("Thing", sortedBy: [.init("number")], limit: 10, offset: 20),
+            FetchRequest("Thing", sortedBy: [.init("number", ascending: false)], limit: 10, offset: 20),
+            FetchRequest("Thing", sortedBy: [.init("score")], limit: 10),
+            FetchRequest("Thing", sortedBy: [.init("score", ascending: false)], limit: 10),
+            FetchRequest("Thing", sortedBy: [.init("kind"), .init("number")], limit: 30),
+            FetchRequest(
+                "Thing", sortedBy: [.init("kind", ascending: false), .init("number", ascending: false)], limit: 30),
+            FetchRequest("Thing", where: .equal("kind", .int(2)), sortedBy: [.init("number")], limit: 5),
+            FetchRequest(
+                "Thing", where: .equal("kind", .int(2)), sortedBy: [.init("number", ascending: false)], limit: 5),
+            FetchRequest("Thing", where: .equal("group", .objectID(ObjectID("Group", 7))), limit: 3),
+        ])
+    func ordered(_ request: FetchRequest) throws {
+        let (found, visited, plan) = try visits(request)
+        #expect(found == request.fetchLimit)
+        #expect(plan.order == .asFound)
+        let reach = request.fetchOffset + (request.fetchLimit ?? 0)
+        #expect(visited <= reach + 100, "\(plan)")
+    }
+
+    @Test("everything is visited where nothing leads to the objects")
+    func scan() throws {
+        let (_, visited, plan) = try visits(FetchRequest("Thing", where: .notEqual("number", .int(1))))
+        #expect(visited == Self.count)
+        #expect(plan.access == [.scan])
+        #expect(plan.filteredAfterwards.count == 1)
+    }
+
+    @Test("a condition that nothing meets visits nothing")
+    func nothing() throws {
+        let (found, visited, plan) = try visits(
+            FetchRequest("Thing", where: .less("number", .int(3)) && .greater("number", .double(4.5))))
+        #expect((found, visited) == (0, 0))
+        #expect(plan.access == [.nothing])
+    }
+}
+
+/// Many objects with values that say which of them a predicate must find.
+private enum VisitSample {
+    static func store(count: Int) throws -> any PersistentStore {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Thing",
+                attributes: [
+                    AttributeDescription("number", .integer64), AttributeDescription("title", .string),
+                    AttributeDescription("kind", .integer16), AttributeDescription("score", .double),
+                    AttributeDescription("code", .string),
+                ],
+                relationships: [.toOne("group", "Group", inverse: "things")],
+                uniquenessConstraints: [["code"]],
+                fetchIndexes: [
+                    FetchIndexDescription("byNumber", on: "number"), FetchIndexDescription("byTitle", on: "title"),
+                    FetchIndexDescription("byKind", on: "kind", "number"),
+                    FetchIndexDescription("byScore", elements: [.init("score", isAscending: false)]),
+                ]),
+            EntityDescription("Group", relationships: [.toMany("things", "Thing", inverse: "group")]),
+        ])
+        let store = try KeyValueStore(
+            creating: MemoryStorage(), type: MemoryStoreType(), url: StoreURL(type: "memory", path: ""), model: model,
+            options: StoreOptions(timeoutSeconds: 10))
+        var next = 1
+        while next <= count {
+            var changes = ChangeSet(model: model)
+            for key in next...min(count, next + 9_999) {
+                try changes.insert(
+                    ObjectID("Thing", Int64(key)),
+                    values: [
+                        "number": .int(Int64(key * 7919 % count)), "title": .string("t\(key * 31 % count)"),
+                        "kind": .int(Int64(key % 10)), "score": .double(Double(key * 17 % count) / Double(count)),
+                        "code": .string("c\(key)"), "group": .objectID(ObjectID("Group", Int64(key % 1000 + 1))),
+                    ])
+            }
+            if next == 1 { for key in 1...1000 { try changes.insert(ObjectID("Group", Int64(key)), values: [:]) } }
+            _ = try store.commit(changes)
+            next += 10_000
+        }
+        return store
+    }
+}
+
+extension EntityDescription {
+    fileprivate init(_ name: String, relationships: [RelationshipDescription]) {
+        self.init(name, attributes: [AttributeDescription("name", .string)], relationships: relationships)
+    }
+}
+
+/// Random objects of a model with indexes of every kind, and random requests for them.
+private struct PlanSample {
+    let model: ManagedObjectModel
+    let snapshot: any StoreSnapshot
+
+    static let texts: [String] = {
+        let long = String(repeating: "long ", count: 110)
+        return [
+            "", "a", "ab", "abc", "b", "\0", "a\0", "a\0b", "ä", "é", "ß", "😀", "\u{10FFFF}", long, long + "a",
+            long + "b",
+            long + long, String(repeating: "x", count: 486), String(repeating: "x", count: 487),
+            String(repeating: "x", count: 488), String(repeating: "x", count: 489),
+        ]
+    }()
+    static let reals: [Double] = [
+        0, -0.0, 1, -1, 1.5, 2, .nan, .infinity, -.infinity, 9007199254740992, 0x1p63, -0x1p63, .leastNonzeroMagnitude,
+        1e300,
+    ]
+    static let numbers: [Int64] = [0, 1, -1, 2, 3, 5, 100, .max, .min, 9007199254740993, 9007199254740992]
+    static let decimals = ["0", "1", "-1", "1.5", "-1.5", "NaN", "0.001", "1000000000000000000000", "2"]
+
+    init(count: Int, _ generator: inout SeededGenerator) throws {
+        model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Item",
+                attributes: [
+                    AttributeDescription("number", .integer64), AttributeDescription("small", .integer16),
+                    AttributeDescription("real", .double), AttributeDescription("single", .float),
+                    AttributeDescription("price", .decimal), AttributeDescription("text", .string),
+                    AttributeDescription("other", .string), AttributeDescription("link", .uri),
+                    AttributeDescription("flag", .boolean), AttributeDescription("date", .date),
+                    AttributeDescription("data", .binaryData), AttributeDescription("code", .string),
+                    AttributeDescription("part", .integer32), AttributeDescription("plain", .integer32),
+                ],
+                relationships: [
+                    .toOne("owner", "Item", inverse: "owned"), .toMany("owned", "Item", inverse: "owner"),
+                    .toMany("friends", "Item", inverse: "friends"),
+                    .toMany("likes", "Special", inverse: "likers", isOrdered: true),
+                ],
+                uniquenessConstraints: [["code", "part"]],
+                fetchIndexes: [
+                    FetchIndexDescription("number", on: "number"),
+                    FetchIndexDescription("small", elements: [.init("small", isAscending: false)]),
+                    FetchIndexDescription("real", on: "real"),
+                    FetchIndexDescription("realDown", elements: [.init("real", isAscending: false)]),
+                    FetchIndexDescription("single", on: "single"), FetchIndexDescription("price", on: "price"),
+                    FetchIndexDescription("text", on: "text"),
+                    FetchIndexDescription("otherDown", elements: [.init("other", isAscending: false)]),
+                    FetchIndexDescription("link", on: "link"), FetchIndexDescription("date", on: "date"),
+                    FetchIndexDescription("data", on: "data"),
+                    FetchIndexDescription("flagText", on: "flag", "text"),
+                    FetchIndexDescription(
+                        "mixed", elements: [.init("small"), .init("text", isAscending: false), .init("real")]),
+                    FetchIndexDescription("owner", on: "owner", "number"),
+                ]),
+            EntityDescription(
+                "Special", superentity: "Item", attributes: [AttributeDescription("extra", .integer64)],
+                relationships: [.toMany("likers", "Item", inverse: "likes")],
+                fetchIndexes: [FetchIndexDescription("extra", on: "extra", "text")]),
+        ])
+        let store = try KeyValueStore(
+            creating: MemoryStorage(), type: MemoryStoreType(), url: StoreURL(type: "memory", path: ""), model: model,
+            options: StoreOptions(timeoutSeconds: 10))
+        var changes = ChangeSet(model: model)
+        var specials: [Int64] = []
+        for key in 1...Int64(count) {
+            let isSpecial = Bool.random(using: &generator)
+            var values: [String: Value] = [:]
+            for field in try model.requireEntity(isSpecial ? "Special" : "Item").layout.fields
+            where field.name != "code" && Int.random(in: 0..<8, using: &generator) > 0 {
+                values[field.name] = Self.value(field.name, &generator)
+            }
+            if Int.random(in: 0..<4, using: &generator) > 0 { values["code"] = .string("\(key / 3)") }
+            if values["code"] != nil { values["part"] = .int(key % 3) }
+            if isSpecial { specials.append(key) }
+            try changes.insert(ObjectID(isSpecial ? "Special" : "Item", key), values: values)
+        }
+        for _ in 0..<count {
+            let (a, b) = (
+                Int64.random(in: 1...Int64(count), using: &generator), Int64.random(in: 1...20, using: &generator)
+            )
+            try changes.add(Link(a, b), to: RelationshipName("Item", "friends"))
+            if let special = specials.randomElement(using: &generator) {
+                try changes.add(Link(a, special, order: a % 3), to: RelationshipName("Item", "likes"))
+            }
+        }
+        _ = try store.commit(changes)
+        snapshot = try store.snapshot()
+    }
+
+    /// The answer by reading everything.
+    func scanned(_ request: FetchRequest) throws -> [Int64] {
+        let source = try snapshot.records(of: request.entity, after: nil)
+        let batch = try snapshot.all(try ScanningFetch(request, model: model, source: source, graph: SnapshotGraph(snapshot)))
+        return (0..<batch.count).map { batch.key(at: $0) }
+    }
+
+    static func value(_ name: String, _ generator: inout SeededGenerator) -> Value? {
+        func one<Element>(_ list: [Element]) -> Element? { list.randomElement(using: &generator) }
+        switch name {
+        case "number": return one(numbers).map { .int($0) }
+        case "small", "part", "plain", "extra": return .int(Int64.random(in: -2...4, using: &generator))
+        case "real": return one(reals).map { .double($0) }
+        case "single": return one([0, 1, -1, 1.5, .nan, .infinity]).map { .double($0) }
+        case "price": return one(decimals).flatMap { Decimal(string: $0) }.map { .decimal($0) }
+        case "text", "other": return one(texts).map { .string($0) }
+        case "link": return one(["http://a", "http://a/b", "x:y"]).map { .uri($0) }
+        case "flag": return .bool(Bool.random(using: &generator))
+        case "date": return one([0.0, -1, 1, 1e9]).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+        case "data": return one([[], [0], [0, 0], [1], [0xFF], [0xFF, 0xFF]]).map { .data(Data($0)) }
+        case "code": return .string("\(Int.random(in: 0..<60, using: &generator))")
+        case "owner": return .objectID(ObjectID("Item", Int64.random(in: 1...20, using: &generator)))
+        default: return nil
+        }
+    }
+
+    /// A value that a property is compared with, perhaps of another type of number.
+    static func constant(_ name: String, _ generator: inout SeededGenerator) -> Value {
+        if Int.random(in: 0..<12, using: &generator) == 0 { return .null }
+        let isNumber = ["number", "small", "part", "plain", "extra", "real", "single", "price", "flag"].contains(name)
+        guard isNumber, Int.random(in: 0..<3, using: &generator) == 0 else { return value(name, &generator) ?? .null }
+        let other = ["number", "real", "price", "flag", "small"].randomElement(using: &generator) ?? "real"
+        return value(other, &generator) ?? .null
+    }
+
+    static let names = [
+        "number", "small", "real", "single", "price", "text", "other", "link", "flag", "date", "data", "code", "part",
+        "plain", "owner",
+    ]
+
+    func predicate(_ depth: Int, _ generator: inout SeededGenerator) -> FetchRequest.Predicate {
+        switch Int.random(in: 0..<(depth > 0 ? 10 : 6), using: &generator) {
+        case 6, 7:
+            return .and((0..<3).map { _ in predicate(depth - 1, &generator) })
+        case 8: return .or((0..<2).map { _ in predicate(depth - 1, &generator) })
+        case 9: return .not(predicate(depth - 1, &generator))
+        default: break
+        }
+        let name = Self.names.randomElement(using: &generator) ?? "number"
+        if Int.random(in: 0..<15, using: &generator) == 0 {
+            return .comparison(
+                .init(
+                    .evaluatedObject, .isIn,
+                    .aggregate(
+                        (0..<4).map { _ in
+                            .constant(.objectID(ObjectID("Special", Int64.random(in: 1...200, using: &generator))))
+                        })))
+        }
+        if Int.random(in: 0..<3, using: &generator) == 0 { return related(name, depth, &generator) }
+        let isText = name == "text" || name == "other"
+        switch Int.random(in: 0..<9, using: &generator) {
+        case 0, 1: return .equal(name, Self.constant(name, &generator))
+        case 2: return .isIn(name, (0..<3).map { _ in Self.constant(name, &generator) })
+        case 3 where isText, 4 where isText:
+            let text = Self.texts.randomElement(using: &generator) ?? ""
+            return .beginsWith(name, String(text.prefix(Int.random(in: 0...500, using: &generator))))
+        case 3 where name != "owner": return .less(name, Self.constant(name, &generator))
+        case 4 where name != "owner": return .lessOrEqual(name, Self.constant(name, &generator))
+        case 5 where name != "owner": return .greater(name, Self.constant(name, &generator))
+        case 6 where name != "owner": return .greaterOrEqual(name, Self.constant(name, &generator))
+        case 7 where name != "owner" && Bool.random(using: &generator):
+            return .comparison(
+                .init(
+                    .keyPath([name]), .between,
+                    .aggregate((0..<2).map { _ in .constant(Self.constant(name, &generator)) })))
+        case 7: return .notEqual(name, Self.constant(name, &generator))
+        default: return .equal(name, Self.constant(name, &generator))
+        }
+    }
+
+    /// A condition on objects that relationships lead to.
+    private func related(
+        _ name: String, _ depth: Int, _ generator: inout SeededGenerator
+    ) -> FetchRequest.Predicate {
+        func number(_ most: Int) -> Int { Int.random(in: 0...most, using: &generator) }
+        let constant = Self.constant(name, &generator)
+        let comparisons: [FetchRequest.Comparison.Operator] =
+            name == "owner"
+            ? [.equal, .notEqual] : [.equal, .notEqual, .lessThan, .greaterThanOrEqual, .greaterThan, .lessThanOrEqual]
+        let comparison = comparisons.randomElement(using: &generator) ?? .equal
+        let manys = ["owned", "friends", "likes"]
+        let many = manys.randomElement(using: &generator) ?? "owned"
+        switch number(6) {
+        case 0, 1: return .comparison(.init(.keyPath(["owner", name]), comparison, .constant(constant)))
+        case 2: return .comparison(.init(.keyPath(["owner", "owner", name]), comparison, .constant(constant)))
+        case 3: return .comparison(.init(.keyPath([many, name]), comparison, .constant(constant), modifier: .any))
+        case 4:
+            let path = [["owner", many, name], [many, "owner", name], [many, many, name]].randomElement(using: &generator)
+            return .comparison(.init(.keyPath(path ?? [many, name]), comparison, .constant(constant), modifier: .any))
+        case 5:
+            let object = Value.objectID(ObjectID("Item", Int64(number(30) + 1)))
+            return .comparison(.init(.keyPath([many]), .equal, .constant(object), modifier: .any))
+        default:
+            let inner = FetchRequest.Predicate.comparison(
+                .init(.path(of: .variable("x"), [name]), comparison, .constant(constant)))
+            let counts: [FetchRequest.Comparison.Operator] = [
+                .equal, .notEqual, .greaterThan, .greaterThanOrEqual, .lessThan,
+            ]
+            return .comparison(
+                .init(
+                    .path(of: .subquery(.keyPath([many]), variable: "x", inner), ["@count"]),
+                    counts.randomElement(using: &generator) ?? .equal, .constant(.int(Int64(number(3))))))
+        }
+    }
+
+    func request(_ generator: inout SeededGenerator) -> FetchRequest {
+        let isSpecial = Int.random(in: 0..<5, using: &generator) == 0
+        let names = Self.names.filter { $0 != "owner" } + (isSpecial ? ["extra"] : [])
+        let isAscending = Bool.random(using: &generator)
+        return FetchRequest(
+            isSpecial ? "Special" : "Item",
+            where: Int.random(in: 0..<6, using: &generator) == 0 ? nil : predicate(2, &generator),
+            sortedBy: (0..<Int.random(in: 0...2, using: &generator)).map { _ in
+                .init(
+                    names.randomElement(using: &generator) ?? "number",
+                    ascending: Int.random(in: 0..<5, using: &generator) == 0 ? !isAscending : isAscending)
+            },
+            limit: Bool.random(using: &generator) ? nil : Int.random(in: 0...40, using: &generator),
+            offset: Bool.random(using: &generator) ? 0 : Int.random(in: 0...20, using: &generator),
+            includesSubentities: Int.random(in: 0..<8, using: &generator) > 0)
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import RoostCore
+import RoostSQLite
+import Testing
+
+/// What is too large for a statement of SQL is left to the filter behind it, so that no limit of a database shows.
+@Suite("Requests that are large for SQL")
+struct TranslationLimitTests {
+    typealias Predicate = FetchRequest.Predicate
+    typealias Expression = FetchRequest.Expression
+
+    /// Checks that both stores give the same for each request.
+    private func compare(_ predicates: [Predicate], of entity: EntityName = "Album") throws {
+        let directory = try TemporaryDirectory()
+        var random = SeededRandom(7)
+        let stores = try TwinStores(directory, &random, count: 16)
+        for (number, predicate) in predicates.enumerated() {
+            let request = FetchRequest(entity, where: predicate)
+            #expect(try stores.sql.keys(request) == stores.plain.keys(request), "number \(number)")
+        }
+        try stores.sql.close()
+        try stores.plain.close()
+    }
+
+    /// A condition on the albums like an album, down to a depth.
+    private static func similar(_ depth: Int, _ start: Expression, _ wrap: (Predicate) -> Predicate) -> Predicate {
+        let name = "v\(depth)"
+        let inner: Predicate =
+            depth == 0
+            ? .comparison(.init(.path(of: .variable(name), ["year"]), .greaterThan, .constant(1970)))
+            : similar(depth - 1, .path(of: .variable(name), ["similar"]), wrap)
+        return wrap(
+            .comparison(
+                .init(.path(of: .subquery(start, variable: name, inner), ["@count"]), .greaterThan, .constant(0))))
+    }
+
+    @Test("subqueries in subqueries", arguments: 0..<8)
+    func subqueries(depth: Int) throws {
+        try compare([
+            Self.similar(depth, .keyPath(["similar"])) { $0 }, Self.similar(depth, .keyPath(["similar"])) { .not($0) },
+            Self.similar(depth, .keyPath(["similar"])) { .or([.and([$0, .constant(true)]), .not(.not($0))]) },
+        ])
+    }
+
+    @Test("paths with many relationships", arguments: [1, 3, 10, 15, 16, 17, 30, 70])
+    func paths(count: Int) throws {
+        let names = Array(repeating: ["album", "tracks"], count: count).flatMap { $0 }
+        // Only to-one relationships lead on without many ways: there is none back to the same entity but through a to-many.
+        try compare(
+            [
+                .comparison(
+                    .init(
+                        .keyPath(names.dropLast(max(0, names.count - 4)) + ["title"]), .equal, .constant("a"),
+                        modifier: .any)),
+                .and(
+                    (0..<count).map { _ in .comparison(.init(.keyPath(["album", "title"]), .notEqual, .constant("a"))) }
+                ),
+                .or(
+                    (0..<count).map {
+                        .comparison(.init(.keyPath(["album", "tags", "@count"]), .equal, .constant(.int(Int64($0)))))
+                    }),
+            ], of: "Track")
+    }
+
+    @Test("deeply nested conditions of every kind", arguments: [1, 2, 3, 5, 8, 10, 12, 20, 50, 90])
+    func nesting(depth: Int) throws {
+        let leaves: [Predicate] = [
+            .equal("title", "a"),
+            .comparison(.init(.keyPath(["tracks", "title"]), .like, .constant("a*"), modifier: .any)),
+            .comparison(
+                .init(
+                    .keyPath(["tracks", "artist", "name"]), .contains, .constant("A"), modifier: .all,
+                    options: .caseInsensitive)),
+            .comparison(.init(.keyPath(["tracks", "@count"]), .greaterThan, .constant(2))),
+            .comparison(
+                .init(.keyPath(["tracks", "@max", "length"]), .between, .aggregate([.constant(0), .constant(2)]))),
+            .isIn("title", (0..<600).map { .string("\($0)") }),
+            Self.similar(2, .keyPath(["similar"])) { $0 },
+        ]
+        var predicates: [Predicate] = []
+        for leaf in leaves {
+            var (nots, ors, mixed) = (leaf, leaf, leaf)
+            for level in 0..<depth {
+                nots = .not(nots)
+                ors = .or([ors, .equal("year", .int(Int64(level)))])
+                mixed = level % 2 == 0 ? .not(mixed) : .and([.notEqual("year", .int(Int64(-level))), mixed])
+            }
+            predicates += [nots, ors, .not(mixed)]
+        }
+        try compare(predicates)
+    }
+
+    @Test("many terms, each with a subselect", arguments: [1, 15, 16, 17, 100, 1000])
+    func terms(count: Int) throws {
+        let terms = (0..<count).map { number -> Predicate in
+            .comparison(.init(.keyPath(["tracks", "title"]), .equal, .constant(.string("\(number)")), modifier: .any))
+        }
+        let paths = (0..<count).map { number -> Predicate in
+            .comparison(
+                .init(
+                    .path(
+                        of: .subquery(
+                            .keyPath(["tracks"]), variable: "t",
+                            .comparison(
+                                .init(
+                                    .path(of: .variable("t"), ["artist", "name"]), .endsWith,
+                                    .constant(.string("\(number)"))))), ["@count"]), .equal, .constant(1)))
+        }
+        try compare([.or(terms), .and(terms.map { .not($0) }), .not(.or(terms)), .or(paths), .and(paths)])
+    }
+
+    @Test("lists of any length", arguments: [0, 499, 501, 2100, 10_000, 100_000])
+    func lists(count: Int) throws {
+        let texts =
+            (0..<max(0, count - 4)).map { Value.string("\(UnicodeScalar(UInt8($0 % 128)))\"\\\($0)") } + [
+                "a", "é", "\u{10FFFF}",
+            ]
+        try compare(
+            [
+                .isIn("i64", (1..<max(1, count)).map { .int(Int64($0) - 5) } + [.int(.max)]),
+                .isIn("length", (0..<count).map { .double(Double($0) / 2) }),
+                .isIn("length", (0..<count).map { .int(Int64($0)) }), .isIn("title", texts),
+                .isIn("title", texts + [.null]),
+                .isIn(
+                    "token",
+                    (0..<count).map {
+                        .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8($0 % 256))))
+                    }),
+                .comparison(
+                    .init(
+                        .evaluatedObject, .isIn,
+                        .aggregate((0..<count).map { .constant(.objectID(ObjectID("Track", Int64($0)))) }))),
+                .isIn("album", (0..<count).map { .objectID(ObjectID("Album", Int64($0))) }),
+                .isIn("other", (0..<count).map { .objectID(ObjectID("Singer", Int64($0))) }),
+                .comparison(
+                    .init(
+                        .keyPath(["title"]), .isIn, .aggregate(texts.map { .constant($0) }),
+                        options: .caseInsensitive)),
+            ], of: "Track")
+    }
+}

@@ -1,0 +1,361 @@
+import Foundation
+import RoostCore
+import RoostMemory
+import RoostSQL
+import RoostSQLite
+import Testing
+
+/// The same objects in a store in memory, which evaluates every predicate record by record, and in an SQLite store.
+struct TwinStores {
+    let plain: any PersistentStore
+    let sql: any PersistentStore
+
+    init(_ directory: TemporaryDirectory, _ random: inout SeededRandom, count: Int64 = 40) throws {
+        let model = try Models.music()
+        plain = try MemoryStoreType().create(
+            StoreURL(type: "memory", path: UUID().uuidString), model: model, options: StoreOptions())
+        sql = try SQLiteStoreType().create(directory.url("a"), model: model, options: StoreOptions())
+        var changes = ChangeSet(model: model)
+        func pick<T>(_ values: [T?]) -> T? { values.randomElement(using: &random) ?? nil }
+        func set(_ values: inout [String: Value], _ name: String, _ value: Value?) {
+            if let value { values[name] = value }
+        }
+        for key in 1...count / 4 {
+            var values: [String: Value] = [:]
+            set(&values, "title", pick(Self.texts).map { .string($0) })
+            set(&values, "year", pick([1969, 1991, -1, 0, 10, nil]).map { .int($0) })
+            try changes.insert(ObjectID("Album", key), values: values)
+            try changes.insert(
+                ObjectID("Tag", key), values: pick(Self.texts).map { ["name": .string($0)] } ?? [:])
+            // Names of people are unique.
+            let entity = ["Person", "Singer", "Drummer"].randomElement(using: &random) ?? "Person"
+            var person: [String: Value] = key % 4 == 0 ? [:] : ["name": .string("\(pick(Self.texts) ?? "x")\(key)")]
+            if entity == "Singer", key % 2 == 0 { person["voice"] = .string("v\(key)") }
+            if entity == "Drummer" { set(&person, "voice", pick([1, 2, nil]).map { .int($0) }) }
+            try changes.insert(ObjectID(EntityName(entity), key), values: person)
+        }
+        func other(_ entity: EntityName) -> Value {
+            .objectID(ObjectID(entity, Int64.random(in: 1...count / 4, using: &random)))
+        }
+        for key in 1...count {
+            var values: [String: Value] = [:]
+            set(&values, "title", pick(Self.texts).map { .string($0) })
+            set(&values, "link", pick(Self.texts).map { .uri($0) })
+            set(&values, "length", pick(Self.numbers).map { .double($0) })
+            set(&values, "gain", pick(Self.numbers).map { .double($0) })
+            set(&values, "played", pick(Self.numbers).map { .date(Date(timeIntervalSinceReferenceDate: $0)) })
+            set(&values, "i16", pick([0, 1, -32768, 32767, nil]).map { .int($0) })
+            set(&values, "i32", pick([0, 1, -1, 2_147_483_647, nil]).map { .int($0) })
+            set(&values, "i64", pick([0, 1, 2, .max, .min, 9_007_199_254_740_993, nil]).map { .int($0) })
+            set(&values, "loved", pick([true, false, nil]).map { .bool($0) })
+            set(&values, "number", pick([-1, 0, 0.5, 1, nil]).map { .decimal($0) })
+            set(&values, "cover", pick([[], [0], [0, 1], [255], nil]).map { .data(Data($0)) })
+            set(
+                &values, "token",
+                pick([0, 1, 2, nil]).map { .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, $0))) })
+            if Int.random(in: 0..<4, using: &random) > 0 { values["album"] = other("Album") }
+            if Int.random(in: 0..<4, using: &random) > 0 { values["artist"] = other("Person") }
+            if Int.random(in: 0..<4, using: &random) > 0 {
+                values["other"] = other(["Tag", "Album", "Person"].randomElement(using: &random) ?? "Tag")
+            }
+            if let place = pick([0.5, .nan, 2, nil]) {
+                values["place"] = .composite(["lat": .double(place), "name": .string("p")])
+            }
+            try changes.insert(ObjectID("Track", key), values: values)
+        }
+        for a in 1...count / 4 {
+            for b in 1...count / 4 {
+                if Int.random(in: 0..<3, using: &random) == 0 {
+                    try changes.add(
+                        Link(a, b, order: Int64.random(in: 0..<9, using: &random)),
+                        to: RelationshipName("Album", "tags"))
+                }
+                // From one end, which both have; now and then an album is like itself.
+                if a <= b, Int.random(in: 0..<4, using: &random) == 0 {
+                    try changes.add(Link(a, b), to: RelationshipName("Album", "similar"))
+                }
+            }
+        }
+        _ = try plain.commit(changes)
+        _ = try sql.commit(changes)
+    }
+
+    /// Case, diacritics, wildcards, quotes, code points at the ends of ranges, and what differs in canonical equivalence alone.
+    static let texts: [String?] = [
+        nil, "", "a", "A", "ab", "Ab", "äb", "a\u{308}b", "abc", "b", "É", "é", "e\u{301}", "İ", "i\u{307}", "ß", "SS",
+        "a2", "a10", "A02", "\u{D7FF}", "\u{E000}x", "a\u{0}b", "\u{10FFFF}", "x*y", "x?y", "x\\y", "100%", "_", "'",
+        "''",
+        "\";--", "Ｆ", "👩🏽‍🚀", "\u{5D0}b",
+    ]
+    static let numbers: [Double?] = [
+        nil, 0, -0.0, 1, 1.5, -3, .infinity, -.infinity, .nan, Double(bitPattern: 0x7FF8_0000_0000_0007),
+        9_007_199_254_740_992, .leastNonzeroMagnitude,
+    ]
+}
+
+/// Random predicates over everything that SQL may be asked.
+struct RandomPredicates {
+    typealias Predicate = FetchRequest.Predicate
+    typealias Expression = FetchRequest.Expression
+    typealias Comparison = FetchRequest.Comparison
+
+    var random: SeededRandom
+
+    private mutating func pick<T>(_ values: [T]) -> T { values[Int.random(in: 0..<values.count, using: &random)] }
+
+    private static let orders: [Comparison.Operator] = [
+        .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
+    ]
+    private static let options: [Comparison.Options] = [
+        [], [], [], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive], .normalized,
+        .localized, [.localized, .caseInsensitive],
+    ]
+
+    /// The attributes of an entity by what they compare with.
+    private enum Kind: CaseIterable { case number, text, date, object, data, uuid }
+
+    private static func attributes(_ entity: String, _ kind: Kind) -> [String] {
+        switch (entity, kind) {
+        case ("Track", .number): ["i16", "i32", "i64", "length", "gain", "loved", "number", "place.lat"]
+        case ("Track", .text): ["title", "link", "place.name"]
+        case ("Track", .date): ["played"]
+        case ("Track", .object): ["album", "artist", "other"]
+        case ("Track", .data): ["cover"]
+        case ("Track", .uuid): ["token"]
+        case ("Album", .number): ["year"]
+        case ("Album", .text): ["title"]
+        case ("Person", .text), ("Tag", .text): ["name"]
+        default: []
+        }
+    }
+
+    private static func toOne(_ entity: String) -> [(String, String)] {
+        entity == "Track" ? [("album", "Album"), ("artist", "Person")] : []
+    }
+
+    private static func toMany(_ entity: String) -> [(String, String)] {
+        switch entity {
+        case "Album": [("tracks", "Track"), ("tags", "Tag"), ("similar", "Album")]
+        case "Person": [("tracks", "Track")]
+        case "Tag": [("albums", "Album")]
+        default: []
+        }
+    }
+
+    private mutating func value(_ kind: Kind) -> Value {
+        if Int.random(in: 0..<10, using: &random) == 0 { return .null }
+        switch kind {
+        case .number:
+            return pick([
+                0, 1, 1.5, .double(-0.0), .double(.nan), .double(.infinity), .int(.max), .double(9_007_199_254_740_992),
+                .int(9_007_199_254_740_993), true, .decimal(0.5), .int(-1), .int(1991), .double(0x1p63),
+            ])
+        case .text: return .string(pick(TwinStores.texts) ?? "a")
+        case .date: return .date(Date(timeIntervalSinceReferenceDate: (pick(TwinStores.numbers) ?? 1)))
+        case .object:
+            return .objectID(
+                ObjectID(
+                    pick(["Album", "Person", "Singer", "Tag", "Track", "Nothing"]),
+                    Int64.random(in: 1...12, using: &random)))
+        case .data: return .data(Data(pick([[], [0], [0, 1]])))
+        case .uuid: return .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, pick([0, 1, 2]))))
+        }
+    }
+
+    /// A path from an entity to an attribute of a kind; through to-one relationships, and through to-many ones if asked for.
+    private mutating func path(
+        from entity: String, _ kind: Kind, isToMany: Bool
+    ) -> [String]? {
+        var (names, current, left) = ([String](), entity, isToMany ? Int.random(in: 1...2, using: &random) : 0)
+        for _ in 0..<4 {
+            let attributes = Self.attributes(current, kind)
+            if left == 0, !attributes.isEmpty, Int.random(in: 0..<3, using: &random) > 0 {
+                return names + pick(attributes).split(separator: ".").map(String.init)
+            }
+            let isMany = left > 0 && (Self.toOne(current).isEmpty || Bool.random(using: &random))
+            let next = isMany ? Self.toMany(current) : Self.toOne(current)
+            guard !next.isEmpty else { break }
+            let (name, destination) = pick(next)
+            names.append(name)
+            current = destination
+            if isMany { left -= 1 }
+        }
+        let attributes = Self.attributes(current, kind)
+        guard left == 0, !attributes.isEmpty else { return nil }
+        return names + pick(attributes).split(separator: ".").map(String.init)
+    }
+
+    /// What a path starts from: the object, or a variable.
+    private func at(_ variable: String?, _ names: [String]) -> Expression {
+        variable.map { .path(of: .variable($0), names) } ?? .keyPath(names)
+    }
+
+    private mutating func comparison(
+        _ left: Expression, _ kind: Kind, _ entity: String, modifier: Comparison.Modifier = .direct
+    ) -> Predicate {
+        let options = kind == .text ? pick(Self.options) : []
+        let operation: Comparison.Operator
+        var right: Expression = .constant(value(kind))
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0 where kind != .object:
+            operation = .between
+            right = .aggregate([.constant(value(kind)), .constant(value(kind))])
+        case 1:
+            operation = .isIn
+            right = .aggregate((0..<Int.random(in: 0..<5, using: &random)).map { _ in .constant(value(kind)) })
+        case 2...6 where kind == .text:
+            operation = pick([.contains, .beginsWith, .endsWith, .like, .isIn, .matches])
+            right = .constant(
+                operation == .matches
+                    ? pick(["a.*", "[a-c]+", "(?:)", ".", "É|é", "(?i)ab"])
+                    : operation == .like
+                        ? pick(["a*", "*b", "*", "?", "??", "a?b", "*a*b*", "\\*", "x\\?y", ""]) : value(.text))
+        case 2 where modifier == .direct:
+            operation = pick(Self.orders)
+            if kind != .object, let names = path(from: entity, kind, isToMany: false) { right = .keyPath(names) }
+        default: operation = kind == .object ? pick([.equal, .notEqual]) : pick(Self.orders)
+        }
+        return .comparison(
+            .init(
+                left, kind == .object && operation != .isIn && operation != .notEqual ? .equal : operation, right,
+                modifier: modifier, options: options))
+    }
+
+    private mutating func leaf(_ entity: String, _ variable: String?, root: String, depth: Int) -> Predicate {
+        let kind = pick(Kind.allCases)
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0...4:
+            guard let names = path(from: entity, kind, isToMany: false) else { break }
+            return comparison(at(variable, names), kind, root)
+        case 5, 6:
+            guard let names = path(from: entity, kind, isToMany: true) else { break }
+            let modifier: Comparison.Modifier = pick([.any, .all])
+            return comparison(at(variable, names), kind, root, modifier: modifier)
+        case 7:
+            // An operator over many values, against a number.
+            guard let names = path(from: entity, .number, isToMany: true) else { break }
+            let many = names.lastIndex { name in ["tracks", "tags", "similar", "albums"].contains(name) } ?? 0
+            let aggregate: String = pick(["@min", "@max", "@sum", "@avg"])
+            return .comparison(
+                .init(
+                    at(variable, Array(names[...many] + [aggregate] + names[(many + 1)...])), pick(Self.orders),
+                    .constant(value(.number))))
+        case 8:
+            guard let (name, _) = Self.toMany(entity).randomElement(using: &random) else { break }
+            return .comparison(
+                .init(
+                    at(variable, [name, "@count"]), pick(Self.orders),
+                    .constant(.int(Int64.random(in: 0...3, using: &random)))))
+        case 9, 10:
+            guard depth < 2, let (name, destination) = Self.toMany(entity).randomElement(using: &random) else { break }
+            let inner = "v\(depth)"
+            let subquery = Expression.subquery(
+                at(variable, [name]), variable: inner,
+                predicate(destination, inner, root: root, depth: depth + 1, levels: 1))
+            return .comparison(
+                .init(
+                    .path(of: subquery, ["@count"]), pick(Self.orders),
+                    .constant(.int(Int64.random(in: 0...2, using: &random)))))
+        default:
+            guard let (name, destination) = Self.toMany(entity).randomElement(using: &random) else { break }
+            let id = Expression.constant(
+                .objectID(ObjectID(EntityName(destination), Int64.random(in: 1...12, using: &random))))
+            return Bool.random(using: &random)
+                ? .comparison(.init(at(variable, [name]), .contains, id))
+                : .comparison(.init(id, .isIn, at(variable, [name])))
+        }
+        let me: Expression = variable.map { .variable($0) } ?? .evaluatedObject
+        return .comparison(.init(me, pick([.equal, .notEqual]), .constant(value(.object))))
+    }
+
+    mutating func predicate(
+        _ entity: String, _ variable: String? = nil, root: String? = nil, depth: Int = 0, levels: Int
+    ) -> Predicate {
+        let root = root ?? entity
+        guard levels > 0 else { return leaf(entity, variable, root: root, depth: depth) }
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0, 1:
+            return .and(
+                (0..<Int.random(in: 1..<4, using: &random)).map { _ in
+                    predicate(entity, variable, root: root, depth: depth, levels: levels - 1)
+                })
+        case 2:
+            return .or(
+                (0..<Int.random(in: 0..<4, using: &random)).map { _ in
+                    predicate(entity, variable, root: root, depth: depth, levels: levels - 1)
+                })
+        case 3: return .not(predicate(entity, variable, root: root, depth: depth, levels: levels - 1))
+        default: return leaf(entity, variable, root: root, depth: depth)
+        }
+    }
+
+    private static let sortKeys: [String: [String]] = [
+        "Track": [
+            "title", "link", "i16", "i32", "i64", "length", "gain", "played", "loved", "number", "token", "cover",
+            "place.lat",
+            "album.title", "album.year", "artist.name",
+        ],
+        "Album": ["title", "year"], "Person": ["name"], "Tag": ["name"],
+    ]
+
+    mutating func request() -> FetchRequest {
+        let entity = pick(["Track", "Album", "Person", "Tag", "Track", "Album"])
+        var request = FetchRequest(EntityName(entity))
+        if Int.random(in: 0..<20, using: &random) > 0 {
+            request.predicate = predicate(entity, levels: Int.random(in: 0..<4, using: &random))
+        }
+        for _ in 0..<Int.random(in: 0..<3, using: &random) {
+            request.sortDescriptors.append(
+                .init(
+                    pick(Self.sortKeys[entity] ?? ["name"]), ascending: Bool.random(using: &random),
+                    options: pick(Self.options)))
+        }
+        if Bool.random(using: &random) { request.fetchLimit = Int.random(in: 0..<20, using: &random) }
+        if Int.random(in: 0..<4, using: &random) == 0 { request.fetchOffset = Int.random(in: 0..<9, using: &random) }
+        request.includesSubentities = Int.random(in: 0..<8, using: &random) > 0
+        return request
+    }
+}
+
+@Suite("What SQL answers")
+struct TranslationTests {
+    @Test("random requests give what evaluating each record gives")
+    func equivalence() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["ROOST_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64(UInt32.max))
+        let count = environment["ROOST_REQUESTS"].flatMap { Int($0) } ?? 5000
+        var generator = RandomPredicates(random: SeededRandom(seed))
+        let directory = try TemporaryDirectory()
+        var fill = SeededRandom(seed &+ 1)
+        let stores = try TwinStores(directory, &fill)
+        let (plain, sql) = (try stores.plain.snapshot(), try stores.sql.snapshot())
+        var (pushed, differences) = (0, 0)
+        for number in 0..<count where differences < 5 {
+            let request = generator.request()
+            let context = "ROOST_SEED=\(seed), number \(number)"
+            do {
+                let expected = try stores.plain.collect(plain.fetch(request)).map(\.id.key)
+                let found = try stores.sql.collect(sql.fetch(request)).map(\.id.key)
+                #expect(found == expected, "\(context): \(request)")
+                let (few, many) = (try sql.count(request), try plain.count(request))
+                #expect(few == many, "\(context): \(request)")
+                let plan = try sql.explain(request, executing: false)
+                if plan.filteredAfterwards.isEmpty { pushed += 1 }
+                if found != expected || few != many {
+                    print("\(context): \(plan)")
+                    differences += 1
+                }
+            } catch {
+                Issue.record("\(context): \(error) of \(request)")
+                differences += 1
+            }
+        }
+        // What SQL says least of must not become everything.
+        #expect(pushed * 2 > count || differences > 0, "\(pushed) of \(count) need no filter behind SQL")
+        print("\(pushed) of \(count) need no filter behind SQL")
+        plain.close()
+        sql.close()
+        try stores.sql.close()
+        try stores.plain.close()
+    }
+}
