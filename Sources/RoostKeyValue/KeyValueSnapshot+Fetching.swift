@@ -45,20 +45,24 @@ extension KeyValueSnapshot {
     /// - Throws: What compiling the request throws.
     func planned(_ request: FetchRequest) throws(StoreError) -> PlannedFetch {
         // Refuses what is wrong or nested too deep before the planner goes down into it.
-        _ = try RecordFilter(request, model: model)
-        _ = try RecordOrder(request, model: model)
-        let entity = try model.requireEntity(request.entity)
+        let filter = try RecordFilter(request, model: model)
+        let order = try RecordOrder(request, model: model)
         let planner = try FetchPlanner(request, model: model, plan: plan) { [self] (entity) throws(StoreError) in
             let tally = try MetaSpace.readTally(model, reader)
             return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
         }
-        return try planner.planned(request.predicate?.conjuncts ?? [], entity)
+        return try planner.planned(filter, order)
     }
 
     /// The records of a planned fetch.
     func cursor(_ planned: PlannedFetch, _ visits: VisitCount) throws(StoreError) -> any RecordCursor {
-        try ScanningFetch(
-            planned.remainder, model: model, visiting: try visitor(planned, visits), graph: KeyValueGraph(self))
+        let (source, graph) = (try visitor(planned, visits), KeyValueGraph(self))
+        guard planned.remainsWhole else {
+            return try ScanningFetch(planned.remainder, model: model, visiting: source, graph: graph)
+        }
+        return ScanningFetch(
+            planned.request, model: model, filter: planned.filter, order: planned.recordOrder, visiting: source,
+            graph: graph)
     }
 
     /// The records that can be wanted: in the request's order where the plan says so, else in key order.
@@ -68,7 +72,7 @@ extension KeyValueSnapshot {
         }
         if let order = planned.order, case .entries(let entries) = access {
             let keys = try OrderedIndexKeys(
-                self, entries, order, try RecordOrder(planned.request, model: model), planned.entity, visits: visits)
+                self, entries, order, planned.recordOrder, planned.entity, visits: visits)
             return KeyedRecordVisitor(self, planned.entity, keys)
         }
         let keys = ListedKeys { [self] () throws(StoreError) in

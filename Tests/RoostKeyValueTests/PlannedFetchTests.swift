@@ -88,6 +88,9 @@ struct FetchVisitTests {
             ("compound equality", .equal("kind", .int(3)) && .equal("number", .int(907))),
             ("descending", .greater("score", .double(0.97))),
             ("either", .equal("number", .int(5)) || .equal("code", "c9") || .beginsWith("title", "t777")),
+            ("keys", .comparison(.init(.evaluatedObject, .equal, .constant(.objectID(ObjectID("Thing", 12)))))),
+            ("through to-one", .equal("group.name", .string("g17"))),
+            ("wide range", .greaterOrEqual("number", .int(500))),
             ("to-one", .equal("group", .objectID(ObjectID("Group", 7)))),
         ])
     func matching(_ name: String, _ predicate: FetchRequest.Predicate) throws {
@@ -173,7 +176,11 @@ private enum VisitSample {
                         "code": .string("c\(key)"), "group": .objectID(ObjectID("Group", Int64(key % 1000 + 1))),
                     ])
             }
-            if next == 1 { for key in 1...1000 { try changes.insert(ObjectID("Group", Int64(key)), values: [:]) } }
+            if next == 1 {
+                for key in 1...1000 {
+                    try changes.insert(ObjectID("Group", Int64(key)), values: ["name": .string("g\(key)")])
+                }
+            }
             _ = try store.commit(changes)
             next += 10_000
         }
@@ -183,7 +190,9 @@ private enum VisitSample {
 
 extension EntityDescription {
     fileprivate init(_ name: String, relationships: [RelationshipDescription]) {
-        self.init(name, attributes: [AttributeDescription("name", .string)], relationships: relationships)
+        self.init(
+            name, attributes: [AttributeDescription("name", .string)], relationships: relationships,
+            fetchIndexes: [FetchIndexDescription("byName", on: "name")])
     }
 }
 

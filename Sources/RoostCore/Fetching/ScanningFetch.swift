@@ -42,12 +42,20 @@ public final class ScanningFetch: RecordCursor {
     ///   - source: The records of the requested entity in ascending key order; others are left out.
     ///   - graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
-    public init(
+    public convenience init(
         _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
         graph: (any ObjectGraph)? = nil
     ) throws(StoreError) {
-        let filter = try RecordFilter(request, model: model)
-        let order = try RecordOrder(request, model: model)
+        self.init(
+            request, model: model, filter: try RecordFilter(request, model: model),
+            order: try RecordOrder(request, model: model), visiting: source, graph: graph)
+    }
+
+    /// Prepares a fetch whose predicate and order were compiled before.
+    package init(
+        _ request: FetchRequest, model: ManagedObjectModel, filter: RecordFilter, order: RecordOrder,
+        visiting source: any RecordVisitor, graph: (any ObjectGraph)?
+    ) {
         self.order = order
         offset = request.fetchOffset
         limit = request.fetchLimit

@@ -35,9 +35,8 @@ struct FetchPlanner {
     ///
     /// Without a condition that leads to an index, one is gone through only to sort for a limit, where nothing remains to be filtered:
     /// else it might have to be read to its end, which takes much longer than reading all objects.
-    func planned(
-        _ conjuncts: [FetchRequest.Predicate], _ entity: ManagedObjectModel.Entity
-    ) throws(StoreError) -> PlannedFetch {
+    func planned(_ filter: RecordFilter, _ recordOrder: RecordOrder) throws(StoreError) -> PlannedFetch {
+        let conjuncts = request.predicate?.conjuncts ?? []
         var choice = try choice(conjuncts)
         var order: IndexOrder?
         if case .entries(let entries) = choice?.access { order = IndexOrder(request, entries) }
@@ -53,7 +52,9 @@ struct FetchPlanner {
                 break
             }
         }
-        return PlannedFetch(request: request, entity: entity, conjuncts: conjuncts, choice: choice, order: order)
+        return PlannedFetch(
+            request: request, entity: entity, filter: filter, recordOrder: recordOrder, conjuncts: conjuncts,
+            choice: choice, order: order)
     }
 
     /// The best way for conditions all of which must be met; nil when only reading all objects will do.
@@ -66,7 +67,11 @@ struct FetchPlanner {
             case .constant(false): best = .better(best, nothing(position))
             case .or(let members): best = .better(best, try union(members, position))
             case .comparison(let comparison):
-                if let (field, condition) = fieldCondition(comparison) {
+                if let field = field(comparison) {
+                    best = .better(best, references(field, comparison, position))
+                    guard isIndexed(field), let values = comparison.constants,
+                        let condition = FieldCondition(field, comparison.operator, values, model: model)
+                    else { continue }
                     guard !condition.ranges.isEmpty else {
                         best = .better(best, nothing(position))
                         continue
@@ -75,7 +80,6 @@ struct FetchPlanner {
                     conditions[field.name] = IndexedCondition(
                         condition: earlier?.condition.intersection(condition) ?? condition,
                         positions: (earlier?.positions ?? []).union([position]))
-                    best = .better(best, references(field, comparison, position))
                 } else if let keys = wantedKeys(comparison) {
                     best = .better(
                         best,
@@ -145,13 +149,19 @@ struct FetchPlanner {
         var positions: Set<Int>
     }
 
-    private func fieldCondition(
-        _ comparison: FetchRequest.Comparison
-    ) -> (RecordLayout.Field, FieldCondition)? {
-        guard comparison.modifier == .direct, comparison.comparesBytes, case .keyPath(let path) = comparison.left,
-            let field = entity.layout.field(path.joined(separator: ".")), let values = comparison.constants
-        else { return nil }
-        return FieldCondition(field, comparison.operator, values, model: model).map { (field, $0) }
+    /// The object's own property that a comparison is about, as a whole; nil for anything else.
+    private func field(_ comparison: FetchRequest.Comparison) -> RecordLayout.Field? {
+        guard comparison.modifier == .direct, comparison.comparesBytes, case .keyPath(let path) = comparison.left else {
+            return nil
+        }
+        return entity.layout.field(path.count == 1 ? path[0] : path.joined(separator: "."))
+    }
+
+    /// Whether an index or a constraint has the property.
+    private func isIndexed(_ field: RecordLayout.Field) -> Bool {
+        let plan = plan.entities[entity.number]
+        return plan.indexes.contains { $0.fields.contains { $0.index == field.index } }
+            || plan.constraints.contains { $0.fields.contains { $0.index == field.index } }
     }
 
     /// The objects whose to-one relationship leads to given ones.

@@ -9,7 +9,9 @@ struct KeyCollector {
     func keys(_ access: KeyAccess) throws(StoreError) -> [Int64] {
         switch access {
         case .nothing: return []
-        case .keys(let keys): return keys
+        case .keys(let keys):
+            visits.count += keys.count
+            return keys
         case .entries(let entries):
             var keys: [Int64] = []
             try forEachEntry(entries) { keys.append($0) }

@@ -4,7 +4,7 @@ internal import RoostCore
 final class KeyValueGraph: ObjectGraph {
     private let snapshot: KeyValueSnapshot
     /// By the position of the space, a cursor that is used again and again.
-    private var cursors: [(any KeyValueCursor)?] = Array(repeating: nil, count: KeySpace.allCases.count)
+    private var cursors: [(any KeyValueCursor)?] = []
 
     init(_ snapshot: KeyValueSnapshot) { self.snapshot = snapshot }
 
@@ -55,6 +55,8 @@ final class KeyValueGraph: ObjectGraph {
     }
 
     private func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
+        // Most fetches never ask.
+        if cursors.isEmpty { cursors = Array(repeating: nil, count: KeySpace.allCases.count) }
         if let cursor = cursors[space.position] { return cursor }
         let cursor = try snapshot.reader.cursor(in: space)
         cursors[space.position] = cursor

@@ -4,6 +4,10 @@ internal import RoostCore
 struct PlannedFetch {
     let request: FetchRequest
     let entity: ManagedObjectModel.Entity
+    /// The request's predicate, compiled.
+    let filter: RecordFilter
+    /// The request's order, compiled.
+    let recordOrder: RecordOrder
     /// The parts all of which the predicate asks for.
     let conjuncts: [FetchRequest.Predicate]
     /// The way to the objects that can meet them; nil when all objects are read.
@@ -13,6 +17,9 @@ struct PlannedFetch {
 
     /// Whether everything that the way leads to is asked for, objects of other entities aside.
     var isDecided: Bool { choice.map { $0.decided.count == conjuncts.count } ?? conjuncts.isEmpty }
+
+    /// Whether the request itself remains to be done on the objects found.
+    var remainsWhole: Bool { order == nil && !(choice?.access.leadsThroughObjects ?? false) }
 
     /// What remains to be done on the objects found, as a request.
     ///
