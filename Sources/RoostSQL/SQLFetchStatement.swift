@@ -28,7 +28,7 @@ struct SQLFetchStatement {
     ) throws(StoreError) {
         let entity = try schema.model.requireEntity(request.entity)
         let table = schema.table(of: entity.number)
-        var translator = SQLPredicateTranslator(schema: schema, entity: entity)
+        var translator = SQLPredicateTranslator(schema: schema, request: request, entity: entity)
         var conditions = translator.conditions(request.predicate)
         let entities = request.includesSubentities ? entity.selfAndSubentities : [entity.number]
         if let filter = schema.entityFilter(entities, in: table, alias: "t0.") { conditions.terms.append(filter) }
