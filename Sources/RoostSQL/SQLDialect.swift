@@ -82,6 +82,7 @@ public protocol SQLDialect: Sendable {
     ///   - sql: A SELECT.
     ///   - connection: The connection that would run it.
     /// - Returns: The indexes, by their names in the database, and whether a table's own key is searched.
+    /// - Throws: What preparing a statement throws.
     func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan
 }
 

@@ -22,6 +22,7 @@ struct SQLFetchStatement {
     ///   - request: What is wanted.
     ///   - schema: The tables.
     ///   - isRegular: Whether a column of a table has no NaN but the common one.
+    /// - Throws: What `isRegular` throws.
     init(
         _ request: FetchRequest, schema: SQLSchema,
         isRegular: (_ column: String, SQLTable) throws(StoreError) -> Bool
