@@ -52,7 +52,7 @@ struct BatchCommandTests {
         let place = try Workplace()
         try Self.makeLibrary(place, type)
         let run = try place.roost(
-            "update", "library", "Book", "--set=loans = loans * 2 + 1", "--set=title = 'it''s'", "--set=shelf = 2",
+            "update", "library", "Book", "--set=loans = loans * 2 + 1", "--set=title = \"it's\"", "--set=shelf = 2",
             "--set=bought = '2024-05-01'", "--where=loans > 3", "--yes")
         #expect(run.code == 0 && run.errors == "", "\(run.errors)")
         #expect(
