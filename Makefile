@@ -7,7 +7,7 @@ OPERATIONS ?= 1000000
 DEMO_DIRECTORY ?= .build/demo
 SOURCES = Package.swift Sources Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: setup demo test strangers faults bench bench-scaling bench-build lint docs clean
+.PHONY: setup demo test strangers faults fuzz bench bench-scaling bench-build lint docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -29,6 +29,10 @@ strangers: setup
 faults: setup
 	ROOST_LOCKSTEP_OPERATIONS=$(OPERATIONS) $(SWIFT) test --configuration release -Xswiftc -enable-testing \
 		--filter 'ConformanceTests.LockStepTests/lockStep|ConformanceTests.FaultTests'
+
+# libFuzzer on the reader of predicates, ten minutes; `make fuzz SECONDS_TO_RUN=60` is shorter.
+fuzz: setup
+	@SECONDS_TO_RUN=$(SECONDS_TO_RUN) ./Scripts/fuzz
 
 # Roost beside programs in C, about ten minutes; `make bench QUICK=1` takes two, `make bench ONLY="sqlite/scan lmdb"` has only
 # these. A whole run is kept in Benchmarks/Results, from where README.md has its numbers.

@@ -96,7 +96,7 @@ extension ConformanceCheck {
                 (#"str == "e\u0301""#, [7]), (#"str < "a""#, [1, 9]), (#"str > "\uFFFF""#, [11, 12, 13]),
                 (#"str CONTAINS "👍""#, [12, 13]), (#"length(str) == 1"#, [2, 6, 8, 9, 10, 11, 13]),
                 (#"length(str) == 2"#, [3, 5, 7, 12]), (#"str LIKE "?""#, [2, 6, 8, 9, 10, 11, 13]),
-                (#"str LIKE "??""#, [3, 5, 7, 12]), (#"str CONTAINS "abc""#, [14, 15]), (#""ab" IN str"#, []),
+                (#"str LIKE "??""#, [3, 5, 7, 12]), (#"str CONTAINS "abc""#, [14, 15]), (#""ab" IN str"#, [5, 14, 15]),
                 (#"str IN "xabx""#, [1, 2, 5]), (#"str IN "a\u0000b""#, [1, 2, 3, 4]),
             ]
         ) { snapshot, entity in
@@ -124,7 +124,7 @@ extension ConformanceCheck {
             ["", "a", "ab", "abc", "AB", "a\nb", "ab\n", "röb", "rob"].map { ["str": .string($0)] },
             [
                 (#"str MATCHES "a""#, [2]), (#"str MATCHES "a.*""#, [2, 3, 4]), (#"str MATCHES ".b""#, [3]),
-                (#"str MATCHES "a|ab""#, [2, 3]), (#"str MATCHES[c] "ab""#, [3, 5]), (#"str MATCHES """#, [1]),
+                (#"str MATCHES "a|ab""#, [2, 3]), (#"str MATCHES[c] "ab""#, [3, 5]),
                 (#"str MATCHES "(?s).*b""#, [3, 6, 8, 9]), (#"str MATCHES "ab\\s""#, [7]),
                 (#"str MATCHES[d] "rob""#, [8, 9]),
                 (#"str MATCHES[cd] "RÖB""#, [8, 9]), (#"str MATCHES "[a-c]{2,3}""#, [3, 4]),
@@ -137,7 +137,7 @@ extension ConformanceCheck {
                 ["str": .string($0)]
             },
             [
-                (#"str <[l] "file10""#, [1, 4, 5, 6, 7, 8, 10, 11]), (#"str >=[l] "file10""#, [2, 3, 9]),
+                (#"str <[l] "file10""#, [1, 3, 4, 5, 6, 7, 8, 10, 11]), (#"str >=[l] "file10""#, [2, 9]),
                 (#"str <[l] "e2""#, [5, 7, 8, 10, 11]), (#"str BETWEEN[l] {"file2", "file9"}"#, [1]),
                 (#"str ==[l] "e1""#, [8]), (#"str !=[l] "e1" AND str <[l] "b""#, [10, 11]),
                 (#"str BEGINSWITH[l] "File""#, [3]),
@@ -198,7 +198,7 @@ extension ConformanceCheck {
                 ("noindex(i64) == 7", [1]), ("TERNARY(i32 > 0, 1, 2) == 1", [1, 4]),
                 ("average({i64, i32}) == 4.5", [1]),
                 ("sum({i64, i32}) == 9", [1]), ("max({i64, i32, nil}) == 7", [1]), ("min({i64, i32}) == 0", []),
-                ("count({i64, i32}) == 2", [1, 2, 3, 4]), ("median({i64, i32, 3}) == 3", [1]),
+                ("count({i64, i32}) == 2", [1, 2, 3, 4]), ("median({i64, i32, 3}) == 3", [1, 2]),
                 ("mode({i32, 1, 2}) == 2", [1]),
                 ("stddev({1, 3}) == i32 - 1", [1]), ("log(100) == i32", [1]), ("ln(1) == i32", [3]),
                 ("exp(0) == i32", [4]),
@@ -210,7 +210,8 @@ extension ConformanceCheck {
                 (#"day == CAST("2001-01-01", "NSDate")"#, [1]), (#"day - CAST(0, "NSDate") == 86400"#, [2]),
                 (#"day + dbl == CAST(60, "NSDate")"#, [1]), (#"day - 86400 == CAST(0, "NSDate")"#, [2]),
                 ("day < now()", [1, 2, 3]),
-                ("now() == now()", [1, 2, 3, 4]), ("day + dbl == nil", [4]), (#"CAST(day, "NSNumber") == -1"#, [3]),
+                ("now() == now()", [1, 2, 3, 4]), ("day + dbl == nil", [4]),
+                (#"CAST(day, "NSString") BEGINSWITH "2001-01-02""#, [2]),
             ]),
         onRows(
             "casts", "CAST turns values into others at run time; what does not fit becomes null.",
@@ -288,11 +289,11 @@ extension ConformanceCheck {
         _ text: String, _ code: StoreError.Code, _ entity: EntityName, _ snapshot: any StoreSnapshot
     ) throws {
         try expectError(code, in: "\(entity) where \(text)") {
-            let predicate = try FetchRequest.Predicate(text, for: entity, model: snapshot.model)
+            let predicate = try FetchRequest.Predicate(format: text)
             _ = try snapshot.keys(FetchRequest(entity, where: predicate))
         }
         try expectError(code, in: "the count of \(entity) where \(text)") {
-            let predicate = try FetchRequest.Predicate(text, for: entity, model: snapshot.model)
+            let predicate = try FetchRequest.Predicate(format: text)
             _ = try snapshot.count(FetchRequest(entity, where: predicate))
         }
     }

@@ -66,9 +66,9 @@ extension ConformanceCheck {
             try check.expect(
                 [
                     [
-                        5, 15, 3.0, "", .double(.nan), 3.0, .decimal(try decimal("100000000000000000000000000.3")), 14,
-                        3.0,
-                        true, 0.5, 3.0,
+                        5, 15, 3.0, "abc", .double(.nan), 3.0, .decimal(try decimal("100000000000000000000000000.3")),
+                        14,
+                        3, true, 0.5, 3.0,
                     ]
                 ], "of all objects"
             ) { $0.propertiesToFetch = columns }

@@ -16,6 +16,38 @@ final class AlteringRecordCursor: RecordCursor {
     }
 }
 
+/// Gives the records of a fetch that are equal in its order in the order of falling keys.
+///
+/// It knows orders by properties of the records alone: two records are equal whose values are.
+final class TieReversingCursor: RecordCursor {
+    private let base: any RecordCursor
+    private let keys: [[String]]
+
+    init(_ base: any RecordCursor, _ request: FetchRequest) {
+        self.base = base
+        keys = request.sortDescriptors.map { $0.key.split(separator: ".").map(String.init) }
+    }
+
+    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        guard try base.next(into: &batch) else { return false }
+        let values = (0..<batch.count).map { index in
+            let values = batch.values(at: index)
+            return keys.map { $0.first.flatMap { values[$0] } ?? .null }
+        }
+        var order: [Int] = []
+        var start = 0
+        while start < values.count {
+            let end = values[start...].firstIndex { $0 != values[start] } ?? values.count
+            order += (start..<end).reversed()
+            start = end
+        }
+        var result = RecordBatch(model: batch.model)
+        for index in order { result.append(batch, at: index) }
+        batch = result
+        return true
+    }
+}
+
 /// Adds to what is in the batch, in place of replacing it.
 final class AddingRecordCursor: RecordCursor {
     private let base: any RecordCursor

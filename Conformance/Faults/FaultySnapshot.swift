@@ -108,6 +108,9 @@ final class FaultySnapshot: StoreSnapshot {
         var request = altered(request)
         if fault == .ignoresOrder { request.sortDescriptors = [] }
         if fault == .ignoresLimit, request.fetchLimit ?? 0 >= 0 { request.fetchLimit = nil }
+        if fault == .breaksTiesBackwards, !request.sortDescriptors.isEmpty {
+            return TieReversingCursor(try base.fetch(request), request)
+        }
         return altered(try base.fetch(request))
     }
 
@@ -122,9 +125,10 @@ final class FaultySnapshot: StoreSnapshot {
     }
 
     private func altered(_ request: FetchRequest) -> FetchRequest {
-        guard fault == .followsThreeValuedLogic, let predicate = request.predicate else { return request }
+        guard let predicate = request.predicate else { return request }
         var request = request
-        request.predicate = predicate.threeValued
+        request.predicate =
+            fault == .followsThreeValuedLogic ? predicate.threeValued : FaultyPredicates(fault).altered(predicate)
         return request
     }
 }

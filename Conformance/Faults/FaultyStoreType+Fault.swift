@@ -46,6 +46,22 @@ extension FaultyStoreType {
         case miscounts
         /// A comparison with null is neither true nor false, as in SQL, so that its opposite is not true either.
         case followsThreeValuedLogic = "follows-three-valued-logic"
+        /// `[c]` makes letters of ASCII alike only.
+        case foldsASCIIOnly = "folds-ascii-only"
+        /// ANY and ALL ask the same.
+        case ignoresQuantifiers = "ignores-quantifiers"
+        /// Two conditions on a SUBQUERY's objects may be met by different ones.
+        case partsSubqueries = "parts-subqueries"
+        /// `@count` leaves out what is null.
+        case leavesNullsOut = "leaves-nulls-out"
+        /// The division of whole numbers gives a whole number.
+        case dividesWholeNumbers = "divides-whole-numbers"
+        /// A pattern's `?` and `*` are letters like others.
+        case takesPatternsLiterally = "takes-patterns-literally"
+        /// OR binds tighter than AND.
+        case bindsOrTighter = "binds-or-tighter"
+        /// Equal objects of an order come in the order of falling keys.
+        case breaksTiesBackwards = "breaks-ties-backwards"
 
         // MARK: Committing
 
@@ -150,6 +166,14 @@ extension FaultyStoreType {
             case .ignoresOrder: "fetch.sort.several-keys"
             case .ignoresLimit, .miscounts: "fetch.limit-and-offset"
             case .followsThreeValuedLogic: "fetch.two-valued-logic"
+            case .foldsASCIIOnly: "queries.strings.folding"
+            case .ignoresQuantifiers: "queries.graph.quantifiers"
+            case .partsSubqueries: "queries.graph.correlation"
+            case .leavesNullsOut: "queries.graph.collection-operators"
+            case .dividesWholeNumbers: "queries.arithmetic"
+            case .takesPatternsLiterally: "queries.strings.like"
+            case .bindsOrTighter: "queries.precedence"
+            case .breaksTiesBackwards: "queries.graph.order"
             case .ignoresVersions: "versions.conflict.second-writer"
             case .ignoresUnchanged: "versions.unchanged.stale"
             case .namesOneConflict: "versions.conflict.all-listed"

@@ -29,17 +29,36 @@ struct QueryGenerator {
     let world: QueryWorld
     var random: SeededGenerator
     var model: ManagedObjectModel { world.model }
+    /// The values that objects have, by kind: requests that ask for them find something.
+    private var stored: [Kind: [Value]] = [:]
 
     init(_ world: QueryWorld, seed: UInt64) {
         self.world = world
         random = SeededGenerator(seed: seed)
+        for object in world.objects {
+            for name in object.values.keys.sorted() { store(object.values[name] ?? .null) }
+        }
+    }
+
+    private mutating func store(_ value: Value) {
+        switch value {
+        case .bool, .int, .double, .decimal: stored[.number, default: []].append(value)
+        case .string, .uri: stored[.text, default: []].append(value)
+        case .date: stored[.date, default: []].append(value)
+        case .uuid: stored[.uuid, default: []].append(value)
+        case .data: stored[.data, default: []].append(value)
+        case .composite(let elements): for name in elements.keys.sorted() { store(elements[name] ?? .null) }
+        case .null, .objectID: break
+        }
     }
 
     // MARK: Requests
 
     /// A request for objects.
     mutating func request() -> FetchRequest {
-        let entity = random.pick(model.entities)
+        // Mostly people, of whom there are most.
+        let people = model.entities.filter { $0.layout.field("name") != nil && $0.layout.field("budget") == nil }
+        let entity = random.pick(random.oneIn(3) || people.isEmpty ? model.entities : people)
         var request = FetchRequest(entity.name)
         if !random.oneIn(20) {
             request.predicate = predicate(Scope(entity: entity, depth: random.below(4)))
@@ -214,6 +233,7 @@ struct QueryGenerator {
 
     private mutating func constant(_ kind: Kind) -> Expression {
         if random.oneIn(14) { return .constant(.null) }
+        if let stored = stored[kind], !random.oneIn(3) { return .constant(random.pick(stored)) }
         switch kind {
         case .number: return .constant(numberConstant())
         case .text:
@@ -411,7 +431,7 @@ struct QueryGenerator {
                 .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation,
             ]
             return values(.number, scope).map { .function(random.pick(functions), [$0]) }
-        case 12: return call(.subtract, scalar(.date, scope), scalar(.date, scope))
+        case 12: return call(.subtract, time(scope), time(scope))
         case 13: return .cast(.constant(.string(random.pick(["1", "-7", "x", "", "1.5", "10 ", "1e3"]))), .number)
         default: return call(.noIndex, scalar(.number, scope))
         }
@@ -440,9 +460,15 @@ struct QueryGenerator {
         }
     }
 
+    /// A date that is seen to be one: what is taken away from a null could be anything.
+    private mutating func time(_ scope: Scope) -> Expression {
+        if random.oneIn(2), let field = field(.date, scope) { return field }
+        return .constant(.date(Date(timeIntervalSinceReferenceDate: random.pick(QueryValues.seconds))))
+    }
+
     private mutating func date(_ scope: Scope) -> Expression? {
         switch random.below(4) {
-        case 0: return .function(random.oneIn(2) ? .add : .subtract, [scalar(.date, scope), scalar(.number, scope)])
+        case 0: return .function(random.oneIn(2) ? .add : .subtract, [time(scope), scalar(.number, scope)])
         case 1: return collected(.date, ["@min", "@max"], scope)
         case 2: return .cast(scalar(.number, scope), .date)
         default: return field(.date, scope)

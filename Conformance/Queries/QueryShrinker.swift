@@ -9,6 +9,8 @@ struct QueryShrinker {
         let world: QueryWorld
         let request: FetchRequest
         let difference: QueryLane.Difference
+        /// The predicate before it was shrunk.
+        var original: FetchRequest.Predicate?
 
         /// The body of a test that shows it.
         var swiftCode: String {
@@ -35,7 +37,6 @@ struct QueryShrinker {
     private let isRelated: Bool
     private let isRefused: Bool
     private let deadline = ContinuousClock.now + .seconds(40)
-    private var best: Failure?
 
     /// The last fixture is the one that fails; of a request without sense the first one tells what is right.
     init(on fixtures: [StoreFixture], salt: UInt64, isRelated: Bool, isRefused: Bool) {
@@ -67,6 +68,7 @@ struct QueryShrinker {
                 }
             }
         }
+        best.original = request.predicate
         return best
     }
 
@@ -81,7 +83,7 @@ struct QueryShrinker {
             guard let first = lanes.first, let lane = lanes.last else { return nil }
             let expected: QueryLane.Answer =
                 isRefused ? try first.answer(request) : .keys(try PlainFetch(world.graph()).keys(request))
-            try lane.compare(request, with: expected)
+            try lane.compare(request, with: expected, inEveryWay: true)
             if isRelated { try lane.compareRelated(request, salt: salt) }
             return nil
         } catch let difference as QueryLane.Difference {

@@ -29,7 +29,6 @@ enum PlainCast {
     private static func number(_ value: Value) -> Value {
         switch value {
         case .bool, .int, .double, .decimal: return value
-        case .date(let date): return .double(date.timeIntervalSinceReferenceDate)
         default: break
         }
         guard let text = value.plainText else { return .null }

@@ -16,11 +16,25 @@ extension Subcommand {
             Text compares by code point. A comparison with NULL is false but for = and !=.
 
             --sort takes properties separated by commas, a hyphen before those that go from high to low: --sort=-year,title.
-            NULL comes before everything. Objects that are equal there come by key.
+            album.artist.name is a property of an object that to-one relationships lead to, name[cd] sorts without case and
+            diacritics, name[l] as people expect of names with numbers in them (2 before 10). NULL comes before everything.
+            Objects that are equal there come by key.
 
             --select takes properties and the words id (the key), entity (the object's own) and version. Without it, tables and
             CSV have the key (and the entity where it can differ) and all properties that are not to-many, JSON all that are
             not null.
+
+            --select also takes expressions, each with AS and a name if it needs one: album.artist.name, seconds / 60 AS minutes,
+            uppercase(title), count(tracks) (of one object's many). The functions count, sum, min, max, average, median, mode and
+            stddev of what each object has one of make one row of all objects, or one of each group of --group-by:
+            --select='artist.name, count(id) AS n, sum(seconds)' --group-by=artist.name. A row of a group shows what it is grouped
+            by, and aggregates. --having is a condition on groups, in which the columns' names can be used: n > 10. --sort takes the
+            names of columns too; --limit and --offset count rows; count counts NULL, the others leave it out.
+
+            --explain reads the objects, prints none of them, and tells how they were found: by which index or statement, what
+            was checked afterwards, how they were sorted, and how many records and index entries were looked at. With
+            --format=json it prints one object: access [{kind, name, statement}], decidedByAccess [predicate],
+            filteredAfterwards [predicate], order (asFound, byDatabase, sorted, best), keptAtMost, visited.
 
             table  For people: fitted to the terminal or to COLUMNS, what is too wide cut short. The first objects, at most
                    1024, decide the widths. NULL is no value, nothing an empty text; a text that reads NULL is shown in
@@ -33,17 +47,23 @@ extension Subcommand {
             csv    RFC 4180 with line feeds: a line of names, then one for each object, values as in json, without quotes
                    where none are needed. Nothing between two commas is NULL, "" is an empty text.
 
-            json, jsonl and csv need memory for one batch of objects, with --sort as much as the store's type needs for that.
+            json, jsonl and csv need memory for one batch of objects, with --sort as much as the store's type needs for that, with
+            --group-by for one entry of each group, with --distinct for a key of each row.
             Exits 1 when an object that --id asks for does not exist.
             """,
         options: [
-            CommandOption("select", "s", value: "LIST", help: "The properties to print, separated by commas."),
+            CommandOption(
+                "select", "s", value: "LIST", help: "The properties or expressions to print, separated by commas."),
             CommandOption("where", "w", value: "PREDICATE", help: "The condition that objects must meet."),
             CommandOption("sort", value: "LIST", help: "The order, most significant first; -name for descending."),
+            CommandOption("group-by", value: "LIST", help: "Print one row for all objects that are equal in these."),
+            CommandOption("having", value: "PREDICATE", help: "The condition that groups must meet."),
+            CommandOption("distinct", help: "Print equal rows only once."),
             CommandOption("limit", "l", value: "N", help: "The most objects to print."),
             CommandOption("offset", value: "N", help: "How many objects to leave out at the beginning."),
             CommandOption("id", value: "KEY", help: "Print the object with this key; can be given several times."),
-            CommandOption("count", "c", help: "Print only how many objects there are."),
+            CommandOption("count", "c", help: "Print only how many objects or rows there are."),
+            CommandOption("explain", help: "Print how the store finds the objects, and how many it looked at."),
             CommandOption("format", "f", value: "FORMAT", help: "table, json, jsonl or csv; table unless given."),
             .verbose,
         ] + StoreArguments.openingOptions,
@@ -52,6 +72,7 @@ extension Subcommand {
             "roost fetch lmdb:music.lmdb Track --where=\"durationSeconds > 600 AND isExplicit = NO\" --format=csv",
             "roost fetch music.sqlite Artist --id=7 --id=12 --format=jsonl",
             "roost fetch music.sqlite Album --where=\"released >= '2024-01-01'\" --count",
+            "roost fetch music.sqlite Track --select='album.title, count(id) AS n' --group-by=album.title --sort=-n --limit=10",
         ],
         run: runFetch)
 
@@ -65,6 +86,10 @@ extension Subcommand {
         }
         return try StoreArguments.withStore(arguments.positions[0], arguments) { store in
             let fetch = try StoreFetch(store, arguments, keys)
+            if arguments.has("explain") {
+                try fetch.explain(format, console)
+                return .success
+            }
             if arguments.has("count") {
                 try console.print("\(try fetch.count())")
                 return fetch.exitCode(console)

@@ -239,8 +239,14 @@ extension SQLPredicateTranslator {
             guard let field = model.entities[inverse.source].layout.field(inverse.name.name),
                 let column = schema.table(of: inverse.source).column(field, of: inverse.source)
             else { return nil }
+            var start = row
+            if row.join != nil {
+                // The object that a to-one relationship names need not exist; then nothing belongs to it, whatever else names it.
+                guard levels[row.level].read(row) else { return nil }
+                start.key = "\(row.alias)._id"
+            }
             return Hop(
-                table: "\(table) AS \(alias)", alias: alias, origin: Self.origin("\(alias).\(column)", row),
+                table: "\(table) AS \(alias)", alias: alias, origin: Self.origin("\(alias).\(column)", start),
                 row: SQLRow(alias: alias, key: "\(alias)._id", entity: entity, level: level))
         case .links(let owner, let isFlipped):
             guard let links = schema.linkTables[owner] else { return nil }

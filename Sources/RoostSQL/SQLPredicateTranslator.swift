@@ -147,7 +147,7 @@ struct SQLRow {
     /// What the statement calls it.
     let alias: String
     /// The expression for its key, which may be had without the row; null where a path ended early.
-    let key: String
+    var key: String
     /// The entity that the row is known to be of, or a subentity of.
     let entity: ManagedObjectModel.Entity
     /// The SELECT that it is in, as a position in ``SQLPredicateTranslator/levels``.

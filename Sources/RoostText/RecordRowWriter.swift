@@ -28,7 +28,7 @@ public struct RecordRowWriter: Sendable {
             if index > 0 { header.append(UInt8(ascii: ",")) }
             let start = header.count
             header.append(contentsOf: column.name.utf8)
-            Self.quote(&header, from: start)
+            CSVText.quote(&header, from: start)
         }
         header.append(UInt8(ascii: "\n"))
         self.header = header.bytes
@@ -87,34 +87,13 @@ public struct RecordRowWriter: Sendable {
             for index in columns.columns.indices {
                 if index > 0 { text.append(UInt8(ascii: ",")) }
                 let cell = text.count
-                if try appendText(index, of: record, to: &text) { Self.quote(&text, from: cell) }
+                if try appendText(index, of: record, to: &text) { CSVText.quote(&text, from: cell) }
             }
         } catch {
             text.removeLast(text.count - start)
             throw error
         }
         text.append(UInt8(ascii: "\n"))
-    }
-
-    /// Puts quotes around what was appended from `start` on, if it needs them.
-    private static func quote(_ text: inout TextBuffer, from start: Int) {
-        let value = text.withBytes(from: start) { bytes -> [UInt8]? in
-            let needsQuotes = bytes.contains { byte in
-                byte == UInt8(ascii: "\"") || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\n")
-                    || byte == UInt8(ascii: "\r")
-            }
-            // Blanks at the ends are part of a value; some readers drop them unless they are in quotes.
-            let hasBlankEnds = bytes.first == UInt8(ascii: " ") || bytes.last == UInt8(ascii: " ")
-            return needsQuotes || hasBlankEnds || bytes.isEmpty ? Array(bytes) : nil
-        }
-        guard let value else { return }
-        text.removeLast(value.count)
-        text.append(UInt8(ascii: "\""))
-        for byte in value {
-            if byte == UInt8(ascii: "\"") { text.append(byte) }
-            text.append(byte)
-        }
-        text.append(UInt8(ascii: "\""))
     }
 
     // MARK: Values

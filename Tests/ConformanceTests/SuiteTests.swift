@@ -54,7 +54,6 @@ struct SuiteTests {
         "unsupportedVersion": "only a type knows how its files say their version; each backend's own tests write one",
         "unknownStoreType": "given by the registry, before a store is reached",
         "ioFailure": "needs a broken disk; the fault campaigns make calls of the system fail",
-        "timedOut": "a deadline of one backend's own",
         "invalidModel": "given by models, before a store is reached",
         "verificationFailed": "given by conversions, of a store that lost what it took",
         "internalInconsistency": "a promise that was not kept",

@@ -242,7 +242,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "nesting of every kind ends with an error",
+        "nesting of every kind ends with an error, on a small stack too",
         arguments: [
             ("(", "a = 1", ")"), ("NOT ", "a = 1", ""), ("!(", "a = 1", ")"), ("-", "a = 1", ""),
             ("uppercase(", "a", ") = 1"),
@@ -255,10 +255,10 @@ struct PredicateFormatTests {
             ("(", "a", ").b = 1"), ("ANY ", "a = 1", ""), ("a = 1 AND (", "b = 1", ")"), ("noindex:(", "a", ") = 1"),
         ])
     func depth(opening: String, core: String, closing: String) throws {
-        func nested(_ count: Int) -> String {
+        @Sendable func nested(_ count: Int) -> String {
             String(repeating: opening, count: count) + core + String(repeating: closing, count: count)
         }
-        do {
+        onSmallStack {
             for count in [10, 30, 60, 100, 150, 190, 198, 199, 200] {
                 guard let predicate = try? P(format: nested(count)) else { continue }
                 guard let text = try? predicate.format() else {
@@ -273,8 +273,8 @@ struct PredicateFormatTests {
 
     @Test("long chains without brackets are a level each, lists are not")
     func chains() throws {
-        func chain(_ link: String, _ count: Int) -> String { String(repeating: link, count: count) }
-        do {
+        @Sendable func chain(_ link: String, _ count: Int) -> String { String(repeating: link, count: count) }
+        onSmallStack {
             #expect(failure("a" + chain(" + 1", 150) + " = 1") == nil)
             for link in [" + 1", " * a", " ** 2", " UNION b", "[0]"] {
                 #expect(failure("a" + chain(link, 20_000) + " = 1")?.code == .invalidRequest, "\(link)")
@@ -290,7 +290,7 @@ struct PredicateFormatTests {
 
     @Test("SUBQUERY may be nested sixteen levels deep")
     func subqueries() throws {
-        func nested(_ count: Int) -> String {
+        @Sendable func nested(_ count: Int) -> String {
             String(repeating: "SUBQUERY(a, $x, ", count: count) + "a = 1"
                 + String(repeating: ").@count > 1", count: count)
         }
@@ -304,4 +304,16 @@ struct PredicateFormatTests {
         for _ in 0..<1000 { predicate = .not(predicate) }
         #expect(throws: StoreError.self) { try predicate.format() }
     }
+}
+
+/// Runs a body on a thread with the half megabyte of stack that secondary threads have on some platforms.
+func onSmallStack(_ body: @escaping @Sendable () -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    let thread = Thread {
+        body()
+        done.signal()
+    }
+    thread.stackSize = 512 * 1024
+    thread.start()
+    done.wait()
 }

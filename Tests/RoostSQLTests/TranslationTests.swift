@@ -358,4 +358,23 @@ struct TranslationTests {
         try stores.sql.close()
         try stores.plain.close()
     }
+
+    @Test("a pattern that takes too long ends the fetch with its own error, and the next one works")
+    func deadline() throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.note(), options: StoreOptions())
+        try store.change { changes in
+            try changes.insert(ObjectID("Note", 1), values: ["text": "ab"])
+            try changes.insert(ObjectID("Note", 2), values: ["text": .string(String(repeating: "a", count: 40) + "!")])
+        }
+        func matching(_ pattern: String) throws -> [Int64] {
+            try store.keys(
+                FetchRequest(
+                    "Note", where: .comparison(.init(.keyPath(["text"]), .matches, .constant(.string(pattern))))))
+        }
+        #expect(code { _ = try matching("(a+)+$") } == .timedOut)
+        #expect(code { _ = try matching("(a") } == .invalidRequest)
+        #expect(try matching("a+.") == [1, 2])
+        try store.close()
+    }
 }

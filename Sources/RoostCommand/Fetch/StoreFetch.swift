@@ -9,7 +9,9 @@ final class StoreFetch {
     /// The keys of `--id`; empty when a request chooses the objects.
     private let keys: [Int64]
     /// What `--select` names; nil without it.
-    private let selection: [String]?
+    private let selection: [ListOption.Part]?
+    /// What rows of values are wanted; nil where objects are.
+    private let rows: FetchRequest?
     private var missing: [Int64]
 
     init(_ store: any PersistentStore, _ arguments: ParsedArguments, _ keys: [Int64]) throws {
@@ -22,7 +24,16 @@ final class StoreFetch {
             where: try Self.predicate(arguments, entity.name, store.model),
             sortedBy: try Self.order(arguments.value("sort"), entity),
             limit: try arguments.integer("limit", minimum: 0), offset: try arguments.integer("offset", minimum: 0) ?? 0)
-        selection = try arguments.value("select").map { try Self.list($0, "select") }
+        let selection = try arguments.value("select").map { try ListOption($0, "select", takesNames: true).parts }
+        self.selection = selection
+        if RowRequest.isNeeded(arguments, selection ?? [], entity) {
+            guard keys.isEmpty else {
+                throw UsageError("option '--id' prints objects; leave out expressions, groups and distinct rows")
+            }
+            rows = try RowRequest(arguments, selection, request, entity, store.model).request
+        } else {
+            rows = nil
+        }
         snapshot = try store.snapshot()
     }
 
@@ -49,26 +60,15 @@ final class StoreFetch {
         }
     }
 
-    /// The parts of a list separated by commas.
-    private static func list(_ text: String, _ option: String) throws -> [String] {
-        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
-            String(part.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
-        }
-        guard !parts.contains("") else {
-            throw UsageError("option '--\(option)' needs names separated by commas, and one of them is empty")
-        }
-        return parts
-    }
-
     /// The order that `--sort` names.
     static func order(
         _ text: String?, _ entity: ManagedObjectModel.Entity
     ) throws -> [FetchRequest.SortDescriptor] {
         guard let text else { return [] }
         var order: [FetchRequest.SortDescriptor] = []
-        for part in try list(text, "sort") {
+        for part in try ListOption(text, "sort").parts.map(\.text) {
             let isDescending = part.hasPrefix("-")
-            let name = isDescending ? String(part.dropFirst()) : part
+            let (name, options) = Self.options(isDescending ? String(part.dropFirst()) : part)
             if name == "id", entity.layout.field(name) == nil {
                 guard !isDescending else {
                     throw UsageError(
@@ -77,24 +77,86 @@ final class StoreFetch {
                 // No two objects have the same key, so what follows would decide nothing.
                 return order
             }
-            order.append(FetchRequest.SortDescriptor(name, ascending: !isDescending))
+            order.append(FetchRequest.SortDescriptor(name, ascending: !isDescending, options: options))
         }
         return order
+    }
+
+    /// A name, and the letters in brackets behind it as options.
+    private static func options(_ text: String) -> (String, FetchRequest.Comparison.Options) {
+        guard text.hasSuffix("]"), let open = text.lastIndex(of: "[") else { return (text, []) }
+        var options: FetchRequest.Comparison.Options = []
+        for letter in text[text.index(after: open)...].dropLast() {
+            switch letter {
+            case "c": options.insert(.caseInsensitive)
+            case "d": options.insert(.diacriticInsensitive)
+            case "n": options.insert(.normalized)
+            case "l": options.insert(.localized)
+            // No options: whoever looks the name up says what is wrong with it.
+            default: return (text, [])
+            }
+        }
+        return (String(text[..<open]), options)
     }
 
     // MARK: Answers
 
     /// How many objects there are.
     func count() throws -> Int {
-        guard !keys.isEmpty else { return try snapshot.count(request) }
         var count = 0
+        if let rows {
+            let cursor = try snapshot.rows(rows)
+            var batch = RowBatch()
+            while try cursor.next(into: &batch) { count += batch.count }
+            return count
+        }
+        guard !keys.isEmpty else { return try snapshot.count(request) }
         try forEachBatch { count += $0.count }
         return count
     }
 
-    /// Prints the objects.
+    /// Prints how the store answers, after it has done so.
+    func explain(_ format: RecordFormat, _ console: Console) throws {
+        guard keys.isEmpty else {
+            throw UsageError("option '--explain' tells how objects are found; '--id' names them itself")
+        }
+        let plan = try snapshot.explainRows(rows ?? request, executing: true)
+        let report = PlanReport(plan)
+        if format == .json {
+            try console.printJSON(report)
+        } else {
+            for line in report.lines { try console.print(VisibleText.of(line)) }
+        }
+    }
+
+    /// Prints the rows.
+    private func print(_ rows: FetchRequest, _ format: RecordFormat, _ console: Console) throws {
+        let cursor = try snapshot.rows(rows)
+        let properties = rows.propertiesToFetch
+        let namesEntity = cursor.columns.indices.map { column in
+            column < properties.count && isObjectIDAttribute(properties[column].expression)
+        }
+        let writer = ValueRowWriter(
+            columns: cursor.columns, types: cursor.types, namesEntity: namesEntity, model: store.model)
+        var output = RowOutput(writer, types: cursor.types, format, console)
+        var batch = RowBatch()
+        while try cursor.next(into: &batch) { try output.write(batch) }
+        try output.end()
+    }
+
+    /// Whether an expression is the path of an attribute that can hold any object's ID.
+    private func isObjectIDAttribute(_ expression: FetchRequest.Expression) -> Bool {
+        guard case .keyPath(let names) = expression, let entity = store.model.entity(request.entity),
+            let path = try? ResolvedPath(names, from: entity.number, model: store.model),
+            case .field(let field) = path.end
+        else { return false }
+        return field.kind == .objectID
+    }
+
+    /// Prints the objects, or the rows made of them.
     func print(_ format: RecordFormat, _ console: Console) throws {
-        let columns = try RecordColumns(selection, of: request.entity, model: store.model)
+        if let rows { return try print(rows, format, console) }
+        let columns = try RecordColumns(selection?.map(\.text), of: request.entity, model: store.model)
         let rows = RecordRowWriter(columns, model: store.model)
         var output: any RecordOutput
         switch format {

@@ -36,6 +36,13 @@ extension StoreSnapshot {
         return rows
     }
 
+    /// Tells how the store finds the objects that rows are made of, as ``explain(_:executing:)`` does.
+    ///
+    /// - Throws: As ``rows(_:)``.
+    public func explainRows(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+        try explain(try RowPlan(request, model: model).request, executing: executing)
+    }
+
     /// The IDs of the objects that a request asks for, in its order.
     ///
     /// - Complexity: That of ``fetch(_:)``, which reads the objects; 16 bytes of memory for each. A cursor of ``fetch(_:)`` gives them

@@ -37,10 +37,17 @@ public struct StoreError: Error, Sendable {
         self.denials = denials
         self.damagedObject = damagedObject
         self.code = code
-        self.message = message
+        self.message = Self.line(message)
         self.conflicts = conflicts
         self.violations = violations
         self.underlying = underlying
+    }
+
+    /// The text in one line: a name that a program was given may hold line breaks, or what steers a terminal.
+    private static func line(_ text: String) -> String {
+        func isUnfit(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
+        guard text.unicodeScalars.contains(where: isUnfit) else { return text }
+        return text.unicodeScalars.map { isUnfit($0) ? $0.escaped(asASCII: true) : String($0) }.joined()
     }
 
     /// Whether the same call, unchanged, can succeed later without anybody changing the data or the model.

@@ -16,6 +16,7 @@ struct GroupCompiler {
     private(set) var aggregates: [() -> any RowAggregate] = []
     private var aggregateExpressions: [FetchRequest.Expression] = []
     private var aggregateTypes: [PredicateType] = []
+    private var shownTypes: [AttributeType?] = []
     /// The keys' expressions, the names of columns replaced.
     private var keyExpressions: [FetchRequest.Expression] = []
 
@@ -49,12 +50,14 @@ struct GroupCompiler {
     /// Compiles a column, or what rows are sorted by.
     mutating func column(
         _ expression: FetchRequest.Expression, name: String, isOrder: Bool = false
-    ) throws(StoreError) -> (RowPlan.GroupedColumn, PredicateType) {
+    ) throws(StoreError) -> (RowPlan.GroupedColumn, PredicateType.Kind, AttributeType?) {
         let rewritten = try rewrite(expression, isOrder ? .order(name) : .column(name))
         switch rewritten {
         case .variable(let name):
-            if let key = keyIndex(named: name) { return (.key(key), keyTypes[key]) }
-            if let aggregate = aggregateIndex(named: name) { return (.aggregate(aggregate), aggregateTypes[aggregate]) }
+            if let key = keyIndex(named: name) { return (.key(key), keyTypes[key].kind, keySources[key].type) }
+            if let aggregate = aggregateIndex(named: name) {
+                return (.aggregate(aggregate), aggregateTypes[aggregate].kind, shownTypes[aggregate])
+            }
         default: break
         }
         let term = try compiler.expression(rewritten)
@@ -62,7 +65,7 @@ struct GroupCompiler {
             throw StoreError(
                 .invalidRequest, "The column '\(name)' of '\(entity.name)' leads to many values, and a row has one.")
         }
-        return (.expression(term.node), term.type)
+        return (.expression(term.node), term.type.kind, AttributeType(term.type.kind))
     }
 
     /// Compiles the condition that groups must meet.
@@ -109,7 +112,7 @@ struct GroupCompiler {
             let column = withoutAlias(expression)
             if column != expression { return try rewrite(column, .column(expression.label), depth: depth) }
         }
-        if let (function, argument) = try expression.aggregate(&records) {
+        if let (function, argument) = try expression.withFunctions.aggregate(&records) {
             return .variable(aggregateName(try aggregate(expression, function, argument, place)))
         }
         switch expression {
@@ -158,8 +161,8 @@ struct GroupCompiler {
         switch predicate {
         case .constant: return predicate
         case .comparison(var comparison):
-            comparison.left = try rewrite(comparison.left.withFunctions, place, depth: depth)
-            comparison.right = try rewrite(comparison.right.withFunctions, place, depth: depth)
+            comparison.left = try rewrite(comparison.left, place, depth: depth)
+            comparison.right = try rewrite(comparison.right, place, depth: depth)
             return .comparison(comparison)
         case .and(let members): return .and(try rewrite(members, place, depth))
         case .or(let members): return .or(try rewrite(members, place, depth))
@@ -186,7 +189,8 @@ struct GroupCompiler {
                 .invalidRequest,
                 "The rows of '\(entity.name)' have an aggregate of an aggregate: '\(name)'.")
         }
-        let (make, type) = try records.aggregate(function, of: argument, column: name)
+        let (make, type, shown) = try records.aggregate(function, of: argument, column: name)
+        shownTypes.append(shown)
         aggregateSlots.append(compiler.declare(aggregateName(aggregates.count), type))
         aggregates.append(make)
         aggregateTypes.append(type)
@@ -229,7 +233,8 @@ extension FetchRequest.Expression {
         try PredicateCompiler.requireDepth(depth)
         let members: [FetchRequest.Expression]
         switch self {
-        case .constant, .evaluatedObject, .variable, .keyPath, .subquery: return false
+        case .constant, .evaluatedObject, .variable, .subquery: return false
+        case .keyPath: return withFunctions != self
         case .function(let function, let arguments):
             for argument in arguments where try argument.containsAggregate(&compiler, depth: depth + 1) { return true }
             guard function.isOfMany, let argument = arguments.first, arguments.count == 1 else { return false }

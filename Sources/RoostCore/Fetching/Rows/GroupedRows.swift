@@ -3,6 +3,7 @@
 /// Reads all objects before the first row. Memory is one entry for each group; median, mode and standard deviation keep every value.
 final class GroupedRows: RowCursor {
     let columns: [String]
+    let types: [AttributeType?]
     private let grouping: RowPlan.Grouping
     private let records: any RecordCursor
     private let evaluator: PredicateEvaluator
@@ -19,6 +20,7 @@ final class GroupedRows: RowCursor {
     init(_ plan: RowPlan, _ grouping: RowPlan.Grouping, _ records: any RecordCursor, _ evaluator: PredicateEvaluator) {
         (self.grouping, self.records, self.evaluator) = (grouping, records, evaluator)
         columns = plan.columns + [String](repeating: "", count: grouping.columns.count - plan.columns.count)
+        types = grouping.columnTypes
         groupEvaluator = PredicateEvaluator(grouping.program, graph: nil)
         aggregates = grouping.aggregates.map { $0() }
         read = RecordBatch(model: evaluator.program.model)

@@ -1,6 +1,7 @@
 /// A row for each object of a fetch.
 final class RecordRows: RowCursor {
     let columns: [String]
+    let types: [AttributeType?]
     private let sources: [RowSource]
     private let records: any RecordCursor
     private let evaluator: PredicateEvaluator
@@ -16,6 +17,7 @@ final class RecordRows: RowCursor {
     init(_ plan: RowPlan, _ records: any RecordCursor, _ evaluator: PredicateEvaluator) {
         (sources, self.records, self.evaluator) = (plan.sources, records, evaluator)
         columns = plan.columns + [String](repeating: "", count: plan.sources.count - plan.columns.count)
+        types = plan.sources.map(\.type)
         read = RecordBatch(model: evaluator.program.model)
     }
 

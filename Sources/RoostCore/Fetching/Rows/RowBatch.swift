@@ -55,6 +55,8 @@ public struct RowBatch: Sendable {
 public protocol RowCursor: AnyObject {
     /// The names of the columns.
     var columns: [String] { get }
+    /// By column, the type of its values; nil where it shows only on them, as that of a sum.
+    var types: [AttributeType?] { get }
 
     /// Replaces the contents of `batch` by the next rows.
     ///

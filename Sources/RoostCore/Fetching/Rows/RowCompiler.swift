@@ -50,21 +50,23 @@ struct RowCompiler {
     /// What keeps an aggregate, and the kind of its value.
     mutating func aggregate(
         _ function: FetchRequest.Function, of argument: FetchRequest.Expression, column: String
-    ) throws(StoreError) -> (() -> any RowAggregate, PredicateType) {
+    ) throws(StoreError) -> (() -> any RowAggregate, PredicateType, AttributeType?) {
         let (source, argumentType) = try source(argument, column: column)
         // The same errors, and the same type, as of the function over values of one object.
         let type = try compiler.expression(.function(function, [argument])).type
-        if function == .count { return ({ CountAggregate() }, type) }
-        guard let path = source.localPath else { return ({ GeneralAggregate(function, source) }, type) }
+        if function == .count { return ({ CountAggregate() }, type, .integer64) }
+        let isOneOfThem = function == .minimum || function == .maximum || function == .mode
+        let shown = isOneOfThem ? source.type : AttributeType(type.kind)
+        guard let path = source.localPath else { return ({ GeneralAggregate(function, source) }, type, shown) }
         let slots = path.slots
         switch (argumentType.kind, function) {
         case (.integer, .sum), (.boolean, .sum), (.integer, .average), (.boolean, .average):
-            return ({ WholeSumAggregate(slots, isAverage: function == .average) }, type)
+            return ({ WholeSumAggregate(slots, isAverage: function == .average) }, type, shown)
         case (.double, .sum), (.double, .average):
-            return ({ DoubleSumAggregate(slots, isAverage: function == .average) }, type)
+            return ({ DoubleSumAggregate(slots, isAverage: function == .average) }, type, shown)
         case (.integer, .minimum), (.integer, .maximum), (.boolean, .minimum), (.boolean, .maximum):
-            return ({ WholeExtremeAggregate(slots, isMaximum: function == .maximum) }, type)
-        default: return ({ GeneralAggregate(function, source) }, type)
+            return ({ WholeExtremeAggregate(slots, isMaximum: function == .maximum) }, type, shown)
+        default: return ({ GeneralAggregate(function, source) }, type, shown)
         }
     }
 }
@@ -99,6 +101,7 @@ struct RowPlan {
         var aggregates: [() -> any RowAggregate] = []
         var columns: [GroupedColumn] = []
         var columnKinds: [PredicateType.Kind] = []
+        var columnTypes: [AttributeType?] = []
         /// The slots of the program's variables for keys and aggregates.
         var keySlots: [Int] = []
         var aggregateSlots: [Int] = []

@@ -10,7 +10,6 @@ extension RowPlan {
                 request.propertiesToGroupBy.isEmpty
                 ? Self.everyAttribute(of: entity, model) : request.propertiesToGroupBy.map { Self.property($0) }
         }
-        properties = properties.map { FetchRequest.FetchedProperty($0.name, $0.expression.withFunctions) }
         var names: Set<String> = []
         for property in properties where !names.insert(property.name).inserted {
             throw StoreError(
@@ -131,23 +130,26 @@ extension RowPlan {
             throw Self.havingWithoutGroups(entity)
         }
         var groups = GroupCompiler(
-            properties, keys: request.propertiesToGroupBy.map(\.withFunctions), start, model, entity)
+            properties, keys: request.propertiesToGroupBy, start, model, entity)
         try groups.compileKeys()
         var columns: [GroupedColumn] = []
         var kinds: [PredicateType.Kind] = []
+        var types: [AttributeType?] = []
         for property in properties {
-            let (column, type) = try groups.column(property.expression, name: property.name)
+            let (column, kind, type) = try groups.column(property.expression, name: property.name)
             columns.append(column)
-            kinds.append(type.kind)
+            kinds.append(kind)
+            types.append(type)
         }
         var levels: [SortedRows.Level] = []
         for descriptor in request.sortDescriptors {
             var column = properties.firstIndex { $0.name == descriptor.key }
             if column == nil {
-                let (hidden, type) = try groups.column(
+                let (hidden, kind, type) = try groups.column(
                     .keyPath(descriptor.key.names), name: descriptor.key, isOrder: true)
                 columns.append(hidden)
-                kinds.append(type.kind)
+                kinds.append(kind)
+                types.append(type)
                 column = columns.count - 1
             }
             guard let column else { continue }
@@ -159,6 +161,7 @@ extension RowPlan {
         self.columns = properties.map(\.name)
         grouping = Grouping(
             keys: groups.keySources, aggregates: groups.aggregates, columns: columns, columnKinds: kinds,
+            columnTypes: types,
             keySlots: groups.keySlots, aggregateSlots: groups.aggregateSlots, having: having, program: groups.program,
             isWhole: request.propertiesToGroupBy.isEmpty)
         program = groups.records.program

@@ -149,3 +149,56 @@ extension RowSource {
         return nil
     }
 }
+
+extension RowSource {
+    /// The type of the values, where all have the same.
+    var type: AttributeType? {
+        switch self {
+        case .object: .objectID
+        case .path(let path): AttributeType(path.kind)
+        case .expression(_, let kind): AttributeType(kind)
+        }
+    }
+}
+
+extension AttributeType {
+    /// The type of what a field holds.
+    init(_ kind: RecordLayout.Field.Kind) {
+        switch kind {
+        case .decimal: self = .decimal
+        case .uuid: self = .uuid
+        case .objectID, .polymorphicReference, .reference: self = .objectID
+        case .order, .integer64: self = .integer64
+        case .double: self = .double
+        case .date: self = .date
+        case .integer32: self = .integer32
+        case .float: self = .float
+        case .integer16: self = .integer16
+        case .boolean: self = .boolean
+        case .composite: self = .composite
+        case .string: self = .string
+        case .uri: self = .uri
+        case .data: self = .binaryData
+        case .transformable: self = .transformable
+        }
+    }
+
+    /// The type of an expression's values; nil where it shows only on them.
+    init?(_ kind: PredicateType.Kind) {
+        switch kind {
+        case .null, .number: return nil
+        case .boolean: self = .boolean
+        case .integer: self = .integer64
+        case .double: self = .double
+        case .decimal: self = .decimal
+        case .string: self = .string
+        case .uri: self = .uri
+        case .data: self = .binaryData
+        case .transformable: self = .transformable
+        case .date: self = .date
+        case .uuid: self = .uuid
+        case .object: self = .objectID
+        case .composite: self = .composite
+        }
+    }
+}

@@ -12,6 +12,7 @@ final class SortedRows: RowCursor {
     }
 
     let columns: [String]
+    let types: [AttributeType?]
     private let source: any RowCursor
     private let levels: [Level]
     private let needed: Int?
@@ -29,6 +30,7 @@ final class SortedRows: RowCursor {
     ///   - needed: How many of the first rows are wanted; nil for all.
     init(_ source: any RowCursor, columns: [String], levels: [Level], needed: Int?) {
         (self.source, self.columns, self.levels, self.needed) = (source, columns, levels, needed)
+        types = Array(source.types.prefix(columns.count))
         kept.columns = columns
     }
 
@@ -80,6 +82,7 @@ final class SortedRows: RowCursor {
 /// Values are equal as in an order: nulls are, NaNs are, and so are both zeros. Memory is that of the keys of all rows given.
 final class DistinctRows: RowCursor {
     let columns: [String]
+    let types: [AttributeType?]
     private let source: any RowCursor
     private var seen = KeyTable()
     private var read = RowBatch()
@@ -87,7 +90,7 @@ final class DistinctRows: RowCursor {
 
     init(_ source: any RowCursor) {
         self.source = source
-        columns = source.columns
+        (columns, types) = (source.columns, source.types)
     }
 
     func next(into batch: inout RowBatch) throws(StoreError) -> Bool {
@@ -108,6 +111,7 @@ final class DistinctRows: RowCursor {
 /// Some rows out of the middle.
 final class WindowedRows: RowCursor {
     let columns: [String]
+    let types: [AttributeType?]
     private let source: any RowCursor
     private var offset: Int
     private var limit: Int
@@ -115,7 +119,7 @@ final class WindowedRows: RowCursor {
 
     init(_ source: any RowCursor, offset: Int, limit: Int?) {
         (self.source, self.offset, self.limit) = (source, offset, limit ?? .max)
-        columns = source.columns
+        (columns, types) = (source.columns, source.types)
     }
 
     func next(into batch: inout RowBatch) throws(StoreError) -> Bool {

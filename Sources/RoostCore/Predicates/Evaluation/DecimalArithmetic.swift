@@ -16,7 +16,7 @@ extension DecimalNumber {
 
     var magnitude: DecimalNumber { isNegative ? negated : self }
 
-    /// The sum; nil when it is too large for a decimal.
+    /// The sum; nil when a decimal cannot hold it, large or small as it is.
     static func sum(_ left: Self, _ right: Self) -> Self? {
         guard !left.isNaN, !right.isNaN else { return .nan }
         let exponent = min(left.exponent, right.exponent)
@@ -32,7 +32,7 @@ extension DecimalNumber {
         return calculated(left, right) { NSDecimalAdd(&$0, &$1, &$2, .plain) }
     }
 
-    /// The product; nil when it is too large for a decimal.
+    /// The product; nil when a decimal cannot hold it, large or small as it is.
     static func product(_ left: Self, _ right: Self) -> Self? {
         guard !left.isNaN, !right.isNaN else { return .nan }
         let (mantissa, isTooLarge) = left.mantissa.multipliedReportingOverflow(by: right.mantissa)
@@ -46,7 +46,9 @@ extension DecimalNumber {
         return calculated(left, right) { NSDecimalMultiply(&$0, &$1, &$2, .plain) }
     }
 
-    /// The quotient; nil when it is too large for a decimal. The divisor must not be 0.
+    /// The quotient; nil when a decimal cannot hold it, large or small as it is.
+    ///
+    /// The divisor must not be 0.
     static func quotient(_ left: Self, _ right: Self) -> Self? {
         guard !left.isNaN, !right.isNaN else { return .nan }
         return calculated(left, right) { NSDecimalDivide(&$0, &$1, &$2, .plain) }
@@ -113,7 +115,6 @@ extension DecimalNumber {
         var (result, a, b) = (Decimal(), left.decimal, right.decimal)
         switch body(&result, &a, &b) {
         case .noError, .lossOfPrecision: return DecimalNumber(rounding: result)
-        case .underflow: return .zero
         default: return nil
         }
     }

@@ -30,9 +30,10 @@ extension FetchRequest.Predicate {
         _ text: String, arguments: [any PredicateArgument], for entity: EntityName, model: ManagedObjectModel
     ) throws(StoreError) {
         let scope = PredicateBinding.Scope(model: model, entity: try model.requireEntity(entity))
-        var parser = try PredicateParser(text, arguments: arguments)
-        let syntax = try parser.predicate()
-        self = try PredicateBinding(scope: scope, tokenizer: parser.tokenizer).predicate(syntax)
+        self = try PredicateParser.read(text, arguments: arguments) { (parser) throws(StoreError) in
+            let syntax = try parser.predicate()
+            return try PredicateBinding(scope: scope, tokenizer: parser.tokenizer).predicate(syntax)
+        }
     }
 
     /// Reads a predicate from text in the language of Core Data's predicate format strings, without a model.
@@ -56,9 +57,10 @@ extension FetchRequest.Predicate {
     ///
     /// As ``init(format:_:)``.
     public init(format: String, arguments: [any PredicateArgument]) throws(StoreError) {
-        var parser = try PredicateParser(format, arguments: arguments)
-        let syntax = try parser.predicate()
-        self = try PredicateBinding(scope: nil, tokenizer: parser.tokenizer).predicate(syntax)
+        self = try PredicateParser.read(format, arguments: arguments) { (parser) throws(StoreError) in
+            let syntax = try parser.predicate()
+            return try PredicateBinding(scope: nil, tokenizer: parser.tokenizer).predicate(syntax)
+        }
     }
 
     /// The predicate as text, from which ``init(_:_:for:model:)`` makes the same one.
@@ -85,9 +87,9 @@ extension FetchRequest.Predicate {
     public func format() throws(StoreError) -> String { try format(nil) }
 
     private func format(_ scope: PredicateBinding.Scope?) throws(StoreError) -> String {
-        var printer = PredicatePrinter(scope)
-        try printer.print(PredicateSyntax.Condition(self))
-        return printer.text
+        try PredicatePrinter.text(scope) { (printer, depth) throws(StoreError) in
+            try printer.print(PredicateSyntax.Condition(self, depth: depth))
+        }
     }
 }
 
@@ -103,9 +105,10 @@ extension FetchRequest.Expression {
     ///
     /// As ``init(format:_:)``.
     public init(format: String, arguments: [any PredicateArgument]) throws(StoreError) {
-        var parser = try PredicateParser(format, arguments: arguments)
-        let syntax = try parser.expression()
-        self = try PredicateBinding(scope: nil, tokenizer: parser.tokenizer).expression(syntax)
+        self = try PredicateParser.read(format, arguments: arguments) { (parser) throws(StoreError) in
+            let syntax = try parser.expression()
+            return try PredicateBinding(scope: nil, tokenizer: parser.tokenizer).expression(syntax)
+        }
     }
 
     /// Reads an expression from text, for an entity of a model.
@@ -115,9 +118,10 @@ extension FetchRequest.Expression {
         _ text: String, _ arguments: any PredicateArgument..., for entity: EntityName, model: ManagedObjectModel
     ) throws(StoreError) {
         let scope = PredicateBinding.Scope(model: model, entity: try model.requireEntity(entity))
-        var parser = try PredicateParser(text, arguments: arguments)
-        let syntax = try parser.expression()
-        self = try PredicateBinding(scope: scope, tokenizer: parser.tokenizer).expression(syntax)
+        self = try PredicateParser.read(text, arguments: arguments) { (parser) throws(StoreError) in
+            let syntax = try parser.expression()
+            return try PredicateBinding(scope: scope, tokenizer: parser.tokenizer).expression(syntax)
+        }
     }
 
     /// The expression as text, from which ``init(format:_:)`` makes the same one.
@@ -125,8 +129,8 @@ extension FetchRequest.Expression {
     /// - Returns: The text, on one line.
     /// - Throws: As ``FetchRequest/Predicate/format()``.
     public func format() throws(StoreError) -> String {
-        var printer = PredicatePrinter(nil)
-        try printer.print(PredicateSyntax.Operand(self))
-        return printer.text
+        try PredicatePrinter.text(nil) { (printer, depth) throws(StoreError) in
+            try printer.print(PredicateSyntax.Operand(self, depth: depth))
+        }
     }
 }

@@ -1,7 +1,8 @@
 /// Reads a predicate or an expression from left to right, looking one token ahead.
 ///
 /// One function reads conditions and values alike, by the strength of the operators: whether brackets hold one or the other shows
-/// only at what stands in them. Its depth is bounded by ``PredicateLimits/depth``, so that no text exhausts the stack.
+/// only at what stands in them. Its depth is bounded by ``PredicateLimits/depth``, and by ``DeepStack/shallowDepth`` in a first attempt on
+/// the caller's stack, so that no text exhausts it.
 struct PredicateParser {
     /// What stands between two operators.
     struct Part {
@@ -71,7 +72,30 @@ struct PredicateParser {
     /// How many SUBQUERYs there are around the present place.
     var subqueryDepth = 0
 
-    init(_ text: String, arguments: [any PredicateArgument] = []) throws(StoreError) {
+    /// Whether this is the attempt on the caller's stack.
+    private let isShallow: Bool
+    /// Whether the attempt ended because the text nests deeper than that.
+    private(set) var needsDeepStack = false
+
+    /// Reads a text and makes something of it, all of it on a stack that is deep enough.
+    static func read<Result: Sendable>(
+        _ text: String, arguments: [any PredicateArgument],
+        _ body: @escaping @Sendable (inout PredicateParser) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        var parser = try PredicateParser(text, arguments: arguments, isShallow: true)
+        do throws(StoreError) {
+            return try body(&parser)
+        } catch {
+            guard parser.needsDeepStack else { throw error }
+        }
+        return try DeepStack.run { () throws(StoreError) in
+            var parser = try PredicateParser(text, arguments: arguments, isShallow: false)
+            return try body(&parser)
+        }
+    }
+
+    private init(_ text: String, arguments: [any PredicateArgument], isShallow: Bool) throws(StoreError) {
+        self.isShallow = isShallow
         guard text.utf8.count <= PredicateLimits.textBytes else {
             throw StoreError(
                 .limitExceeded,
@@ -146,20 +170,26 @@ struct PredicateParser {
 
     /// Refuses what opens one more level: brackets, NOT, a sign, a call.
     func requireDepth(at place: String.Index) throws(StoreError) {
-        guard depth <= PredicateLimits.depth else {
-            throw tokenizer.error(
-                at: place, "Brackets, NOT and operators are nested deeper than \(PredicateLimits.depth) levels.")
-        }
+        guard depth <= PredicateLimits.depth else { throw tooDeep(at: place) }
     }
 
     /// The depth of a tree over others.
-    func above(_ depths: Int..., at place: String.Index) throws(StoreError) -> Int {
+    mutating func above(_ depths: Int..., at place: String.Index) throws(StoreError) -> Int {
         let depth = 1 + (depths.max() ?? 0)
-        guard depth <= PredicateLimits.depth else {
-            throw tokenizer.error(
-                at: place, "Brackets, NOT and operators are nested deeper than \(PredicateLimits.depth) levels.")
-        }
+        try requireStack(depth, at: place)
+        guard depth <= PredicateLimits.depth else { throw tooDeep(at: place) }
         return depth
+    }
+
+    private mutating func requireStack(_ depth: Int, at place: String.Index) throws(StoreError) {
+        guard isShallow, depth > DeepStack.shallowDepth else { return }
+        needsDeepStack = true
+        throw tooDeep(at: place)
+    }
+
+    private func tooDeep(at place: String.Index) -> StoreError {
+        tokenizer.error(
+            at: place, "Brackets, NOT and operators are nested deeper than \(PredicateLimits.depth) levels.")
     }
 
     // MARK: Operators
@@ -169,6 +199,7 @@ struct PredicateParser {
         depth += 1
         defer { depth -= 1 }
         let place = token.position
+        try requireStack(depth, at: place)
         var left = try prefix()
         while let infix = infix(), infix.strength >= strength {
             left = try join(left, at: place, infix)

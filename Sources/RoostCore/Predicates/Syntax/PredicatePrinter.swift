@@ -5,9 +5,27 @@ internal import Foundation
 /// It asks the binding what a literal would be read as, and writes a literal only where that is the value; else a cast.
 struct PredicatePrinter {
     private var binding: PredicateBinding
-    private(set) var text = ""
+    private var text = ""
 
-    init(_ scope: PredicateBinding.Scope?) { binding = PredicateBinding(scope: scope, tokenizer: nil) }
+    private init(_ scope: PredicateBinding.Scope?) { binding = PredicateBinding(scope: scope, tokenizer: nil) }
+
+    /// The text of what a body prints, on a stack that is deep enough; the body is told at which depth its tree begins.
+    static func text(
+        _ scope: PredicateBinding.Scope?, _ body: @escaping @Sendable (inout Self, Int) throws(StoreError) -> Void
+    ) throws(StoreError) -> String {
+        do throws(StoreError) {
+            var printer = Self(scope)
+            try body(&printer, PredicateSyntax.deepest - DeepStack.shallowDepth)
+            return printer.text
+        } catch {
+            guard error.code == .invalidRequest else { throw error }
+        }
+        return try DeepStack.run { () throws(StoreError) in
+            var printer = Self(scope)
+            try body(&printer, 0)
+            return printer.text
+        }
+    }
 
     /// How strongly what is printed holds together.
     private typealias Strength = PredicateParser.Strength

@@ -116,9 +116,12 @@ extension PredicateSyntax.Operand {
 }
 
 extension PredicateSyntax {
-    /// One level deeper; a predicate's comparisons and expressions may stand two levels below its last connective.
+    /// The depth at which a tree ends: comparisons and expressions may stand two levels below the last connective.
+    static let deepest = PredicateLimits.depth + 2
+
+    /// One level deeper.
     fileprivate static func deeper(_ depth: Int) throws(StoreError) -> Int {
-        guard depth < PredicateLimits.depth + 2 else {
+        guard depth < deepest else {
             throw StoreError(
                 .invalidRequest, "The predicate is nested deeper than \(PredicateLimits.depth) levels.")
         }

@@ -1,0 +1,37 @@
+import RoostCore
+
+/// Called by libFuzzer with each text; a trap is a finding.
+///
+/// Text that is a predicate must be the same one after printing and reading, without a model and with one. Text is read with
+/// arguments too.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzPredicate(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    if let predicate = try? FetchRequest.Predicate(format: text) {
+        guard let printed = try? predicate.format(), let again = try? FetchRequest.Predicate(format: printed),
+            again == predicate
+        else { fatalError("not inverse: \(text)") }
+    }
+    if let predicate = try? FetchRequest.Predicate(text, for: "Thing", model: model) {
+        guard let printed = try? predicate.format(for: "Thing", model: model),
+            let again = try? FetchRequest.Predicate(printed, for: "Thing", model: model), again == predicate
+        else { fatalError("not inverse for an entity: \(text)") }
+    }
+    _ = try? FetchRequest.Predicate(format: text, "a.b", 1, [1.5])
+    _ = try? FetchRequest.Expression(format: text)
+    return 0
+}
+
+private let model: ManagedObjectModel = {
+    let things: [AttributeDescription] = AttributeType.allCases.compactMap { type in
+        type == .undefined || type == .composite ? nil : AttributeDescription("a\(type)", type)
+    }
+    let entities = [
+        EntityDescription(
+            "Thing",
+            attributes: things + [.init("c", .composite, elements: [.init("x", .double), .init("y", .string)])],
+            relationships: [.toOne("one", "Thing", inverse: "many"), .toMany("many", "Thing", inverse: "one")])
+    ]
+    guard let model = try? ManagedObjectModel(entities: entities) else { fatalError("the fuzzer's model is wrong") }
+    return model
+}()

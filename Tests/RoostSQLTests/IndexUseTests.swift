@@ -1,0 +1,147 @@
+import Foundation
+import RoostCore
+import RoostSQLite
+import Testing
+
+/// That SQLite's own plan of a statement uses the indexes that a request can be answered by.
+@Suite("Indexes in the plans of SQLite")
+struct IndexUseTests {
+    typealias Predicate = FetchRequest.Predicate
+    typealias Expression = FetchRequest.Expression
+
+    private static func model() throws -> ManagedObjectModel {
+        var album = EntityDescription(
+            "Album",
+            attributes: [
+                AttributeDescription("title", .string), AttributeDescription("year", .integer32),
+                AttributeDescription("genre", .string), AttributeDescription("code", .string),
+            ],
+            relationships: [
+                .toMany("tracks", "Track", inverse: "album"), .toMany("tags", "Tag", inverse: "albums"),
+            ])
+        album.fetchIndexes = [
+            FetchIndexDescription("byTitle", on: "title"), FetchIndexDescription("byGenreAndYear", on: "genre", "year"),
+        ]
+        album.uniquenessConstraints = [["code"]]
+        var track = EntityDescription(
+            "Track", attributes: [AttributeDescription("title", .string), AttributeDescription("length", .double)],
+            relationships: [.toOne("album", "Album", inverse: "tracks")])
+        track.fetchIndexes = [FetchIndexDescription("byLength", on: "length")]
+        let tag = EntityDescription(
+            "Tag", attributes: [AttributeDescription("name", .string)],
+            relationships: [.toMany("albums", "Album", inverse: "tags")])
+        return try ManagedObjectModel(entities: [album, track, tag])
+    }
+
+    private func plan(_ request: FetchRequest) throws -> FetchPlan {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStoreType().create(directory.url("a"), model: try Self.model(), options: StoreOptions())
+        defer { try? store.close() }
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        return try snapshot.explain(request, executing: true)
+    }
+
+    private static func any(_ path: [String], _ operation: FetchRequest.Comparison.Operator, _ value: Value)
+        -> Predicate
+    {
+        .comparison(.init(.keyPath(path), operation, .constant(value), modifier: .any))
+    }
+
+    @Test(
+        "conditions search an index",
+        arguments: [
+            ("equality", FetchRequest("Album", where: .equal("title", "a")), ["Album_title_index"]),
+            ("prefix", FetchRequest("Album", where: .beginsWith("title", "a")), ["Album_title_index"]),
+            (
+                "range", FetchRequest("Album", where: .greater("title", "a") && .less("title", "b")),
+                ["Album_title_index"]
+            ),
+            (
+                "BETWEEN",
+                FetchRequest(
+                    "Track",
+                    where: .comparison(.init(.keyPath(["length"]), .between, .aggregate([.constant(1), .constant(2)])))),
+                ["Track_length_index"]
+            ),
+            ("floating greater", FetchRequest("Track", where: .greater("length", 5.5)), ["Track_length_index"]),
+            ("IN", FetchRequest("Album", where: .isIn("title", ["a", "b"])), ["Album_title_index"]),
+            (
+                "IN a long list", FetchRequest("Album", where: .isIn("title", (0..<3000).map { .string("\($0)") })),
+                ["Album_title_index"]
+            ),
+            (
+                "compound", FetchRequest("Album", where: .equal("genre", "a") && .greater("year", 1970)),
+                ["Album_genre_year_index"]
+            ),
+            ("constraint", FetchRequest("Album", where: .equal("code", "a")), ["Album_code_unique"]),
+            (
+                "OR", FetchRequest("Album", where: .equal("title", "a") || .equal("code", "a")),
+                ["Album_title_index", "Album_code_unique"]
+            ),
+            (
+                "to-one", FetchRequest("Track", where: .equal("album", .objectID(ObjectID("Album", 1)))),
+                ["Track_album_index"]
+            ),
+            (
+                "to-one path", FetchRequest("Track", where: .equal("album.title", "a")),
+                ["Album_title_index", "Track_album_index"]
+            ),
+            ("order", FetchRequest("Album", sortedBy: [.init("title")], limit: 5), ["Album_title_index"]),
+            (
+                "order downwards", FetchRequest("Track", sortedBy: [.init("length", ascending: false)], limit: 5),
+                ["Track_length_index"]
+            ),
+            (
+                "ANY of an indexed attribute",
+                FetchRequest("Album", where: any(["tracks", "length"], .greaterThan, 5)),
+                ["Track_length_index"]
+            ),
+            (
+                "ANY of another attribute", FetchRequest("Album", where: any(["tracks", "title"], .contains, "a")),
+                ["Track_album_index"]
+            ),
+            (
+                "an element of many",
+                FetchRequest(
+                    "Album",
+                    where: .comparison(.init(.keyPath(["tags"]), .contains, .constant(.objectID(ObjectID("Tag", 1)))))),
+                ["Album_tags_inverse"]
+            ),
+            ("count", FetchRequest("Album", where: .greater("tracks.@count", 3)), ["Track_album_index"]),
+        ] as [(String, FetchRequest, [String])])
+    func search(name: String, request: FetchRequest, indexes: [String]) throws {
+        let plan = try plan(request)
+        let used = plan.access.compactMap { access -> String? in if case .index(let name) = access { name } else { nil }
+        }
+        #expect(indexes.allSatisfy(used.contains), "\(name): \(plan)")
+        #expect(plan.filteredAfterwards.isEmpty)
+        // Where an index gives the order, nothing is sorted; downwards, keys that are equal in it still go upwards.
+        if name == "order" { #expect(plan.order == .asFound, "\(plan)") }
+    }
+
+    @Test("what names objects searches the table's keys")
+    func keys() throws {
+        let ids = (1...2000).map { Expression.constant(.objectID(ObjectID("Album", $0))) }
+        for predicate: Predicate in [
+            .comparison(.init(.evaluatedObject, .equal, ids[0])),
+            .comparison(.init(.evaluatedObject, .isIn, .aggregate(ids))),
+        ] {
+            #expect(try plan(FetchRequest("Album", where: predicate)).access.contains(.keys))
+        }
+    }
+
+    @Test("a plan tells the statement without values, what it decides, and what is filtered afterwards")
+    func parts() throws {
+        let sum = Predicate.comparison(.init(.keyPath(["tracks", "@sum", "length"]), .greaterThan, .constant(3)))
+        let plan = try plan(
+            FetchRequest("Album", where: .equal("title", "secret") && sum, sortedBy: [.init("year")], limit: 3))
+        #expect(plan.decidedByAccess.count == 1 && plan.filteredAfterwards.count == 1)
+        #expect(plan.order == .best(3) && plan.visitedCount == 0)
+        guard case .statement(let sql)? = plan.access.first else {
+            Issue.record("no statement: \(plan)")
+            return
+        }
+        #expect(sql.hasPrefix("SELECT ") && !sql.contains("secret"))
+    }
+}
