@@ -16,7 +16,15 @@ public struct CompiledExpression: Sendable {
     public init(
         _ expression: FetchRequest.Expression, for entity: EntityName, model: ManagedObjectModel
     ) throws(StoreError) {
-        var compiler = PredicateCompiler(model: model, entity: try model.requireEntity(entity))
+        self = try PredicateCompiler.compile { (isShallow) throws(StoreError) in
+            try CompiledExpression(expression, for: entity, model: model, isShallow: isShallow)
+        }
+    }
+
+    private init(
+        _ expression: FetchRequest.Expression, for entity: EntityName, model: ManagedObjectModel, isShallow: Bool
+    ) throws(StoreError) {
+        var compiler = PredicateCompiler(model: model, entity: try model.requireEntity(entity), isShallow: isShallow)
         let term = try compiler.expression(expression)
         (node, type) = (term.node, term.type)
         program = PredicateProgram(compiler.parts, model: model)
