@@ -35,8 +35,8 @@ public struct CompiledExpression: Sendable {
 
     /// Something that evaluates it; for one thread.
     ///
-    /// It keeps copies of the related objects that it has met, 8 MiB at most.
-    /// - Parameter graph: Where related objects are; without one, an expression that asks for them throws code `unsupported`.
+    /// It keeps copies of the related objects that it has met: 8 MiB of them, and those of one record. `graph` is where they are; without one,
+    /// an expression that asks for related objects throws code `unsupported`.
     public func evaluator(over graph: (any ObjectGraph)?) -> ExpressionEvaluator {
         ExpressionEvaluator(self, graph: graph)
     }

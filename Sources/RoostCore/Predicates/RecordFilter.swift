@@ -56,7 +56,7 @@ public struct RecordFilter: Sendable {
 
     /// Something that tells of records whether they are wanted; for one thread.
     ///
-    /// - Parameter graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
+    /// `graph` is where related objects are; without one, a predicate that asks for them throws code `unsupported`.
     public func matcher(over graph: (any ObjectGraph)?) -> RecordMatcher { RecordMatcher(self, graph: graph) }
 }
 

@@ -105,7 +105,7 @@ struct PredicateCompiler {
 
     /// Compiles with `body`: on the caller's stack, and once more on one of its own where that is not enough.
     ///
-    /// - Parameter body: Makes the result with a compiler that it begins with whether it is `isShallow`.
+    /// `body` makes the result, by a compiler that is made with what it is given: whether it is shallow.
     static func compile<Result: Sendable>(
         _ body: @escaping @Sendable (Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
