@@ -3,7 +3,7 @@ internal import Foundation
 extension PredicateCompiler {
     /// Compiles an expression.
     mutating func expression(_ expression: FetchRequest.Expression, depth: Int = 0) throws(StoreError) -> Term {
-        try Self.requireDepth(depth)
+        try requireDepthHere(depth)
         switch expression {
         case .constant(let value): return constant(value)
         case .evaluatedObject:

@@ -59,10 +59,8 @@ final class RelatedRecords {
                     isWhole ? missing : Array(missing[start...].prefix(Self.countPerRead)), inHierarchyOf: root,
                     into: &batch)
             } catch {
-                // What was not read is not known to be missing.
-                places.removeAll()
-                memory.removeAll()
-                byteCount = 0
+                // What was not read is not known to be missing. Nothing is freed: records are being looked at.
+                for key in missing[start...] { places.forget(key, root) }
                 throw error
             }
             batch.forEachRecord { record in
@@ -93,6 +91,7 @@ final class RecordPlaces {
         var key: Int64 = 0
         /// −1 where nothing was inserted.
         var root: Int32 = -1
+        /// −1 where it was forgotten.
         var count: Int32 = 0
         var address: UnsafeRawPointer?
     }
@@ -115,14 +114,17 @@ final class RecordPlaces {
     /// The bytes; nil where nothing was inserted.
     func bytes(of key: Int64, _ root: Int) -> UnsafeRawBufferPointer? {
         let place = places[position(of: key, root)]
-        return place.root < 0 ? nil : UnsafeRawBufferPointer(start: place.address, count: Int(place.count))
+        return place.root < 0 || place.count < 0
+            ? nil : UnsafeRawBufferPointer(start: place.address, count: Int(place.count))
     }
 
     /// Adds bytes; false, and nothing happens, where there are some.
     func insert(_ bytes: UnsafeRawBufferPointer, at key: Int64, _ root: Int) -> Bool {
         let position = position(of: key, root)
-        guard places[position].root < 0 else { return false }
+        let isNew = places[position].root < 0
+        guard isNew || places[position].count < 0 else { return false }
         places[position] = Self.place(bytes, key, root)
+        guard isNew else { return true }
         usedCount += 1
         if usedCount * 2 > mask { grow() }
         return true
@@ -133,6 +135,12 @@ final class RecordPlaces {
         let position = position(of: key, root)
         guard places[position].root >= 0 else { return }
         places[position] = Self.place(bytes, key, root)
+    }
+
+    /// Makes a key one that nothing was inserted at; its place stays taken, because the search for others passes it.
+    func forget(_ key: Int64, _ root: Int) {
+        let position = position(of: key, root)
+        if places[position].root >= 0 { places[position].count = -1 }
     }
 
     /// Takes everything out and keeps the memory.

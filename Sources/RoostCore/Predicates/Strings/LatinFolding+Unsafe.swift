@@ -4,29 +4,25 @@ internal import Foundation
 ///
 /// Among themselves they fold one by one: what a code point becomes depends on others only where combining marks, which begin at U+0300,
 /// are among them.
-struct LatinFolding: Sendable {
+final class LatinFolding: Sendable {
     private static let limit = 0x300
+    private static let longestByteCount = 16 * 1024
     private static let caseInsensitive = LatinFolding(.caseInsensitive)
     private static let diacriticInsensitive = LatinFolding(.diacriticInsensitive)
     private static let both = LatinFolding([.caseInsensitive, .diacriticInsensitive])
 
-    /// The folded code points, one behind the other, in UTF-8.
-    private let bytes: PlainArray<UInt8>
-    /// By code point, where it starts there; and the end of the last.
-    private let starts: PlainArray<Int>
-    /// The most bytes that one byte of a text becomes.
-    private let growth: Int
+    /// By code point, what it becomes: its UTF-8 from the lowest byte on, and in the highest one how many bytes these are.
+    private let folded: PlainArray<UInt64>
 
     private init(_ options: String.CompareOptions) {
-        var (bytes, starts, growth): ([UInt8], [Int], Int) = ([], [0], 1)
-        for number in 0..<Self.limit {
-            guard let scalar = Unicode.Scalar(number) else { continue }
-            let folded = Array(String(scalar).folding(options: options, locale: nil).utf8)
-            bytes += folded
-            starts.append(bytes.count)
-            growth = max(growth, folded.count)
-        }
-        (self.bytes, self.starts, self.growth) = (PlainArray(bytes), PlainArray(starts), growth)
+        folded = PlainArray(
+            (0..<Self.limit).map { number in
+                guard let scalar = Unicode.Scalar(number) else { return 0 }
+                let bytes = Array(String(scalar).folding(options: options, locale: nil).utf8)
+                // None has more than three; what had more would be left to Foundation.
+                guard bytes.count < 8 else { return 0 }
+                return bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } | UInt64(bytes.count) << 56
+            })
     }
 
     /// The table of some options, which must have case or diacritics among them.
@@ -37,7 +33,10 @@ struct LatinFolding: Sendable {
 
     /// Runs `body` with the folded text; nil where it has other code points, or is no UTF-8.
     func withFolded<Result>(_ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
-        withUnsafeTemporaryAllocation(byteCount: text.count * growth, alignment: 1) { folded in
+        // A long text is worth the way through Foundation, rather than seven times its memory.
+        guard text.count <= Self.longestByteCount else { return nil }
+        // A code point has at least one byte and becomes at most seven, which are written as eight.
+        return withUnsafeTemporaryAllocation(byteCount: text.count * 7 + 8, alignment: 8) { (room) -> Result? in
             var (place, end) = (0, 0)
             while place < text.count {
                 var number = Int(text[place])
@@ -50,13 +49,13 @@ struct LatinFolding: Sendable {
                     number = (number & 0x1F) << 6 | Int(text[place] & 0x3F)
                     place += 1
                 }
-                // SAFETY: each byte of the text becomes `growth` bytes at most, and there is room for as many.
-                for index in starts[number]..<starts[number + 1] {
-                    folded[end] = bytes[index]
-                    end += 1
-                }
+                let bytes = folded[number]
+                guard bytes != 0 else { return nil }
+                // SAFETY: `end` is at most seven times the code points before, and there is room for seven more bytes and one.
+                room.storeBytes(of: bytes.littleEndian, toByteOffset: end, as: UInt64.self)
+                end += Int(bytes >> 56)
             }
-            return body(UnsafeRawBufferPointer(rebasing: folded[..<end]))
+            return body(UnsafeRawBufferPointer(rebasing: room[..<end]))
         }
     }
 }
