@@ -380,4 +380,28 @@ struct TranslationTests {
         #expect(try matching("a+.") == [1, 2])
         try store.close()
     }
+
+    /// What SQL leaves to the filter, because it adds in the order of the relationship.
+    private static let residual = FetchRequest.Predicate.comparison(
+        .init(.keyPath(["tracks", "@sum", "length"]), .notEqual, .constant(-7.5)))
+
+    @Test("a fetch that follows relationships ends with its snapshot")
+    func closing() throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+        let count = 3 * RecordBatch.capacityCount
+        try store.change { changes in
+            for key in 1...count { try changes.insert(ObjectID("Album", Int64(key)), values: [:]) }
+        }
+        let snapshot = try store.snapshot()
+        let request = FetchRequest("Album", where: Self.residual)
+        #expect(try snapshot.explain(request, executing: true).visitedCount == count)
+        let cursor = try snapshot.fetch(request)
+        var batch = RecordBatch(model: store.model)
+        #expect(try cursor.next(into: &batch))
+        snapshot.close()
+        #expect(code { while try cursor.next(into: &batch) {} } == .closed)
+        #expect(code { _ = try snapshot.explain(request, executing: false) } == .closed)
+        try store.close()
+    }
 }
