@@ -57,7 +57,7 @@ public struct RecordFilter: Sendable {
 /// Tells of records, one after the other, whether they meet a filter; for one thread.
 public final class RecordMatcher {
     let evaluator: PredicateEvaluator
-    private let quick: FilterProgram
+    let quick: FilterProgram
     private let rest: PredicateProgram.Index?
 
     init(_ filter: RecordFilter, graph: (any ObjectGraph)?) {

@@ -187,6 +187,15 @@ struct PredicateCompiler {
         return add(.path(parts.paths.count - 1))
     }
 
+    /// Says of the path that a collection is that its objects' records are looked at, if one of the newest paths starts at the variable.
+    mutating func readEnds(of collection: Term, ifPathsFrom slot: Int, since count: Int) {
+        guard case .path(let path) = parts.nodes[collection.node] else { return }
+        for other in parts.paths[count...] {
+            guard let start = other.start, case .variable(slot) = parts.nodes[start] else { continue }
+            parts.paths[path].readsEnd = true
+        }
+    }
+
     mutating func add(_ step: PredicateProgram.Step) { parts.steps.append(step) }
 
     mutating func add(_ matcher: StringMatcher) -> Int {
