@@ -1,6 +1,8 @@
 internal import RoostCore
 
 extension KeyValueSnapshot {
+    func objectGraph() -> any ObjectGraph { KeyValueGraph(self) }
+
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
         try fetch(request, VisitCount())
     }

@@ -1,6 +1,9 @@
 public import RoostCore
 
 extension SQLSnapshot {
+    /// Reads related objects by statements that stay prepared.
+    public func objectGraph() -> any ObjectGraph { SQLObjectGraph(self) }
+
     /// Reads the records that a request asks for, in its order.
     ///
     /// What SQL can say exactly is left to the database, the rest is done on the records that are left.

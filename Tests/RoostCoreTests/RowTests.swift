@@ -351,6 +351,56 @@ struct RowTests {
         #expect(try Self.rows(request, of: snapshot) == [[2]])
     }
 
+    @Test(
+        "aggregates of fields agree with those of any expression",
+        arguments: ["integer16", "integer32", "integer64", "boolean", "double", "float", "date", "decimal", "string"],
+        FetchRequest.Function.allCases.filter(\.isOfMany))
+    func fastAggregates(name: String, function: FetchRequest.Function) throws {
+        let model = try everyTypeModel()
+        let entity = try model.requireEntity("Thing")
+        var random = SeededGenerator(seed: 19)
+        var compiler = RowCompiler(model: model, entity: entity)
+        let (source, _) = try compiler.source(.keyPath([name]), column: name)
+        let isAllowed: Bool
+        switch (name, function) {
+        case ("date", .sum), ("date", .average), ("date", .median), ("date", .standardDeviation), ("string", .sum),
+            ("string", .average), ("string", .median), ("string", .standardDeviation):
+            isAllowed = false
+        default: isAllowed = true
+        }
+        guard isAllowed else {
+            #expect(throws: StoreError.self) {
+                _ = try compiler.aggregate(function, of: .keyPath([name]), column: name)
+            }
+            return
+        }
+        let fast = try compiler.aggregate(function, of: .keyPath([name]), column: name).0()
+        let plain = GeneralAggregate(function, source)
+        let evaluator = PredicateEvaluator(compiler.program, graph: nil)
+        var counts = [Int64](repeating: 0, count: 7)
+        var key: Int64 = 0
+        for groupCount in [1, 3, 7, 7, 7] {
+            var batch = RecordBatch(model: model)
+            var groups: [Int] = []
+            for _ in 0..<Int.random(in: 0..<40, using: &random) {
+                key += 1
+                try batch.append(ObjectID("Thing", key), values: [name: SortTests.value(name, &random)])
+                groups.append(Int.random(in: 0..<groupCount, using: &random))
+                counts[groups[groups.count - 1]] += 1
+            }
+            try fast.add(batch, groups, groupCount, evaluator)
+            try plain.add(batch, groups, groupCount, evaluator)
+        }
+        for group in 0..<9 {
+            let found = Value(fast.value(of: group), kind: .number, model: model)
+            if function == .count {
+                #expect(found == .int(group < 7 ? counts[group] : 0))
+            } else {
+                #expect(found == Value(plain.value(of: group), kind: .number, model: model), "group \(group)")
+            }
+        }
+    }
+
     @Test("IDs come in the order of the request")
     func objectIDs() throws {
         let ids = try Self.library().objectIDs(

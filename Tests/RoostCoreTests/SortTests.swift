@@ -114,7 +114,7 @@ struct SortTests {
     }
 
     /// Values of a type that are equal, alike and far apart.
-    private static func value(_ name: String, _ random: inout SeededGenerator) -> Value {
+    static func value(_ name: String, _ random: inout SeededGenerator) -> Value {
         guard Int.random(in: 0..<6, using: &random) > 0 else { return .null }
         switch name {
         case "integer16", "integer32", "integer64":

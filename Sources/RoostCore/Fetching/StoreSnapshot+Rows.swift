@@ -19,7 +19,7 @@ extension StoreSnapshot {
     /// - Complexity: That of ``fetch(_:)``, plus reading each object that columns lead to once for each batch at most.
     public func rows(_ request: FetchRequest) throws(StoreError) -> any RowCursor {
         let plan = try RowPlan(request, model: model)
-        let evaluator = PredicateEvaluator(plan.program, graph: SnapshotGraph(self))
+        let evaluator = PredicateEvaluator(plan.program, graph: objectGraph())
         let records = try fetch(plan.request)
         var rows: any RowCursor
         if let grouping = plan.grouping {

@@ -64,6 +64,11 @@ public protocol StoreSnapshot: AnyObject {
     /// - Throws: As ``fetch(_:)``; when executing, also what its cursor throws.
     func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan
 
+    /// How predicates, orders and rows read the objects around a record: for one thread, as long as the snapshot is open.
+    ///
+    /// The default opens a cursor for each read; a store that knows a shorter way implements the method itself.
+    func objectGraph() -> any ObjectGraph
+
     /// Ends the view.
     ///
     /// Calling it again does nothing; so does the end of the object's life.
@@ -71,6 +76,9 @@ public protocol StoreSnapshot: AnyObject {
 }
 
 extension StoreSnapshot {
+    /// A graph that opens a cursor of the snapshot for each read.
+    public func objectGraph() -> any ObjectGraph { SnapshotGraph(self) }
+
     /// The plan of a store without any other: it reads all objects of the entity.
     ///
     /// A store that knows a shorter way implements the method itself.
