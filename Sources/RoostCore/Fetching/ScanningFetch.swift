@@ -39,7 +39,8 @@ public final class ScanningFetch: RecordCursor {
     /// - Parameters:
     ///   - request: What is wanted.
     ///   - model: The model of the store.
-    ///   - source: The records of the requested entity in ascending key order; others are left out.
+    ///   - source: The records of the requested entity in ascending key order; others are left out. A request without sort descriptors
+    ///     gives them in the order in which they come, whichever that is.
     ///   - graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
     public convenience init(

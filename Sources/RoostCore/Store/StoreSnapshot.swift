@@ -61,6 +61,7 @@ public protocol StoreSnapshot: AnyObject {
     /// - Parameters:
     ///   - request: What is wanted.
     ///   - executing: Whether the fetch is carried out too, which tells how many records and index entries it reads.
+    /// - Returns: The plan; what is in it may change with every release, the answer does not.
     /// - Throws: As ``fetch(_:)``; when executing, also what its cursor throws.
     func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan
 
