@@ -4,6 +4,7 @@ SWIFT ?= swift
 OBJECTS ?= 100000
 SEED ?= 1
 OPERATIONS ?= 1000000
+QUERIES ?= 1000000
 DEMO_DIRECTORY ?= .build/demo
 SOURCES = Package.swift Sources Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
@@ -25,10 +26,11 @@ test: setup
 strangers: setup
 	@./Tests/strangers
 
-# A long campaign: random operations on every type of store at once. ROOST_LOCKSTEP_SEED repeats one; the run prints its seed.
+# A long campaign: random operations and random queries on every type of store at once. ROOST_LOCKSTEP_SEED and ROOST_QUERY_SEED
+# repeat one; the run prints its seeds.
 faults: setup
-	ROOST_LOCKSTEP_OPERATIONS=$(OPERATIONS) $(SWIFT) test --configuration release -Xswiftc -enable-testing \
-		--filter 'ConformanceTests.LockStepTests/lockStep|ConformanceTests.FaultTests'
+	ROOST_LOCKSTEP_OPERATIONS=$(OPERATIONS) ROOST_QUERY_CASES=$(QUERIES) $(SWIFT) test --configuration release -Xswiftc -enable-testing \
+		--filter 'ConformanceTests.LockStepTests/lockStep|ConformanceTests.QueryCampaignTests|ConformanceTests.FaultTests'
 
 # libFuzzer on the reader of predicates, ten minutes; `make fuzz SECONDS_TO_RUN=60` is shorter.
 fuzz: setup

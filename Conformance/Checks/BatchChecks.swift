@@ -447,6 +447,32 @@ extension ConformanceCheck {
                 _ = try store.execute(
                     BatchUpdateRequest("Person", set: ["passport": .constant(.objectID(ObjectID("Passport", 1)))]))
             }
+            // A relationship that is its own inverse.
+            func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key)) }
+            func marry(_ pairs: [Int64: Int64]) throws {
+                let target = pairs.reduce(FetchRequest.Expression.constant(.null)) { rest, pair in
+                    .conditional(
+                        .comparison(.init(.evaluatedObject, .equal, .constant(person(pair.key)))),
+                        .constant(person(pair.value)), rest)
+                }
+                let isMeant = FetchRequest.Expression.aggregate(pairs.keys.map { .constant(person($0)) })
+                _ = try store.execute(
+                    BatchUpdateRequest(
+                        "Person", where: .comparison(.init(.evaluatedObject, .isIn, isMeant)), set: ["spouse": target]))
+            }
+            func spouses() throws -> [Value?] {
+                try store.view { try $0.objects(of: "Person").map { $0.values["spouse"] } }
+            }
+            try marry([1: 2])
+            try expectEqual(try spouses(), [person(2), person(1), nil, nil], "the spouses")
+            try marry([2: 3, 1: 4])
+            try expectEqual(try spouses(), [person(4), person(3), person(2), person(1)], "the spouses after a change")
+            try marry([1: 3])
+            try expectEqual(try spouses(), [person(3), nil, person(1), nil], "the spouses after another change")
+            try expectError(.invalidRequest, in: "spouses that contradict each other") { try marry([1: 3, 3: 2]) }
+            try expectEqual(try spouses(), [person(3), nil, person(1), nil], "the spouses after a contradiction")
+            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Person", 1)]))
+            try expectEqual(try spouses(), [nil, nil, nil], "the spouses of those who are left")
             try expectEqual(try checkStore(store).map(\.message), [], "the findings afterwards")
         },
         ConformanceCheck(

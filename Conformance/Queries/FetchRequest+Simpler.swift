@@ -12,8 +12,16 @@ extension FetchRequest {
         add { $0.predicate = nil }
         add { $0.sortDescriptors = [] }
         add { $0.fetchLimit = nil }
+        if fetchLimit ?? 0 > 1 { add { $0.fetchLimit = 1 } }
         add { $0.fetchOffset = 0 }
+        if fetchOffset > 1 { add { $0.fetchOffset = 1 } }
         add { $0.includesSubentities = true }
+        add { $0.havingPredicate = nil }
+        add { $0.returnsDistinctResults = false }
+        if propertiesToFetch.count > 1 {
+            for index in propertiesToFetch.indices { add { $0.propertiesToFetch.remove(at: index) } }
+        }
+        for index in propertiesToGroupBy.indices { add { $0.propertiesToGroupBy.remove(at: index) } }
         for index in sortDescriptors.indices { add { $0.sortDescriptors.remove(at: index) } }
         for simpler in predicate?.simpler ?? [] { add { $0.predicate = simpler } }
         return result

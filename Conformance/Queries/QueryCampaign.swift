@@ -52,22 +52,25 @@ public enum QueryCampaign {
         _ seed: UInt64, on fixtures: [StoreFixture], caseCount: Int, _ summary: inout Summary
     ) throws {
         let world = try QueryWorld(seed: seed, hasConstraints: fixtures.allSatisfy(\.keepsConstraints))
-        let text = PlainText()
-        let plain = PlainFetch(try world.graph(), text: text)
+        let plain = try QueryOracle(world)
         var lanes: [QueryLane] = []
         defer { for lane in lanes { lane.close() } }
         for fixture in fixtures { lanes.append(try QueryLane(fixture, world)) }
         var generator = QueryGenerator(world, seed: seed)
         for number in 0..<caseCount {
             let isRefused = generator.random.oneIn(12)
-            let request = isRefused ? generator.senselessRequest() : generator.request()
-            let expected = isRefused ? try lanes[0].answer(request) : .keys(try plain.keys(request))
+            let isRows = !isRefused && generator.random.oneIn(7)
+            let request =
+                isRefused
+                ? generator.senselessRequest() : (isRows ? generator.rowsRequest() : generator.request())
+            let expected = isRefused ? try lanes[0].answer(request) : try plain.answer(request)
             summary.caseCount += 1
             switch expected {
             case .keys(let keys):
                 var all = request
                 all.predicate = nil
-                if !keys.isEmpty, keys != (try plain.keys(all)) { summary.dividingCount += 1 }
+                if !keys.isEmpty, try plain.answer(all) != expected { summary.dividingCount += 1 }
+            case .rows(let rows): if rows.count > 1 { summary.dividingCount += 1 }
             case .refusal: summary.refusedCount += 1
             }
             for (index, lane) in lanes.enumerated() {
@@ -76,15 +79,31 @@ public enum QueryCampaign {
                 let isRelated = index == number / 3 % lanes.count && number % 3 == 0
                 do {
                     try lane.compare(request, with: expected, inEveryWay: isCounted)
-                    if isRelated, !isRefused { try lane.compareRelated(request, salt: seed &+ UInt64(number)) }
+                    if isRelated, !isRefused, !isRows { try lane.compareRelated(request, salt: seed &+ UInt64(number)) }
                 } catch let difference as QueryLane.Difference {
                     var shrinker = QueryShrinker(
                         on: isRefused && index > 0 ? [lanes[0].fixture, lane.fixture] : [lane.fixture],
-                        salt: seed &+ UInt64(number), isRelated: isRelated && !isRefused, isRefused: isRefused)
+                        salt: seed &+ UInt64(number), isRelated: isRelated && !isRefused && !isRows,
+                        isRefused: isRefused)
                     throw shrinker.shrink(world, request, difference)
                 }
             }
         }
+    }
+}
+
+/// The answers that plain evaluation gives on a world.
+struct QueryOracle {
+    private let fetch: PlainFetch
+    private let rows: PlainRows
+
+    init(_ world: QueryWorld) throws {
+        let (graph, text) = (try world.graph(), PlainText())
+        (fetch, rows) = (PlainFetch(graph, text: text), PlainRows(graph, text: text))
+    }
+
+    func answer(_ request: FetchRequest) throws(StoreError) -> QueryLane.Answer {
+        request.propertiesToFetch.isEmpty ? .keys(try fetch.keys(request)) : .rows(try rows.rows(request))
     }
 }
 

@@ -258,7 +258,7 @@ struct QueryGenerator {
     // MARK: Paths
 
     /// The paths of an entity's stored fields that are of a kind; composites' elements have two names or more.
-    private func fields(of entity: ManagedObjectModel.Entity, _ kind: Kind) -> [[String]] {
+    func fields(of entity: ManagedObjectModel.Entity, _ kind: Kind) -> [[String]] {
         func paths(_ attributes: [AttributeDescription], _ prefix: [String]) -> [[String]] {
             attributes.flatMap { attribute -> [[String]] in
                 let path = prefix + [attribute.name]
@@ -279,7 +279,7 @@ struct QueryGenerator {
     }
 
     /// The names of none, one or two to-one relationships, one after the other, and where they lead.
-    private mutating func toOneSteps(
+    mutating func toOneSteps(
         _ entity: ManagedObjectModel.Entity
     ) -> (names: [String], entity: ManagedObjectModel.Entity) {
         var (names, current): ([String], ManagedObjectModel.Entity) = ([], entity)
@@ -291,6 +291,20 @@ struct QueryGenerator {
             current = model.entities[step.destination]
         }
         return (names, current)
+    }
+
+    /// The path of a field of a kind, from the object itself.
+    mutating func path(_ kind: Kind, _ entity: ManagedObjectModel.Entity) -> Expression? {
+        let (names, end) = toOneSteps(entity)
+        let fields = fields(of: end, kind)
+        return fields.isEmpty ? nil : .keyPath(names + random.pick(fields))
+    }
+
+    /// The path of a to-one relationship.
+    mutating func toOnePath(_ entity: ManagedObjectModel.Entity) -> Expression? {
+        let (names, end) = toOneSteps(entity)
+        let ends = end.relationships.filter { !$0.isToMany }
+        return ends.isEmpty ? nil : .keyPath(names + [random.pick(ends).name.name])
     }
 
     /// What a path starts from, and how the rest of it is written.

@@ -42,14 +42,17 @@ struct QueryLane {
         let actual: String
     }
 
-    /// What a store says to a request: keys, or the code of an error.
+    /// What a store says to a request: keys, rows, or the code of an error.
     enum Answer: Equatable, CustomStringConvertible {
         case keys([Int64])
+        case rows([[Value]])
         case refusal(StoreError.Code, String)
 
         static func == (left: Self, right: Self) -> Bool {
             switch (left, right) {
             case (.keys(let a), .keys(let b)): a == b
+            case (.rows(let a), .rows(let b)):
+                a.count == b.count && zip(a, b).allSatisfy { PlainRows.areSame($0, $1) }
             case (.refusal(let a, _), .refusal(let b, _)): a == b
             default: false
             }
@@ -58,6 +61,7 @@ struct QueryLane {
         var description: String {
             switch self {
             case .keys(let keys): "\(keys)"
+            case .rows(let rows): "\(rows)"
             case .refusal(let code, let message): "\(code): \(message)"
             }
         }
@@ -67,7 +71,14 @@ struct QueryLane {
 
     private static func answer(_ request: FetchRequest, _ snapshot: any StoreSnapshot) throws -> Answer {
         do throws(StoreError) {
-            return .keys(try snapshot.keys(request))
+            guard !request.propertiesToFetch.isEmpty else { return .keys(try snapshot.keys(request)) }
+            let cursor = try snapshot.rows(request)
+            var rows: [[Value]] = []
+            var batch = RowBatch()
+            while try cursor.next(into: &batch) {
+                for row in 0..<batch.count { rows.append(batch.columns.indices.map { batch[row, $0] }) }
+            }
+            return .rows(rows)
         } catch {
             return .refusal(error.code, error.message)
         }
@@ -83,6 +94,7 @@ struct QueryLane {
         try expect("the answer", try answer(request), expected)
         guard inEveryWay else { return }
         try expect("the answer without indexes", try Self.answer(request, plain), expected)
+        if case .rows = expected { return }
         let count: Answer
         do throws(StoreError) {
             count = .keys(Array(repeating: 0, count: try indexed.count(request)))

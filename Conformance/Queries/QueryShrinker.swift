@@ -24,9 +24,22 @@ struct QueryShrinker {
                     "try changes.add(\(SwiftCode.code(named.link)), to: \(SwiftCode.code(named.relationship)))")
             }
             lines += [
-                "_ = try store.commit(changes)", "let request = \(SwiftCode.code(request))",
+                "_ = try store.commit(changes)", "var request = \(SwiftCode.code(request))",
+            ]
+            if !request.propertiesToFetch.isEmpty {
+                let columns = request.propertiesToFetch.map {
+                    ".init(\(SwiftCode.code($0.name)), \(SwiftCode.code($0.expression)))"
+                }
+                lines += [
+                    "request.propertiesToFetch = \(SwiftCode.list(columns))",
+                    "request.propertiesToGroupBy = \(SwiftCode.list(request.propertiesToGroupBy.map { SwiftCode.code($0) }))",
+                    "request.havingPredicate = \(request.havingPredicate.map { SwiftCode.code($0) } ?? "nil")",
+                    "request.returnsDistinctResults = \(request.returnsDistinctResults)",
+                ]
+            }
+            lines += [
                 "// \(difference.subject): expected \(difference.expected)",
-                "#expect(try store.snapshot().keys(request) == [])",
+                "#expect(try store.snapshot().\(request.propertiesToFetch.isEmpty ? "keys" : "rows")(request) == [])",
             ]
             return lines.joined(separator: "\n")
         }
@@ -82,7 +95,7 @@ struct QueryShrinker {
             for fixture in fixtures { lanes.append(try QueryLane(fixture, world)) }
             guard let first = lanes.first, let lane = lanes.last else { return nil }
             let expected: QueryLane.Answer =
-                isRefused ? try first.answer(request) : .keys(try PlainFetch(world.graph()).keys(request))
+                isRefused ? try first.answer(request) : try QueryOracle(world).answer(request)
             try lane.compare(request, with: expected, inEveryWay: true)
             if isRelated { try lane.compareRelated(request, salt: salt) }
             return nil

@@ -51,6 +51,7 @@ enum BatchModel {
                 .toOne("passport", "Passport", inverse: "holder", deleteRule: .cascade),
                 .toMany("visits", "Visit", inverse: "guest", deleteRule: .noAction),
                 .toMany("loans", "Loan", inverse: "borrower"),
+                .toOne("spouse", "Person", inverse: "spouse"),
             ],
             uniquenessConstraints: [["name"]]),
         EntityDescription(
@@ -64,7 +65,7 @@ enum BatchModel {
         EntityDescription("Stamp", relationships: [.toOne("file", "File", isOptional: false)]),
 
         EntityDescription(
-            "Label", isAbstract: false, attributes: [.init("name", .string)],
+            "Label", attributes: [.init("name", .string)],
             relationships: [
                 .toMany("folders", "Folder", inverse: "labels", deleteRule: .noAction),
                 .toMany("tagged", "File", inverse: "tags"),

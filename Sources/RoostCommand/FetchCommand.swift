@@ -8,9 +8,9 @@ extension Subcommand {
         discussion: """
             Prints the objects of ENTITY, those of its subentities included, in the order of their keys or of --sort.
 
-            --where takes a predicate as in Core Data: title BEGINSWITH 'Blue' AND (year >= 1970 OR year = NULL). It knows
-            = == != <> < <= > >=, IN {1, 2}, BEGINSWITH, AND OR NOT (&& || !), brackets, NULL, TRUE and FALSE, text in single or
-            double quotes (a backslash before a quote inside), numbers, and properties; label.city is an element of a composite, SELF the object itself,
+            --where takes a predicate in Core Data's language: title CONTAINS[cd] 'blue' AND (year >= 1970 OR year = NULL), artist.name
+            LIKE 'M*', ANY tracks.seconds > 600, tracks.@count BETWEEN {5, 9}. docs/predicates.md has all of it. Text is in single or
+            double quotes (a backslash before a quote inside); label.city is an element of a composite, SELF the object itself,
             #first a property whose name is a keyword. Dates, UUIDs and URIs are written as text: released > '2024-05-01' or
             '2024-05-01T12:30:00Z' (UTC unless a zone is given), data as base64, objects as their key or 'Album/5'.
             Text compares by code point. A comparison with NULL is false but for = and !=.

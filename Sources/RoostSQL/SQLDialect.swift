@@ -71,6 +71,8 @@ public protocol SQLDialect: Sendable {
     ///
     /// Nil where the database cannot call the program: such conditions are then checked on records.
     func matches(_ text: String, _ parameter: String) -> String?
+    /// A column's value, in a form that keeps the database from choosing an index for it.
+    func withoutIndex(_ column: String) -> String
     /// What a text sorts by, compared as bytes, when it is compared with options; nil as in ``matches(_:_:)``.
     func sortKey(_ text: String, _ options: FetchRequest.Comparison.Options) -> String?
 
@@ -80,6 +82,7 @@ public protocol SQLDialect: Sendable {
     ///   - sql: A SELECT.
     ///   - connection: The connection that would run it.
     /// - Returns: The indexes, by their names in the database, and whether a table's own key is searched.
+    /// - Throws: What preparing a statement throws.
     func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan
 }
 

@@ -22,13 +22,14 @@ struct SQLFetchStatement {
     ///   - request: What is wanted.
     ///   - schema: The tables.
     ///   - isRegular: Whether a column of a table has no NaN but the common one.
+    /// - Throws: What `isRegular` throws.
     init(
         _ request: FetchRequest, schema: SQLSchema,
         isRegular: (_ column: String, SQLTable) throws(StoreError) -> Bool
     ) throws(StoreError) {
         let entity = try schema.model.requireEntity(request.entity)
         let table = schema.table(of: entity.number)
-        var translator = SQLPredicateTranslator(schema: schema, entity: entity)
+        var translator = SQLPredicateTranslator(schema: schema, request: request, entity: entity)
         var conditions = translator.conditions(request.predicate)
         let entities = request.includesSubentities ? entity.selfAndSubentities : [entity.number]
         if let filter = schema.entityFilter(entities, in: table, alias: "t0.") { conditions.terms.append(filter) }

@@ -17,6 +17,7 @@ final class SQLObjectGraph: ObjectGraph {
 
     func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
         batch.removeAll()
+        try snapshot.requireOpen()
         let lookup = try snapshot.lookup(snapshot.model.entities[root].name)
         for key in keys {
             if let error = try lookup.statement.look(up: key, into: &batch, plan: lookup.plan) { throw error }
@@ -26,6 +27,7 @@ final class SQLObjectGraph: ObjectGraph {
     func appendDestinations(
         of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
     ) throws(StoreError) {
+        try snapshot.requireOpen()
         let statement = try statement(for: relationship)
         defer { statement.reset() }
         try statement.bind(.integer(key), at: 1)
@@ -37,16 +39,13 @@ final class SQLObjectGraph: ObjectGraph {
     ) throws(StoreError) -> any SQLStatement {
         if let known = leases[relationship.number] {
             guard let statement = known.statement else {
-                throw StoreError(.closed, "The snapshot of '\(snapshot.store.url)' was closed before.")
+                throw StoreError(.internalInconsistency, "A statement was taken away from an open snapshot.")
             }
             return statement
         }
         let lease = try snapshot.lease(try snapshot.schema.destinationQuery(relationship), [])
         leases[relationship.number] = lease
-        guard let statement = lease.statement else {
-            throw StoreError(.internalInconsistency, "A statement was taken away while it was made.")
-        }
-        return statement
+        return try self.statement(for: relationship)
     }
 }
 

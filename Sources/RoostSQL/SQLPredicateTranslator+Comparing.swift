@@ -31,7 +31,7 @@ extension SQLPredicateTranslator {
         if let collection = isCollection(comparison.right), comparison.operator == .isIn {
             return contains(collection, comparison.left, comparison.options, nesting: nesting)
         }
-        if let emptiness = emptiness(comparison, nesting: nesting) { return emptiness }
+        if let counting = counting(comparison, nesting: nesting) { return counting }
         guard let left = operand(comparison.left, nesting: nesting) else { return nil }
         return compare(left, comparison, nesting: nesting)
     }
@@ -328,9 +328,10 @@ extension FetchRequest.Comparison.Operator {
         }
     }
 
-    /// The operator of an order in SQL.
-    fileprivate var sqlWord: String {
+    /// The operator of an order, or of equality, in SQL.
+    var sqlWord: String {
         switch self {
+        case .equal: "="
         case .lessThan: "<"
         case .lessThanOrEqual: "<="
         case .greaterThan: ">"

@@ -1,11 +1,13 @@
 internal import RoostCore
 
 extension SQLPredicateTranslator {
-    /// The ORDER BY terms that order rows exactly as ``RecordOrder`` orders records; nil where there are none.
+    /// The ORDER BY terms that order rows exactly as ``RecordOrder`` orders records.
     ///
     /// - Parameters:
     ///   - descriptors: The levels of the order, compiled before.
     ///   - isRegular: Whether a column of a table has no NaN but the common one.
+    /// - Returns: The terms without that of the key; nil where SQL has no such order.
+    /// - Throws: What `isRegular` throws.
     mutating func order(
         _ descriptors: [FetchRequest.SortDescriptor],
         isRegular: (_ column: String, SQLTable) throws(StoreError) -> Bool

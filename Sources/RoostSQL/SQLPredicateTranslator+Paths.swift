@@ -10,6 +10,8 @@ struct SQLCollection {
     let origin: SQLOrigin
     /// What a SUBQUERY asks of the rows.
     var conditions: [String] = []
+    /// Whether the conditions look at rows of the collection alone.
+    var isFree = true
     /// The row of an element, or of the object that has it.
     var row: SQLRow
     /// The element.
@@ -101,8 +103,9 @@ extension SQLPredicateTranslator {
         }
     }
 
-    private func key(of row: SQLRow) -> SQLTerm {
-        SQLTerm(sql: row.key, kind: .reference, root: row.entity.root, isIndexed: true)
+    private mutating func key(of row: SQLRow) -> SQLTerm {
+        lowestLevel = min(lowestLevel, row.level)
+        return SQLTerm(sql: row.key, kind: .reference, root: row.entity.root, isIndexed: true)
     }
 
     private mutating func term(_ field: RecordLayout.Field, of row: SQLRow) -> SQLTerm? {
@@ -125,6 +128,7 @@ extension SQLPredicateTranslator {
         guard let column = schema.table(of: row.entity.number).column(field, of: row.entity.number),
             levels[row.level].read(row)
         else { return nil }
+        lowestLevel = min(lowestLevel, row.level)
         return "\(row.alias).\(column)"
     }
 
@@ -148,7 +152,7 @@ extension SQLPredicateTranslator {
             }
             let outer = variables[variable]
             variables[variable] = collection.row
-            let condition = condition(predicate, nesting: nesting + Self.nestingOfSelect)
+            let condition = inside(&collection) { $0.condition(predicate, nesting: nesting + Self.nestingOfSelect) }
             variables[variable] = outer
             guard let condition else { return nil }
             collection.conditions.append(condition)
@@ -162,6 +166,18 @@ extension SQLPredicateTranslator {
             }
             return open(path, from: row)
         }
+    }
+
+    /// Translates something inside a collection, and notes whether it looks at rows outside.
+    private mutating func inside(
+        _ collection: inout SQLCollection, _ translate: (inout Self) -> String?
+    ) -> String? {
+        let before = lowestLevel
+        lowestLevel = .max
+        let condition = translate(&self)
+        collection.isFree = collection.isFree && lowestLevel >= collection.level
+        lowestLevel = min(lowestLevel, before)
+        return condition
     }
 
     /// Starts a SELECT of what a path through a to-many relationship leads to.
@@ -231,6 +247,7 @@ extension SQLPredicateTranslator {
         let model = schema.model
         let entity = model.entities[relationship.destination]
         let table = schema.table(of: entity.number).quotedName
+        lowestLevel = min(lowestLevel, row.level)
         let alias = alias()
         switch relationship.storage {
         case .field: return nil
@@ -285,25 +302,43 @@ extension SQLPredicateTranslator {
 
     /// ANY and ALL.
     mutating func quantified(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
-        guard isCollection(comparison.left) != nil, let collection = open(comparison.left, nesting: nesting) else {
+        guard isCollection(comparison.left) != nil, var collection = open(comparison.left, nesting: nesting) else {
             return nil
         }
         var direct = comparison
         direct.modifier = .direct
         let nesting = nesting + Self.nestingOfSelect
-        guard nesting < Self.maximumNesting, let leaf = compare(.term(collection.element), direct, nesting: nesting)
+        let element = collection.element
+        guard nesting < Self.maximumNesting,
+            let leaf = inside(&collection, { $0.compare(.term(element), direct, nesting: nesting) })
         else { return nil }
         if comparison.modifier == .all {
             return "(NOT EXISTS (\(select("1", collection, and: ["NOT COALESCE(\(leaf), FALSE)"]))))"
         }
-        // With an index on what is compared, finding all rows that meet it once is much less than asking each object for its rows.
-        if collection.element.isIndexed, collection.conditions.isEmpty, direct.isSearch,
-            let columns = collection.origin.columns
-        {
-            let joins = levels[collection.level].joins
-            return "\(columns.key) IN (SELECT \(columns.row) FROM \(collection.table)\(joins) WHERE \(leaf))"
+        collection.conditions.append(leaf)
+        return exists(collection, isSearch: element.isIndexed && direct.isSearch)
+    }
+
+    /// That a collection has a row.
+    ///
+    /// Asking each object for its rows is best where few objects are asked. Where all are, finding the rows that meet the conditions
+    /// once takes less, and so it does where an index finds them.
+    private func exists(_ collection: SQLCollection, isSearch: Bool = false) -> String {
+        guard looksAtAll || isSearch, let found = found(collection) else {
+            return "EXISTS (\(select("1", collection)))"
         }
-        return "EXISTS (\(select("1", collection, and: [leaf])))"
+        return "\(found))"
+    }
+
+    /// `key IN (SELECT …` the objects whose rows meet the conditions, without a closing parenthesis; nil where that cannot be said
+    /// of all of them at once.
+    private func found(_ collection: SQLCollection) -> String? {
+        guard collection.isFree, !collection.conditions.isEmpty, let columns = collection.origin.columns else {
+            return nil
+        }
+        let joins = levels[collection.level].joins
+        let conditions = SQLFetchStatement.words(collection.conditions)
+        return "\(columns.key) IN (SELECT \(columns.row) FROM \(collection.table)\(joins)\(conditions)"
     }
 
     /// That a value is one of a collection's elements.
@@ -314,21 +349,27 @@ extension SQLPredicateTranslator {
         quantified(.init(elements, .equal, value, modifier: .any, options: options), nesting: nesting)
     }
 
-    /// A comparison that only asks whether there are elements, without counting them; nil for any other comparison.
-    mutating func emptiness(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
+    /// A comparison of a count with a number that can be said without counting for each object; nil for any other comparison.
+    mutating func counting(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
         guard let elements = counted(comparison.left), case .constant(.int(let number)) = comparison.right else {
             return nil
         }
-        let isEmpty: Bool
-        switch (comparison.operator, number) {
-        case (.greaterThan, 0), (.greaterThanOrEqual, 1), (.notEqual, 0): isEmpty = false
-        case (.equal, 0), (.lessThan, 1), (.lessThanOrEqual, 0): isEmpty = true
-        default: return nil
-        }
+        let before = self
         guard nesting + Self.nestingOfSelect < Self.maximumNesting, let collection = open(elements, nesting: nesting)
         else { return nil }
-        let exists = "EXISTS (\(select("1", collection)))"
-        return isEmpty ? "(NOT \(exists))" : exists
+        switch (comparison.operator, number) {
+        case (.greaterThan, 0), (.greaterThanOrEqual, 1), (.notEqual, 0): return exists(collection)
+        case (.equal, 0), (.lessThan, 1), (.lessThanOrEqual, 0): return "(NOT COALESCE(\(exists(collection)), FALSE))"
+        case (.greaterThan, 1...), (.greaterThanOrEqual, 2...), (.equal, 1...):
+            // None but objects that have a row can have so many.
+            if looksAtAll, let found = found(collection), let columns = collection.origin.columns {
+                let count = "COUNT(*) \(comparison.operator.sqlWord) \(bind(.integer(number)))"
+                return "\(found) GROUP BY \(dialect.withoutIndex(columns.row)) HAVING \(count))"
+            }
+        default: break
+        }
+        self = before
+        return nil
     }
 
     /// What an expression counts the elements of; nil where it is none that does.

@@ -17,6 +17,10 @@ struct SQLPredicateTranslator {
     var levels = [SQLLevel()]
     /// The rows that variables stand for.
     var variables: [String: SQLRow] = [:]
+    /// The outermost SELECT whose rows were looked at since this was last set.
+    var lowestLevel = Int.max
+    /// Whether all objects are looked at: nothing else narrows them down, and none can be enough before the end.
+    let looksAtAll: Bool
     /// How many aliases were given out; `t0` is the object.
     private var aliasCount = 1
 
@@ -27,8 +31,13 @@ struct SQLPredicateTranslator {
     /// The most terms of one chain of AND or OR.
     static let termsPerChain = 16
 
-    init(schema: SQLSchema, entity: ManagedObjectModel.Entity) {
+    /// - Parameters:
+    ///   - schema: The tables.
+    ///   - request: The request; compiled before, so that it is without errors.
+    ///   - entity: Its entity.
+    init(schema: SQLSchema, request: FetchRequest, entity: ManagedObjectModel.Entity) {
         self.schema = schema
+        looksAtAll = request.fetchLimit == nil && request.predicate?.conjuncts.count == 1
         object = SQLRow(alias: "t0", key: "t0._id", entity: entity, level: 0)
     }
 
@@ -36,8 +45,7 @@ struct SQLPredicateTranslator {
 
     /// Adds the conditions of the parts of a predicate that SQL can say; the others are the rest.
     mutating func conditions(_ predicate: FetchRequest.Predicate?) -> SQLConditions {
-        var conjuncts: [FetchRequest.Predicate] = []
-        if let predicate { Self.flatten(predicate, into: &conjuncts) }
+        let conjuncts = predicate?.conjuncts ?? []
         // Databases look at conditions in the order in which they stand: first those that cost least.
         var (plain, others): ([String], [String]) = ([], [])
         var result = SQLConditions()
@@ -59,13 +67,6 @@ struct SQLPredicateTranslator {
         }
         result.terms = plain + others
         return result
-    }
-
-    /// The members of nested ANDs.
-    private static func flatten(_ predicate: FetchRequest.Predicate, into conjuncts: inout [FetchRequest.Predicate]) {
-        // The depth of predicates is limited.
-        guard case .and(let members) = predicate else { return conjuncts.append(predicate) }
-        for member in members { flatten(member, into: &conjuncts) }
     }
 
     /// Whether a predicate compares a field of the object that is a number with a constant.

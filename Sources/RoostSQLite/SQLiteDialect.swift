@@ -120,6 +120,9 @@ public struct SQLiteDialect: SQLDialect {
         "\(SQLiteFunctions.matches)(\(text), \(parameter))"
     }
 
+    /// Unary plus.
+    public func withoutIndex(_ column: String) -> String { "+\(column)" }
+
     /// A function of ``SQLiteFunctions``.
     public func sortKey(_ text: String, _ options: FetchRequest.Comparison.Options) -> String? {
         "\(SQLiteFunctions.sortKey)(\(text), \(options.rawValue))"

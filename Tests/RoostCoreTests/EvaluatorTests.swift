@@ -212,6 +212,26 @@ struct GraphPredicateTests {
         #expect(try library.keys("Album", compare(.path(of: tracks(nested), ["@count"]), .equal, .constant(1))) == [2])
     }
 
+    @Test(
+        "whether SUBQUERY finds anything is asked in many ways",
+        arguments: [
+            (FetchRequest.Comparison.Operator.greaterThan, 0, [1, 2]), (.greaterThanOrEqual, 1, [1, 2]),
+            (.notEqual, 0, [1, 2]), (.equal, 0, [3]),
+            (.lessThan, 1, [3]), (.lessThanOrEqual, 0, [3]), (.greaterThan, 1, [2]), (.equal, 1, [1]),
+            (.lessThanOrEqual, 1, [1, 3]),
+        ] as [(FetchRequest.Comparison.Operator, Int64, [Int64])])
+    func existence(_ operation: FetchRequest.Comparison.Operator, _ count: Int64, _ expected: [Int64]) throws {
+        let library = try Library()
+        let long = compare(.path(of: .variable("t"), ["length"]), .greaterThan, .constant(150))
+        let subquery = Expression.subquery(path("tracks"), variable: "t", long)
+        for number in [Value.int(count), .double(Double(count))] {
+            let predicate = compare(.path(of: subquery, ["@count"]), operation, .constant(number))
+            #expect(try library.keys("Album", predicate) == expected)
+        }
+        // The tracks of an album are read together: three albums, two of which have some.
+        #expect(library.graph.readCount == 4)
+    }
+
     @Test("what many records lead to is read once, and together")
     func reading() throws {
         let library = try Library()

@@ -230,6 +230,39 @@ struct ResidualFetchTests {
         #expect(errors.map(\.damagedObject) == expected.filter { $0 % 3 == 2 }.map { _ in ObjectID("Album", 3) })
     }
 
+    @Test("bytes are found by hierarchy and key, also after some were forgotten")
+    func places() {
+        let places = RecordPlaces()
+        var model: [Int64: Int] = [:]
+        var generator = SeededGenerator(seed: 6)
+        let bytes = Array(repeating: UInt8(7), count: 300)
+        bytes.withUnsafeBytes { bytes in
+            for step in 0..<20_000 {
+                let key = Int64.random(in: 0...700, using: &generator)
+                let count = step % 300
+                switch Int.random(in: 0...5, using: &generator) {
+                case 0:
+                    places.forget(key, 3)
+                    model[key] = nil
+                case 1:
+                    places.replace(.init(rebasing: bytes[..<count]), at: key, 3)
+                    // What was forgotten is not there to be replaced, but may be: it is asked for only after it was inserted again.
+                    if model[key] != nil { model[key] = count } else { places.forget(key, 3) }
+                default:
+                    #expect(places.insert(.init(rebasing: bytes[..<count]), at: key, 3) == (model[key] == nil))
+                    if model[key] == nil { model[key] = count }
+                }
+                if step % 7000 == 6999 {
+                    places.removeAll()
+                    model = [:]
+                }
+                let asked = Int64.random(in: 0...700, using: &generator)
+                #expect(places.bytes(of: asked, 3)?.count == model[asked])
+                #expect(places.bytes(of: asked, 4) == nil)
+            }
+        }
+    }
+
     @Test("a regular expression that takes too long ends the fetch, behind what was found before")
     func deadline() throws {
         var tracks = RecordBatch(model: library.model)

@@ -199,7 +199,7 @@ struct MacroPredicateTests {
         let table = ["secret": 1]
         #expect(refusal(#Predicate<T> { $0.title.count > 3 }).contains("'count' of a text"))
         #expect(refusal(#Predicate<T> { $0.cover is String }).contains("'is String'"))
-        #expect(refusal(#Predicate<T> { ($0.cover as? String) == nil }).contains("'as? String'"))
+        #expect(refusal(#Predicate<T> { ($0.cover as? String) == nil }).contains("a cast to 'String'"))
         #expect(refusal(#Predicate<T> { table[$0.title] == 1 }).contains("a dictionary's"))
         #expect(!refusal(#Predicate<T> { table[$0.title] == 1 }).contains("secret"))
         #expect(refusal(#Predicate<T> { $0.unnamed == 1 }).contains("unnamed"))

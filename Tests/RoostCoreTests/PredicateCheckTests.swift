@@ -130,6 +130,27 @@ struct PredicateCheckTests {
         #expect(code(subqueries(17)) == .limitExceeded)
     }
 
+    @Test("the deepest predicates are checked on a small stack too")
+    func smallStack() throws {
+        let model = try Library().model
+        let sum = (0..<197).reduce(path("price")) { inner, _ in .function(.add, [inner, path("price")]) }
+        let negations = nested(198, isNull(path("price"))) { inner, _ in .not(inner) }
+        onSmallStack {
+            for predicate in [isNull(sum), negations] {
+                #expect((try? RecordFilter(FetchRequest("Album", where: predicate), model: model)) != nil)
+            }
+        }
+    }
+
+    @Test("a tree that is small only because it shares its parts is refused in time")
+    func sharedParts() throws {
+        let shared = (0..<98).reduce(path("price")) { inner, _ in .function(.add, [inner, inner]) }
+        let failure = #expect(throws: StoreError.self) {
+            try RecordFilter(FetchRequest("Album", where: isNull(shared)), model: Library().model)
+        }
+        #expect(failure?.code == .limitExceeded)
+    }
+
     @Test("text that matches nothing of a null constant is no error")
     func nullSides() throws {
         let library = try Library()

@@ -2,6 +2,13 @@ import Foundation
 import RoostCore
 import Testing
 
+private let tenth = FetchRequest.Expression.constant(
+    DecimalNumber(utf8: "0.1".utf8).map { .decimal($0.decimal) } ?? .null)
+private let secondDay = FetchRequest.Expression.constant(.date(Date(timeIntervalSinceReferenceDate: 86400)))
+private func object(_ entity: EntityName, _ key: Int64) -> FetchRequest.Expression {
+    .constant(.objectID(ObjectID(entity, key)))
+}
+
 @Suite("The text of predicates")
 struct PredicateTextTests {
     typealias P = FetchRequest.Predicate
@@ -94,7 +101,7 @@ struct PredicateTextTests {
     }
 
     @Test("the object itself is compared by key or by name and key")
-    func object() throws {
+    func objectItself() throws {
         let expected = P.comparison(.init(.evaluatedObject, .equal, .constant(.objectID(ObjectID("Thing", 5)))))
         #expect(try parse("SELF = 5") == expected)
         #expect(try parse("self == 'Thing/5'") == expected)
@@ -192,6 +199,53 @@ struct PredicateTextTests {
         ] as [(P, String)])
     func printing(predicate: P, text: String) throws {
         #expect(try predicate.format(for: "Thing", model: model) == text)
+    }
+
+    @Test(
+        "literals take the type of what they meet, however far it is",
+        arguments: [
+            ("next.next.decimal = 0.1", tenth), ("ANY tags.things.decimal = 0.1", tenth), ("decimal + 5 = 0.1", tenth),
+            ("tags.things.@sum.decimal > 0.1", tenth), ("decimal BETWEEN {0.1, 1}", tenth), ("-decimal < 0.1", tenth),
+            ("SUBQUERY(tags, $t, ALL $t.things.decimal > 0.1).@count > 0", tenth), ("0.1 IN {decimal}", tenth),
+            ("TERNARY(boolean = TRUE, decimal, 0.1) = next.decimal", tenth), ("decimal = 0.1 + 5", tenth),
+            ("SUBQUERY(tags, $t, TRUEPREDICATE).things.@max.decimal > 0.1", tenth), ("max({decimal, 0.1}) > 5", tenth),
+            ("SUBQUERY(tags, $t, TRUEPREDICATE).@min.things.decimal > 0.1", tenth),
+            ("next.date > '2001-01-02'", secondDay), ("now() > '2001-01-02'", secondDay),
+            ("date - '2001-01-02' > 5", secondDay),
+            ("date IN {'2001-01-02'}", secondDay), ("tags.things.date CONTAINS '2001-01-02'", secondDay),
+            ("'2001-01-02' IN tags.things.date", secondDay), ("CAST(string, 'NSDate') = '2001-01-02'", secondDay),
+            ("(next.tags).things.date CONTAINS '2001-01-02'", secondDay), ("noindex(date) = '2001-01-02'", secondDay),
+            ("next.next = 7", object("Thing", 7)), ("ANY tags = 7", object("Tag", 7)),
+            ("SELF IN {7}", object("Thing", 7)),
+            ("tags CONTAINS 7", object("Tag", 7)), ("7 IN tags", object("Tag", 7)),
+            ("next.owner = 'Person/7'", object("Person", 7)),
+            ("SUBQUERY(tags, $t, $t = 7)[SIZE] > 0", object("Tag", 7)),
+            ("owner.things[FIRST] = 'Thing/7'", object("Thing", 7)),
+            ("string CONTAINS '2001-01-02'", .constant("2001-01-02")), ("next.string LIKE '0.1'", .constant("0.1")),
+            ("tags.@count = 7", .constant(7)), ("double + 0.1 > 5", .constant(0.1)), ("integer64 = %d", .constant(9)),
+            ("decimal = %f", .constant(9)),
+        ] as [(String, FetchRequest.Expression)])
+    func meeting(text: String, literal: FetchRequest.Expression) throws {
+        let arguments: [any PredicateArgument] = text.contains("%") ? [9] : []
+        let predicate = try P(text, arguments: arguments, for: "Thing", model: model)
+        #expect(String(reflecting: predicate).contains(String(reflecting: literal)), "\(predicate)")
+        let printed = try predicate.format(for: "Thing", model: model)
+        #expect(try parse(printed) == predicate, "\(printed)")
+    }
+
+    @Test(
+        "a name that is wrong far away is refused with its place and the nearest one",
+        arguments: [
+            ("ANY tags.thngs.date = NULL", "column 5", "'things'"), ("next.strng = 'a'", "column 1", "'string'"),
+            ("SUBQUERY(tags, $t, $t.thngs.@count > 1)[SIZE] > 1", "column 22", "'things'"),
+            ("string = 'a' OR string.x = 1", "column 17", "leads nowhere"), ("next.@count > 1", "column 1", "to-many"),
+            ("SUBQUERY(tags, $t, nxt = $t)[SIZE] > 1", "column 20", "'next'"),
+            ("uppercase(strng) = 'a'", "column 11", "'string'"),
+            ("next.integer64 = 'a'", "column 18", "'Thing.integer64' (integer64)"),
+        ])
+    func farNames(text: String, place: String, message: String) throws {
+        let error = try #require(failure(text))
+        #expect(error.message.contains(place) && error.message.contains(message), "\(error)")
     }
 
     @Test("names that are keywords or no words are printed so that they can be read again")

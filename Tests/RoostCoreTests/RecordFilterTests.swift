@@ -3,7 +3,7 @@ import RoostCore
 import Testing
 
 /// Gives the records of a batch, a few at a time.
-private final class BatchCursor: RecordCursor {
+final class BatchCursor: RecordCursor {
     private let records: RecordBatch
     private let step: Int
     private var index = 0

@@ -97,6 +97,29 @@ struct StringMatcherTests {
         }
     }
 
+    @Test("every code point before the first combining mark folds alone as it does among others", arguments: [1, 2, 3])
+    func latinFolding(rawOptions: Int) throws {
+        let options = Options(rawValue: rawOptions)
+        var generator = SeededGenerator(seed: 8)
+        let scalars = (0..<0x300).compactMap { Unicode.Scalar($0) }
+        for first in scalars {
+            var text = String.UnicodeScalarView([first])
+            for _ in 0..<4 { text.append(scalars.randomElement(using: &generator) ?? "a") }
+            let bytes = Array(String(text).utf8)
+            let folded = bytes.withUnsafeBytes { bytes in
+                LatinFolding.table(options).withFolded(bytes) { Array($0) }
+            }
+            #expect(folded == Array(TextFolding.folded(String(text), options).utf8))
+        }
+        // Anything else is left to Foundation: marks, other scripts, what is no UTF-8.
+        for bytes: [UInt8] in [[0xCC, 0x80], [0xE2, 0x80, 0xA8], [0xC3], [0xC3, 0x41], [0xC1, 0x81], [0x80]] {
+            let folded = bytes.withUnsafeBytes { bytes in
+                LatinFolding.table(options).withFolded(bytes) { Array($0) }
+            }
+            #expect(folded == nil)
+        }
+    }
+
     @Test("LIKE fits what its definition fits")
     func likePatterns() throws {
         var generator = SeededGenerator(seed: 3)

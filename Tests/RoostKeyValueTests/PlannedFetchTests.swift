@@ -45,6 +45,21 @@ struct PlannedFetchTests {
     }
 }
 
+extension PlannedFetchTests {
+    @Test("an index does not give the order of folded text or of other objects")
+    func otherOrders() throws {
+        var generator = SeededGenerator(78)
+        let sample = try PlanSample(count: 100, &generator)
+        for descriptor: FetchRequest.SortDescriptor in [
+            .init("text", options: .caseInsensitive), .init("text", options: .localized), .init("owner.text"),
+        ] {
+            let request = FetchRequest("Item", sortedBy: [descriptor], limit: 30)
+            #expect(try sample.snapshot.keys(request) == sample.scanned(request))
+            #expect(try sample.snapshot.explain(request, executing: false).order == .best(30))
+        }
+    }
+}
+
 /// What fetches look at, counted.
 @Suite("Visits of fetches")
 struct FetchVisitTests {
@@ -265,7 +280,8 @@ private struct PlanSample {
     /// The answer by reading everything.
     func scanned(_ request: FetchRequest) throws -> [Int64] {
         let source = try snapshot.records(of: request.entity, after: nil)
-        let batch = try snapshot.all(try ScanningFetch(request, model: model, source: source, graph: SnapshotGraph(snapshot)))
+        let batch = try snapshot.all(
+            try ScanningFetch(request, model: model, source: source, graph: SnapshotGraph(snapshot)))
         return (0..<batch.count).map { batch.key(at: $0) }
     }
 
@@ -359,7 +375,8 @@ private struct PlanSample {
         case 2: return .comparison(.init(.keyPath(["owner", "owner", name]), comparison, .constant(constant)))
         case 3: return .comparison(.init(.keyPath([many, name]), comparison, .constant(constant), modifier: .any))
         case 4:
-            let path = [["owner", many, name], [many, "owner", name], [many, many, name]].randomElement(using: &generator)
+            let path = [["owner", many, name], [many, "owner", name], [many, many, name]].randomElement(
+                using: &generator)
             return .comparison(.init(.keyPath(path ?? [many, name]), comparison, .constant(constant), modifier: .any))
         case 5:
             let object = Value.objectID(ObjectID("Item", Int64(number(30) + 1)))

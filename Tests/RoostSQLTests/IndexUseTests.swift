@@ -98,7 +98,8 @@ struct IndexUseTests {
                 ["Track_length_index"]
             ),
             (
-                "ANY of another attribute", FetchRequest("Album", where: any(["tracks", "title"], .contains, "a")),
+                "ANY of another attribute",
+                FetchRequest("Album", where: any(["tracks", "title"], .contains, "a"), limit: 3),
                 ["Track_album_index"]
             ),
             (
@@ -118,6 +119,27 @@ struct IndexUseTests {
         #expect(plan.filteredAfterwards.isEmpty)
         // Where an index gives the order, nothing is sorted; downwards, keys that are equal in it still go upwards.
         if name == "order" { #expect(plan.order == .asFound, "\(plan)") }
+    }
+
+    @Test("without a limit, the rows of a to-many relationship that meet a condition are found at once")
+    func atOnce() throws {
+        let condition = Self.any(["tracks", "title"], .contains, "a")
+        for predicate: Predicate in [
+            condition,
+            .comparison(
+                .init(
+                    .path(
+                        of: .subquery(
+                            .keyPath(["tracks"]), variable: "t",
+                            .comparison(.init(.path(of: .variable("t"), ["title"]), .contains, .constant("a")))),
+                        ["@count"]), .greaterThan, .constant(2))),
+        ] {
+            let all = try plan(FetchRequest("Album", where: predicate))
+            #expect(all.access.contains(.keys) && !all.access.contains(.index("Track_album_index")), "\(all)")
+            // Where another condition leaves few objects, each of them is asked.
+            let few = try plan(FetchRequest("Album", where: .equal("title", "a") && predicate))
+            #expect(few.access.contains(.index("Track_album_index")), "\(few)")
+        }
     }
 
     @Test("what names objects searches the table's keys")

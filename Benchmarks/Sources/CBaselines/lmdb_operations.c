@@ -1,6 +1,8 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "folded_text.h"
 #include "lmdb_store.h"
 
 /// What a benchmark keeps between its rounds.
@@ -147,6 +149,117 @@ static int count_all_loved(baseline_run *run, const lmdb_store *store, MDB_txn *
 }
 
 static int count_loved(baseline_run *run) { return read_inside(run, count_all_loved); }
+
+// MARK: Queries
+
+static void count_if_folded(void *context, int64_t id, const uint8_t *bytes) {
+    (void)id;
+    ((baseline_run *)context)->checksum +=
+        (uint64_t)contains_folded((const char *)bytes + PACKED_TITLE, bytes[PACKED_TITLE_LENGTH], "naive", 5);
+}
+
+static int count_folded(baseline_run *run, const lmdb_store *store, MDB_txn *transaction) {
+    return visit_packed(run, store, transaction, count_if_folded, run);
+}
+
+static int contains_folded_text(baseline_run *run) { return read_inside(run, count_folded); }
+
+static void add_played(void *context, int64_t id, const uint8_t *bytes) {
+    (void)id;
+    ((baseline_run *)context)->checksum += (uint64_t)lmdb_number(bytes + PACKED_PLAY_COUNT);
+}
+
+static int add_all_played(baseline_run *run, const lmdb_store *store, MDB_txn *transaction) {
+    return visit_packed(run, store, transaction, add_played, run);
+}
+
+static int sum(baseline_run *run) { return read_inside(run, add_all_played); }
+
+/// Something about each album, by its number.
+typedef struct album_notes {
+    baseline_run *run;
+    uint16_t *notes;
+} album_notes;
+
+/// Runs `body` with a note of 0 for each album.
+static int with_notes(
+    baseline_run *run, const lmdb_store *store, MDB_txn *transaction,
+    int (*body)(album_notes *notes, const lmdb_store *store, MDB_txn *transaction)
+) {
+    album_notes notes = {run, calloc((size_t)tracks_album_count(run->track_count) + 1, sizeof(uint16_t))};
+    int code = notes.notes == NULL ? ENOMEM : body(&notes, store, transaction);
+    free(notes.notes);
+    return code;
+}
+
+static void count_if_of_noted(void *context, int64_t id, const uint8_t *bytes) {
+    (void)id;
+    album_notes *notes = context;
+    notes->run->checksum += notes->notes[lmdb_number(bytes + PACKED_ALBUM)];
+}
+
+/// Notes the albums of some years, then goes through the tracks.
+static int count_of_years(album_notes *notes, const lmdb_store *store, MDB_txn *transaction) {
+    MDB_cursor *cursor = NULL;
+    MDB_val key, bytes;
+    int code = mdb_cursor_open(transaction, store->albums, &cursor);
+    while (code == 0 && (code = mdb_cursor_get(cursor, &key, &bytes, MDB_NEXT)) == 0) {
+        album value;
+        lmdb_unpack_album(lmdb_number(key.mv_data), bytes.mv_data, &value);
+        notes->notes[value.id] = value.year >= 2020;
+    }
+    if (cursor != NULL) mdb_cursor_close(cursor);
+    if (code != MDB_NOTFOUND) return code;
+    return visit_packed(notes->run, store, transaction, count_if_of_noted, notes);
+}
+
+static int read_to_one_path(baseline_run *run, const lmdb_store *store, MDB_txn *transaction) {
+    return with_notes(run, store, transaction, count_of_years);
+}
+
+static int to_one_path(baseline_run *run) { return read_inside(run, read_to_one_path); }
+
+static void note_if_played_most(void *context, int64_t id, const uint8_t *bytes) {
+    (void)id;
+    if (lmdb_number(bytes + PACKED_PLAY_COUNT) > 4800) {
+        ((album_notes *)context)->notes[lmdb_number(bytes + PACKED_ALBUM)] += 1;
+    }
+}
+
+static void note_if_loved(void *context, int64_t id, const uint8_t *bytes) {
+    (void)id;
+    ((album_notes *)context)->notes[lmdb_number(bytes + PACKED_ALBUM)] += bytes[PACKED_LOVED];
+}
+
+/// Counts the albums that have a note of `least` at least.
+static void count_noted(album_notes *notes, uint16_t least) {
+    int64_t album_count = tracks_album_count(notes->run->track_count);
+    for (int64_t id = 1; id <= album_count; id++) notes->run->checksum += notes->notes[id] >= least;
+}
+
+static int count_with_any(album_notes *notes, const lmdb_store *store, MDB_txn *transaction) {
+    int code = visit_packed(notes->run, store, transaction, note_if_played_most, notes);
+    count_noted(notes, 1);
+    return code;
+}
+
+static int read_any(baseline_run *run, const lmdb_store *store, MDB_txn *transaction) {
+    return with_notes(run, store, transaction, count_with_any);
+}
+
+static int any_to_many(baseline_run *run) { return read_inside(run, read_any); }
+
+static int count_with_four(album_notes *notes, const lmdb_store *store, MDB_txn *transaction) {
+    int code = visit_packed(notes->run, store, transaction, note_if_loved, notes);
+    count_noted(notes, 4);
+    return code;
+}
+
+static int read_subquery(baseline_run *run, const lmdb_store *store, MDB_txn *transaction) {
+    return with_notes(run, store, transaction, count_with_four);
+}
+
+static int subquery(baseline_run *run) { return read_inside(run, read_subquery); }
 
 // MARK: The first by title
 
@@ -335,6 +448,11 @@ const baseline lmdb_baselines[] = {
     {"lmdb-one-field-filter", open_session, one_field_filter, close_session},
     {"lmdb-sort-limit", open_session, sort_with_limit, close_session},
     {"lmdb-count", open_session, count_loved, close_session},
+    {"lmdb-contains-folded", open_session, contains_folded_text, close_session},
+    {"lmdb-sum", open_session, sum, close_session},
+    {"lmdb-to-one-path", open_session, to_one_path, close_session},
+    {"lmdb-any-to-many", open_session, any_to_many, close_session},
+    {"lmdb-subquery", open_session, subquery, close_session},
     {"lmdb-links-to-many", open_session, links_to_many, close_session},
     {"lmdb-links-to-one", open_session, links_to_one, close_session},
     {"lmdb-update", open_session, update, close_session},

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "folded_text.h"
 #include "stores.h"
 
 namespace {
@@ -217,6 +218,46 @@ int count_loved(baseline_run *run) {
     return 0;
 }
 
+int contains_folded_text(baseline_run *run) {
+    for (const auto &entry : source->tracks) {
+        const std::string &title = entry.second.title;
+        run->checksum += static_cast<uint64_t>(contains_folded(title.data(), title.size(), "naive", 5));
+    }
+    run->unit_count = source->tracks.size();
+    return 0;
+}
+
+int sum(baseline_run *run) {
+    for (const auto &entry : source->tracks) run->checksum += static_cast<uint64_t>(entry.second.play_count);
+    run->unit_count = source->tracks.size();
+    return 0;
+}
+
+int to_one_path(baseline_run *run) {
+    for (const auto &entry : source->tracks) run->checksum += source->albums.at(entry.second.album).year >= 2020;
+    run->unit_count = source->tracks.size();
+    return 0;
+}
+
+int any_to_many(baseline_run *run) {
+    std::vector<bool> noted(source->tracks_by_album.size());
+    for (const auto &entry : source->tracks) {
+        if (entry.second.play_count > 4800) noted[static_cast<size_t>(entry.second.album)] = true;
+    }
+    run->checksum = static_cast<uint64_t>(std::count(noted.begin(), noted.end(), true));
+    run->unit_count = source->tracks.size();
+    return 0;
+}
+
+int subquery(baseline_run *run) {
+    std::vector<uint16_t> noted(source->tracks_by_album.size());
+    for (const auto &entry : source->tracks) noted[static_cast<size_t>(entry.second.album)] += entry.second.loved;
+    run->checksum = static_cast<uint64_t>(
+        std::count_if(noted.begin(), noted.end(), [](uint16_t count) { return count >= 4; }));
+    run->unit_count = source->tracks.size();
+    return 0;
+}
+
 int sort_with_limit(baseline_run *run) {
     std::vector<const MemoryTrack *> tracks;
     tracks.reserve(source->tracks.size());
@@ -305,6 +346,11 @@ const baseline memory_baselines[] = {
     {"memory-one-field-filter", memory_open_library, one_field_filter, close_library, nullptr},
     {"memory-sort-limit", memory_open_library, sort_with_limit, close_library, nullptr},
     {"memory-count", memory_open_library, count_loved, close_library, nullptr},
+    {"memory-contains-folded", memory_open_library, contains_folded_text, close_library, nullptr},
+    {"memory-sum", memory_open_library, sum, close_library, nullptr},
+    {"memory-to-one-path", memory_open_library, to_one_path, close_library, nullptr},
+    {"memory-any-to-many", memory_open_library, any_to_many, close_library, nullptr},
+    {"memory-subquery", memory_open_library, subquery, close_library, nullptr},
     {"memory-links-to-many", memory_open_library, links_to_many, close_library, nullptr},
     {"memory-links-to-one", memory_open_library, links_to_one, close_library, nullptr},
     {"memory-update", memory_open_library, update, close_library, nullptr},

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "folded_text.h"
 #include "sqlite_store.h"
 
 /// What a benchmark keeps between its rounds.
@@ -111,6 +112,44 @@ static int count_loved(baseline_run *run) { return count_by(run, "SELECT count(*
 
 static int one_field_filter(baseline_run *run) {
     return count_by(run, "SELECT count(*) FROM track WHERE play_count > 1000");
+}
+
+// MARK: Queries
+
+/// `contains_folded(text, folded)` in SQL.
+static void contains_folded_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    (void)count;
+    const char *text = (const char *)sqlite3_value_text(values[0]);
+    const char *folded = (const char *)sqlite3_value_text(values[1]);
+    int is_there = text != NULL && folded != NULL
+        && contains_folded(
+               text, (size_t)sqlite3_value_bytes(values[0]), folded, (size_t)sqlite3_value_bytes(values[1]));
+    sqlite3_result_int(context, is_there);
+}
+
+static int contains_folded_text(baseline_run *run) {
+    int code = sqlite3_create_function_v2(
+        database_of(run), "contains_folded", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
+        contains_folded_function, NULL, NULL, NULL);
+    if (code != SQLITE_OK) return sqlite_fail(run, database_of(run));
+    return count_by(run, "SELECT count(*) FROM track WHERE contains_folded(title, 'naive')");
+}
+
+static int sum(baseline_run *run) { return count_by(run, "SELECT sum(play_count) FROM track"); }
+
+static int to_one_path(baseline_run *run) {
+    return count_by(run, "SELECT count(*) FROM track JOIN album ON album.id = track.album WHERE album.year >= 2020");
+}
+
+static int any_to_many(baseline_run *run) {
+    return count_by(
+        run, "SELECT count(*) FROM album WHERE id IN (SELECT album FROM track WHERE play_count > 4800)");
+}
+
+static int subquery(baseline_run *run) {
+    return count_by(
+        run,
+        "SELECT count(*) FROM (SELECT album FROM track WHERE loved = 1 GROUP BY album HAVING count(*) >= 4)");
 }
 
 // MARK: Links
@@ -230,6 +269,11 @@ const baseline sqlite_baselines[] = {
     {"sqlite-one-field-filter", open_session, one_field_filter, close_session},
     {"sqlite-sort-limit", open_session, sort_with_limit, close_session},
     {"sqlite-count", open_session, count_loved, close_session},
+    {"sqlite-contains-folded", open_session, contains_folded_text, close_session},
+    {"sqlite-sum", open_session, sum, close_session},
+    {"sqlite-to-one-path", open_session, to_one_path, close_session},
+    {"sqlite-any-to-many", open_session, any_to_many, close_session},
+    {"sqlite-subquery", open_session, subquery, close_session},
     {"sqlite-links-to-many", open_session, links_to_many, close_session},
     {"sqlite-links-to-one", open_session, links_to_one, close_session},
     {"sqlite-update", open_session, update, close_session},

@@ -134,9 +134,16 @@ struct BatchProperties {
 
     /// Refuses a value that a field cannot hold.
     func mismatch(_ value: Value, _ field: RecordLayout.Field, _ owner: String) -> StoreError {
-        StoreError(
+        let remedy: String
+        switch (value, field.kind) {
+        case (.double, .integer16), (.double, .integer32), (.double, .integer64), (.decimal, .integer16),
+            (.decimal, .integer32), (.decimal, .integer64):
+            remedy = "; floor, ceiling and trunc make whole numbers"
+        default: remedy = ""
+        }
+        return StoreError(
             .invalidValue,
-            "'\(entity.name).\(field.name)' has type \(field.kind) and cannot hold \(value.kindDescription) exactly; it was to be set for \(owner)."
+            "'\(entity.name).\(field.name)' has type \(field.kind) and cannot hold \(value.kindDescription) exactly, which it was to be set to for \(owner)\(remedy)."
         )
     }
 

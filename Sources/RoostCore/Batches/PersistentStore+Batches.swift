@@ -10,8 +10,9 @@ extension PersistentStore {
     /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity, a to-many relationship and a derived attribute; `unknownProperty`;
     ///   `invalidValue`, naming row and property; `objectNotFound` for an object that a row refers to; `constraintViolation`; and what
     ///   ``reserveKeys(_:for:)``, ``commit(_:)`` and the rows throw. Nothing was inserted then; keys may be left out.
-    /// - Complexity: O(*n*) in the rows. Memory: some 50 MiB at most; 16 bytes for each ID of the result if asked for, and 50 for each object whose
-    ///   ordered relationship is joined; with a to-one relationship whose inverse is to-one, all records.
+    /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and what a commit or a load of the store needs for them; 16 bytes for each ID of
+    ///   the result if asked for, and 50 for each object whose ordered relationship is joined; with a to-one relationship whose
+    ///   inverse is to-one, all records.
     public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
         try refuseEarly()
         var insertion = try BatchInsertion(request.entity, self)

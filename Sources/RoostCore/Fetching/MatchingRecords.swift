@@ -31,15 +31,16 @@ final class MatchingRecords {
     ///   on behind it, after any other there are no more records.
     func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         guard !matcher.isQuick else {
-            let matcher = matcher
+            let (quick, evaluator) = (matcher.quick, matcher.evaluator)
             var count = 0
             defer { visitedCount += count }
             return try source.visit { record in
-                count += 1
-                return matcher.matchesQuickly(record) ? body(record) : true
+                count &+= 1
+                return quick.matches(record, evaluator) ? body(record) : true
             }
         }
         while true {
+            let candidates = candidates
             while askedCount < candidates.count {
                 askedCount += 1
                 guard try show(candidates, at: askedCount - 1, body) else { return true }
@@ -58,13 +59,13 @@ final class MatchingRecords {
         var matches = 0
         guard enough > 0 else { return 0 }
         if matcher.isQuick {
-            let matcher = matcher
+            let (quick, evaluator) = (matcher.quick, matcher.evaluator)
             var count = 0
             defer { visitedCount += count }
             _ = try source.visit { record in
-                count += 1
+                count &+= 1
                 // Without a branch: whether a record matches cannot be predicted.
-                matches &+= matcher.matchesQuickly(record) ? 1 : 0
+                matches &+= quick.matches(record, evaluator) ? 1 : 0
                 return matches < enough
             }
         } else {

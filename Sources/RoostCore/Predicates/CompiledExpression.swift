@@ -16,7 +16,15 @@ public struct CompiledExpression: Sendable {
     public init(
         _ expression: FetchRequest.Expression, for entity: EntityName, model: ManagedObjectModel
     ) throws(StoreError) {
-        var compiler = PredicateCompiler(model: model, entity: try model.requireEntity(entity))
+        self = try PredicateCompiler.compile { (isShallow) throws(StoreError) in
+            try CompiledExpression(expression, for: entity, model: model, isShallow: isShallow)
+        }
+    }
+
+    private init(
+        _ expression: FetchRequest.Expression, for entity: EntityName, model: ManagedObjectModel, isShallow: Bool
+    ) throws(StoreError) {
+        var compiler = PredicateCompiler(model: model, entity: try model.requireEntity(entity), isShallow: isShallow)
         let term = try compiler.expression(expression)
         (node, type) = (term.node, term.type)
         program = PredicateProgram(compiler.parts, model: model)
@@ -27,8 +35,8 @@ public struct CompiledExpression: Sendable {
 
     /// Something that evaluates it; for one thread.
     ///
-    /// It keeps copies of the related objects that it has met, 8 MiB at most.
-    /// - Parameter graph: Where related objects are; without one, an expression that asks for them throws code `unsupported`.
+    /// It keeps copies of the related objects that it has met: 8 MiB of them, and those of one record. `graph` is where they are; without one,
+    /// an expression that asks for related objects throws code `unsupported`.
     public func evaluator(over graph: (any ObjectGraph)?) -> ExpressionEvaluator {
         ExpressionEvaluator(self, graph: graph)
     }

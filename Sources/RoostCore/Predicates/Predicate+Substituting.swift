@@ -4,6 +4,7 @@ extension FetchRequest.Predicate {
     /// A variable that a SUBQUERY binds stays what it is there.
     ///
     /// - Parameter variables: The values by the names of the variables, without `$`; more than there are is no error.
+    /// - Returns: The predicate without variables but those that a SUBQUERY binds.
     /// - Throws: `invalidRequest` naming a variable that has no value.
     public func substituting(_ variables: [String: Value]) throws(StoreError) -> Self {
         try substituting(Substitution(values: variables))

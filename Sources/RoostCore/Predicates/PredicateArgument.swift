@@ -19,7 +19,7 @@ extension Bool: PredicateArgument {
     public var predicateExpression: FetchRequest.Expression { .constant(.bool(self)) }
 }
 
-extension FixedWidthInteger {
+extension FixedWidthInteger where Self: PredicateArgument {
     /// The number as a constant: an integer of 64 bits, or a decimal where it is larger.
     public var predicateExpression: FetchRequest.Expression {
         if let number = Int64(exactly: self) { return .constant(.int(number)) }

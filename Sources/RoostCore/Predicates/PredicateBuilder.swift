@@ -70,6 +70,7 @@ extension FetchRequest.Operand {
     ///   - path: The names between points.
     ///   - name: The variable's name; inside of another `objects` it must be another one.
     ///   - condition: What must be true of an object, which is given as an operand.
+    /// - Returns: Those objects, as an operand with many values.
     public static func objects(
         _ path: String, as name: String = "object", where condition: (Self) -> FetchRequest.Predicate
     ) -> Self {

@@ -15,6 +15,12 @@ public struct RecordFilter: Sendable {
     ///   offset, and for nesting deeper than ``maximumDepth``; `limitExceeded` for a list of more than ``maximumListCount`` values,
     ///   a pattern that is too long, and SUBQUERY in SUBQUERY deeper than 16 levels.
     public init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
+        self = try PredicateCompiler.compile { (isShallow) throws(StoreError) in
+            try RecordFilter(request, model: model, isShallow: isShallow)
+        }
+    }
+
+    private init(_ request: FetchRequest, model: ManagedObjectModel, isShallow: Bool) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
         guard request.fetchLimit ?? 0 >= 0, request.fetchOffset >= 0 else {
             throw StoreError(
@@ -22,7 +28,7 @@ public struct RecordFilter: Sendable {
         }
         // Records of entities that the request does not ask for are never wanted.
         let entities = request.includesSubentities ? entity.selfAndSubentities : [entity.number]
-        var compiler = PredicateCompiler(model: model, entity: entity)
+        var compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
         var quick: [PredicateProgram.Index] = []
         var rest: [PredicateProgram.Index] = []
         if let predicate = request.predicate {
@@ -50,14 +56,14 @@ public struct RecordFilter: Sendable {
 
     /// Something that tells of records whether they are wanted; for one thread.
     ///
-    /// - Parameter graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
+    /// `graph` is where related objects are; without one, a predicate that asks for them throws code `unsupported`.
     public func matcher(over graph: (any ObjectGraph)?) -> RecordMatcher { RecordMatcher(self, graph: graph) }
 }
 
 /// Tells of records, one after the other, whether they meet a filter; for one thread.
 public final class RecordMatcher {
     let evaluator: PredicateEvaluator
-    private let quick: FilterProgram
+    let quick: FilterProgram
     private let rest: PredicateProgram.Index?
 
     init(_ filter: RecordFilter, graph: (any ObjectGraph)?) {

@@ -146,8 +146,10 @@ public struct ResolvedPath: Sendable {
                 .unknownProperty,
                 "Entity '\(entity.name)' has no property 'id'; the object itself is SELF, as in SELF = 5.")
         }
-        let names = entity.layout.fields.map(\.name) + entity.relationships.map(\.name.name)
-        let hint = nearestName(to: name, among: names).map { "; did you mean '\($0)'?" } ?? "."
+        let known = entity.layout.fields.map(\.name) + entity.relationships.map(\.name.name)
+        // What is misspelt may be the first name of several.
+        let near = nearestName(to: name, among: known) ?? names.first.flatMap { nearestName(to: $0, among: known) }
+        let hint = near.map { "; did you mean '\($0)'?" } ?? "."
         throw StoreError(.unknownProperty, "Entity '\(entity.name)' has no stored property '\(name)'\(hint)")
     }
 }

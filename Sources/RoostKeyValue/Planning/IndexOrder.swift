@@ -24,7 +24,10 @@ struct IndexOrder: Sendable {
         var (seen, count) = (constant, entries.equalCount)
         var isReversed: Bool?
         for descriptor in request.sortDescriptors where seen.insert(descriptor.key).inserted {
-            guard count < values.fields.count, values.fields[count].name == descriptor.key else { return nil }
+            guard count < values.fields.count, values.fields[count].name == descriptor.key, descriptor.options.isEmpty
+            else {
+                return nil
+            }
             let isOther = values.isAscending[count] != descriptor.isAscending
             guard isReversed ?? isOther == isOther else { return nil }
             isReversed = isOther

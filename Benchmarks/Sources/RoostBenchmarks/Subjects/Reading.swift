@@ -152,6 +152,50 @@ struct Reading {
         return Outcome(unitCount: workload.trackCount, checksum: UInt64(count))
     }
 
+    /// How many tracks have a word in their title, whatever its case and diacritics.
+    func containsFolded() throws -> Outcome {
+        try count(
+            .comparison(
+                .init(
+                    .keyPath(["title"]), .contains, .constant("naive"),
+                    options: [.caseInsensitive, .diacriticInsensitive])))
+    }
+
+    /// How often all tracks were played; counted by the track.
+    func sum() throws -> Outcome {
+        var request = FetchRequest(TrackSchema.trackEntity)
+        request.propertiesToFetch = [.init("sum", .function(.sum, [.keyPath(["playCount"])]))]
+        var rows = RowBatch()
+        guard try snapshot.rows(request).next(into: &rows), case .int(let sum) = rows[0, 0] else {
+            throw BenchmarkError("A sum is missing.")
+        }
+        return Outcome(unitCount: workload.trackCount, checksum: UInt64(sum))
+    }
+
+    /// How many tracks are of albums of some years.
+    func toOnePath() throws -> Outcome { try count(.greaterOrEqual("album.year", 2020)) }
+
+    /// How many albums have a track that was played very often; counted by the track.
+    func anyToMany() throws -> Outcome {
+        try countAlbums(
+            .comparison(
+                .init(.keyPath(["tracks", "playCount"]), .greaterThan, .constant(.int(4800)), modifier: .any)))
+    }
+
+    /// How many albums have four loved tracks; counted by the track.
+    func subquery() throws -> Outcome {
+        let loved = FetchRequest.Predicate.comparison(
+            .init(.path(of: .variable("t"), ["loved"]), .equal, .constant(.bool(true))))
+        let tracks = FetchRequest.Expression.subquery(.keyPath(["tracks"]), variable: "t", loved)
+        return try countAlbums(
+            .comparison(.init(.path(of: tracks, ["@count"]), .greaterThanOrEqual, .constant(.int(4)))))
+    }
+
+    private func countAlbums(_ predicate: FetchRequest.Predicate) throws -> Outcome {
+        let count = try snapshot.count(FetchRequest(TrackSchema.albumEntity, where: predicate))
+        return Outcome(unitCount: workload.trackCount, checksum: UInt64(count))
+    }
+
     // MARK: Links
 
     /// The IDs of the tracks of scattered albums.

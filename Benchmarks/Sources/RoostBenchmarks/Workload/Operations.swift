@@ -62,6 +62,11 @@ enum Operations {
             operation("one-field-filter", "filter scan, one field") { try $0.oneFieldFilter() },
             operation("sort-limit", "sort with limit 100") { try $0.sortWithLimit() },
             operation("count", "count with predicate") { try $0.count() },
+            operation("contains-folded", "CONTAINS[cd]") { try $0.containsFolded() },
+            operation("sum", "sum of a property") { try $0.sum() },
+            operation("to-one-path", "predicate through to-one") { try $0.toOnePath() },
+            operation("any-to-many", "ANY through to-many") { try $0.anyToMany() },
+            operation("subquery", "SUBQUERY") { try $0.subquery() },
         ]
     }
 

@@ -72,7 +72,10 @@ extension RowPlan {
             if let column = properties.firstIndex(where: { $0.name == descriptor.key }) {
                 levels.append(
                     SortedRows.Level(column: column, options: descriptor.options, isAscending: descriptor.isAscending))
-                guard case .keyPath(let names) = properties[column].expression else {
+                // `tags.@max.label` is a key path, but none that objects can be sorted by.
+                guard case .keyPath(let names) = properties[column].expression,
+                    !names.contains(where: { $0.hasPrefix("@") })
+                else {
                     try Self.requireOrder(
                         try compiler.source(properties[column].expression, column: descriptor.key).1.kind,
                         descriptor.key, entity)

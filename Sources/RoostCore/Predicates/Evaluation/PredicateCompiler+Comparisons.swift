@@ -5,6 +5,7 @@ extension PredicateCompiler {
 
     /// Compiles a comparison; throws code `invalidRequest` for sides that can never be compared so.
     mutating func comparison(_ comparison: FetchRequest.Comparison, _ depth: Int) throws(StoreError) -> Condition {
+        if let condition = try existence(comparison, depth) { return condition }
         let left = try expression(comparison.left, depth: depth + 1)
         guard comparison.modifier == .direct else {
             let word = comparison.modifier == .any ? "ANY" : "ALL"
@@ -30,6 +31,26 @@ extension PredicateCompiler {
             }
         }
         return try compare(left, comparison, depth)
+    }
+
+    /// `SUBQUERY(…).@count > 0` and the like, which the first object found decides; nil for any other comparison.
+    private mutating func existence(
+        _ comparison: FetchRequest.Comparison, _ depth: Int
+    ) throws(StoreError) -> Condition? {
+        guard case .path(of: .subquery(let objects, let variable, let predicate), ["@count"]) = comparison.left,
+            case .constant(.int(let number)) = comparison.right, comparison.modifier == .direct
+        else { return nil }
+        let isWanted: Bool
+        switch (comparison.operator, number) {
+        case (.greaterThan, 0), (.greaterThanOrEqual, 1), (.notEqual, 0): isWanted = true
+        case (.equal, 0), (.lessThan, 1), (.lessThanOrEqual, 0): isWanted = false
+        default: return nil
+        }
+        let term = try expression(.subquery(objects, variable: variable, predicate), depth: depth + 2)
+        let condition = try quantified(term, isAll: false) { (compiler, _) throws(StoreError) in
+            Condition(node: compiler.add(.truth(true)), isPlain: true)
+        }
+        return isWanted ? condition : Condition(node: add(.not(condition.node)), isPlain: condition.isPlain)
     }
 
     /// Compares one value with the right side of a comparison.

@@ -3,7 +3,7 @@ internal import Foundation
 extension PredicateCompiler {
     /// Compiles an expression.
     mutating func expression(_ expression: FetchRequest.Expression, depth: Int = 0) throws(StoreError) -> Term {
-        try Self.requireDepth(depth)
+        try requireDepthHere(depth)
         switch expression {
         case .constant(let value): return constant(value)
         case .evaluatedObject:
@@ -197,9 +197,11 @@ extension PredicateCompiler {
             throw invalid("SUBQUERY needs many values to begin with, but there is \(describe(term, collection)).")
         }
         let slot = newVariable()
+        let pathCount = parts.paths.count
         let condition = try binding(variable, slot, term.type.element) { (compiler) throws(StoreError) in
             try compiler.condition(predicate, depth: depth + 1)
         }
+        readEnds(of: term, ifPathsFrom: slot, since: pathCount)
         return Term(
             node: add(.subquery(term.node, variable: slot, condition: condition.node)), type: term.type,
             isPlain: term.isPlain && condition.isPlain)

@@ -34,6 +34,9 @@ struct PredicateCompiler {
     /// How deep one SUBQUERY may stand in another.
     static let maximumSubqueryDepth = 16
 
+    /// The most parts of a tree: one that shares its own parts has more than its memory shows.
+    static let maximumNodeCount = 1_000_000
+
     let model: ManagedObjectModel
     /// The entity whose properties the names mean.
     let entity: ManagedObjectModel.Entity
@@ -49,9 +52,13 @@ struct PredicateCompiler {
         let name: String
     }
 
-    init(model: ManagedObjectModel, entity: ManagedObjectModel.Entity) {
+    /// Whether what is too deep for the caller's stack is left to another attempt; see ``compile(_:)``.
+    private let isShallow: Bool
+
+    init(model: ManagedObjectModel, entity: ManagedObjectModel.Entity, isShallow: Bool = false) {
         self.model = model
         self.entity = entity
+        self.isShallow = isShallow
     }
 
     // MARK: Nodes
@@ -81,11 +88,40 @@ struct PredicateCompiler {
         }
     }
 
+    /// What is thrown instead of going deeper than the caller's stack may allow.
+    private static let tooDeepForStack = StoreError.Code("tooDeepForStack")
+
+    /// Throws where the tree is too deep, or too deep for the caller's stack.
+    func requireDepthHere(_ depth: Int) throws(StoreError) {
+        try Self.requireDepth(depth)
+        guard parts.nodes.count < Self.maximumNodeCount else {
+            throw StoreError(
+                .limitExceeded, "The predicate has more than \(Self.maximumNodeCount) parts.")
+        }
+        guard !isShallow || depth < DeepStack.shallowDepth else {
+            throw StoreError(Self.tooDeepForStack, "The predicate needs a stack of its own.")
+        }
+    }
+
+    /// Compiles with `body`: on the caller's stack, and once more on one of its own where that is not enough.
+    ///
+    /// `body` makes the result, by a compiler that is made with what it is given: whether it is shallow.
+    static func compile<Result: Sendable>(
+        _ body: @escaping @Sendable (Bool) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(StoreError) {
+            return try body(true)
+        } catch {
+            guard error.code == tooDeepForStack else { throw error }
+        }
+        return try DeepStack.run { () throws(StoreError) in try body(false) }
+    }
+
     // MARK: Conditions
 
     /// Compiles a predicate.
     mutating func condition(_ predicate: FetchRequest.Predicate, depth: Int = 0) throws(StoreError) -> Condition {
-        try Self.requireDepth(depth)
+        try requireDepthHere(depth)
         switch predicate {
         case .constant(let truth): return Condition(node: add(.truth(truth)), isPlain: true)
         case .comparison(let comparison): return try self.comparison(comparison, depth)
@@ -185,6 +221,15 @@ struct PredicateCompiler {
     mutating func add(_ path: PredicateProgram.Path) -> PredicateProgram.Index {
         parts.paths.append(path)
         return add(.path(parts.paths.count - 1))
+    }
+
+    /// Says of the path that a collection is that its objects' records are looked at, if one of the newest paths starts at the variable.
+    mutating func readEnds(of collection: Term, ifPathsFrom slot: Int, since count: Int) {
+        guard case .path(let path) = parts.nodes[collection.node] else { return }
+        for other in parts.paths[count...] {
+            guard let start = other.start, case .variable(slot) = parts.nodes[start] else { continue }
+            parts.paths[path].readsEnd = true
+        }
     }
 
     mutating func add(_ step: PredicateProgram.Step) { parts.steps.append(step) }

@@ -120,7 +120,7 @@ extension PredicateEvaluator {
     ) -> Bool {
         guard step < path.steps.upperBound else {
             if let slots = path.slots { return body(program.operand(slots, in: record)) && !hasFailed }
-            return body(.object(root: program.model.entities[record.entityNumber].root, key: record.key)) && !hasFailed
+            return body(.object(root: program.roots[record.entityNumber], key: record.key)) && !hasFailed
         }
         switch program.steps[step] {
         case .toOne(let slots): return go(path, step + 1, to: program.operand(slots, in: record), body)
@@ -129,7 +129,7 @@ extension PredicateEvaluator {
             return withDestinations(of: relationship, from: record.key) { keys in
                 for start in stride(from: 0, to: keys.count, by: Self.countPerRead) {
                     let part = keys[start..<min(keys.count, start + Self.countPerRead)]
-                    if !endsAtObjects { load(part, inHierarchyOf: root) }
+                    if !endsAtObjects || path.readsEnd { load(part, inHierarchyOf: root) }
                     for key in part where !go(path, step + 1, to: .object(root: root, key: key), body) { return false }
                 }
                 return true

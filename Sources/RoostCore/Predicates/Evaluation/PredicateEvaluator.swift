@@ -3,17 +3,20 @@
 /// An error ends the evaluation of a record: what is asked then gives false and null, and ``failure`` says what happened. So the
 /// conditions that cannot fail need not be asked each time.
 final class PredicateEvaluator {
+    // Exclusivity of the properties below is not checked at run time: each access reads or writes a whole value, within which nothing
+    // else runs, and every node of every record makes some.
+
     let program: PredicateProgram
     private let related: RelatedRecords?
     let memory = RowMemory()
     /// The record that is looked at; nil where an expression is evaluated without one.
-    var record: RecordReader?
+    @exclusivity(unchecked) var record: RecordReader?
     /// What variables are bound to.
-    var variables: [PredicateOperand]
+    @exclusivity(unchecked) var variables: [PredicateOperand]
     /// The first error since it was looked at last.
-    private(set) var failure: StoreError?
+    @exclusivity(unchecked) private(set) var failure: StoreError?
     /// Arrays that no path uses just now, so that each record needs no new one.
-    private var spareKeys: [[Int64]] = []
+    @exclusivity(unchecked) private var spareKeys: [[Int64]] = []
 
     /// Makes an evaluator.
     ///

@@ -71,6 +71,8 @@ final class PredicateProgram: @unchecked Sendable {
         /// Behind this step there is no to-many relationship: null on the way there is a value, before it there is none.
         let lastToMany: Int
         let collectionOperator: FetchRequest.CollectionOperator?
+        /// Whether the records of the objects at its end will be looked at, so that they are better read together.
+        var readsEnd = false
     }
 
     /// Where a field is in the records of one entity.
@@ -107,6 +109,8 @@ final class PredicateProgram: @unchecked Sendable {
     let steps: PlainArray<Step>
     /// Field by field, one place for each entity of the model.
     let places: PlainArray<Place?>
+    /// By entity number, the root of its hierarchy.
+    let roots: PlainArray<Int>
     let variableCount: Int
     let constants: [PredicateConstant]
     let matchers: [StringMatcher]
@@ -120,6 +124,7 @@ final class PredicateProgram: @unchecked Sendable {
         paths = PlainArray(parts.paths)
         steps = PlainArray(parts.steps)
         places = PlainArray(parts.places)
+        roots = PlainArray(model.entities.map(\.root))
         variableCount = parts.variableCount
         constants = parts.constants
         matchers = parts.matchers

@@ -2,13 +2,17 @@
 final class RowMemory {
     private static let chunkByteCount = 16 * 1024
 
-    private var chunks: [UnsafeMutableRawBufferPointer] = []
-    private var used = 0
+    // Exclusivity is not checked at run time: no method calls out while it changes them, and every record asks.
+    @exclusivity(unchecked) private var chunks: [UnsafeMutableRawBufferPointer] = []
+    @exclusivity(unchecked) private var used = 0
 
     deinit { for chunk in chunks { chunk.deallocate() } }
 
     /// Frees everything; of what was taken, as much as one record mostly needs is kept.
-    func removeAll() {
+    @inline(__always)
+    func removeAll() { if used > 0 || chunks.count > 1 { free() } }
+
+    private func free() {
         used = 0
         while chunks.count > 1 || (chunks.last?.count ?? 0) > Self.chunkByteCount { chunks.removeLast().deallocate() }
     }

@@ -213,14 +213,14 @@ extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: MacroTranslat
 extension PredicateExpressions.ConditionalCast: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         if Input.Output.self == Desired.self { return try translation.part(input) }
-        throw MacroTranslation.untranslatable("'as? \(Desired.self)'", "ask for the entity of that type")
+        throw MacroTranslation.untranslatable("a cast to '\(Desired.self)'", "ask for the entity of that type")
     }
 }
 
 extension PredicateExpressions.ForceCast: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         if Input.Output.self == Desired.self { return try translation.part(input) }
-        throw MacroTranslation.untranslatable("'as! \(Desired.self)'", "ask for the entity of that type")
+        throw MacroTranslation.untranslatable("a forced cast to '\(Desired.self)'", "ask for the entity of that type")
     }
 }
 

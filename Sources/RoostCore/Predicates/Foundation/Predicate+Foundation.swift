@@ -85,13 +85,7 @@ struct MacroTranslation {
         return inner
     }
 
-    /// The elements of a sequence for which a condition is true, as the condition that there are some, or as their collection.
-    ///
-    /// - Parameters:
-    ///   - sequence: The sequence.
-    ///   - variable: The closure's variable.
-    ///   - condition: The closure.
-    ///   - isNegated: Whether the elements are wanted for which the condition is false.
+    /// The elements of a sequence for which a closure's condition is true, or false if it is negated.
     func subquery<Element>(
         _ sequence: FetchRequest.Expression, _ variable: PredicateExpressions.Variable<Element>,
         _ condition: any PredicateExpression, isNegated: Bool = false

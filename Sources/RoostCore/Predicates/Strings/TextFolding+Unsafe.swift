@@ -25,6 +25,7 @@ package enum TextFolding {
         } else if isASCII(text) {
             return body(text)
         }
+        if let result = LatinFolding.table(options).withFolded(text, body) { return result }
         var folded = folded(String(decoding: text, as: UTF8.self), options)
         return folded.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }

@@ -1,0 +1,66 @@
+internal import Foundation
+internal import RoostCore
+
+extension QueryGenerator {
+    /// A request for rows: of objects or of groups of them.
+    mutating func rowsRequest() -> FetchRequest {
+        var request = request()
+        request.sortDescriptors = []
+        guard let entity = model.entity(request.entity) else { return request }
+        if random.oneIn(2) { makeGroups(&request, entity) } else { makeColumns(&request, entity) }
+        if random.oneIn(2) {
+            let names = request.propertiesToFetch.map(\.name).filter { !$0.hasPrefix("object") }
+            if !names.isEmpty {
+                request.sortDescriptors = (0...random.below(2)).map { _ in
+                    .init(random.pick(names), ascending: random.oneIn(2))
+                }
+            }
+        }
+        request.returnsDistinctResults = random.oneIn(4)
+        return request
+    }
+
+    private mutating func makeColumns(_ request: inout FetchRequest, _ entity: ManagedObjectModel.Entity) {
+        let scope = Scope(entity: entity, depth: 1)
+        for index in 0...random.below(3) {
+            let column: FetchRequest.FetchedProperty =
+                switch random.below(5) {
+                case 0: .init("object\(index)", toOnePath(entity) ?? .evaluatedObject)
+                case 1, 2: .init("c\(index)", scalar(random.pick(Kind.allCases), scope))
+                default: .init("c\(index)", groupable(entity) ?? .constant(.int(1)))
+                }
+            request.propertiesToFetch.append(column)
+        }
+    }
+
+    private mutating func makeGroups(_ request: inout FetchRequest, _ entity: ManagedObjectModel.Entity) {
+        for index in 0..<random.below(3) {
+            guard let key = groupable(entity) else { continue }
+            request.propertiesToGroupBy.append(key)
+            if !random.oneIn(4) { request.propertiesToFetch.append(.init("c\(index)", key)) }
+        }
+        for index in 0...random.below(3) {
+            request.propertiesToFetch.append(.init("a\(index)", aggregate(entity)))
+        }
+        if !request.propertiesToGroupBy.isEmpty, random.oneIn(3), let last = request.propertiesToFetch.last {
+            let left: Expression = random.oneIn(2) ? .keyPath([last.name]) : last.expression
+            let condition = Predicate.comparison(
+                .init(left, random.pick(Self.orders), .constant(.int(Int64(random.below(4))))))
+            request.havingPredicate = random.oneIn(4) ? .not(condition) : condition
+        }
+    }
+
+    /// A sum or another number of what has one for each object.
+    private mutating func aggregate(_ entity: ManagedObjectModel.Entity) -> Expression {
+        let functions: [FetchRequest.Function] = [.sum, .count, .minimum, .maximum, .average, .median, .mode]
+        guard !random.oneIn(5), let field = path(.number, entity) else { return .function(.count, [.evaluatedObject]) }
+        let one = Expression.function(random.pick(functions), [field])
+        guard random.oneIn(5) else { return one }
+        return .function(random.pick([.add, .multiply, .subtract]), [one, .function(.count, [field])])
+    }
+
+    /// What objects can be grouped by.
+    private mutating func groupable(_ entity: ManagedObjectModel.Entity) -> Expression? {
+        path(random.pick(Kind.allCases), entity)
+    }
+}

@@ -1,0 +1,164 @@
+internal import Foundation
+internal import RoostCore
+
+/// What a request for rows gives, over decoded values.
+struct PlainRows {
+    private let graph: PlainGraph
+    private let evaluator: PlainPredicate
+
+    init(_ graph: PlainGraph, text: PlainText = PlainText()) {
+        self.graph = graph
+        evaluator = PlainPredicate(graph, text: text)
+    }
+
+    private static let aggregates: Set<FetchRequest.Function> = [
+        .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation,
+    ]
+
+    /// The values of each row, in the order of the columns.
+    func rows(_ request: FetchRequest) throws(StoreError) -> [[Value]] {
+        let entity = try graph.model.requireEntity(request.entity)
+        var members: [PlainPredicate.Scope] = []
+        for object in graph.objects(of: entity, includingSubentities: request.includesSubentities) {
+            let scope = PlainPredicate.Scope(object: .objectID(object.id), entity: entity.number)
+            if let predicate = request.predicate, try !evaluator.matches(predicate, scope) { continue }
+            members.append(scope)
+        }
+        var rows: [(values: [Value], keys: [Value])] = []
+        var isGrouped = !request.propertiesToGroupBy.isEmpty
+        for property in request.propertiesToFetch where try hasAggregate(property.expression, entity.number) {
+            isGrouped = true
+        }
+        for group in try isGrouped ? groups(members, by: request.propertiesToGroupBy) : members.map({ [$0] }) {
+            var values: [Value] = []
+            for property in request.propertiesToFetch {
+                values.append(
+                    isGrouped
+                        ? try value(property.expression, of: group, entity.number, request, values)
+                        : try evaluator.value(property.expression, group[0]).single)
+            }
+            if let condition = request.havingPredicate,
+                try !meets(condition, group, entity.number, request, values)
+            {
+                continue
+            }
+            var keys: [Value] = []
+            for descriptor in request.sortDescriptors {
+                if let column = request.propertiesToFetch.firstIndex(where: { $0.name == descriptor.key }) {
+                    keys.append(values[column])
+                } else {
+                    let path = descriptor.key.split(separator: ".").map(String.init)
+                    keys.append(try evaluator.value(.keyPath(path), group[0]).single)
+                }
+            }
+            rows.append((values, keys))
+        }
+        let sorted = rows.enumerated().sorted { left, right in
+            for (index, descriptor) in request.sortDescriptors.enumerated() {
+                let order = evaluator.rank(left.element.keys[index], right.element.keys[index], descriptor.options)
+                if order != 0 { return descriptor.isAscending ? order < 0 : order > 0 }
+            }
+            return left.offset < right.offset
+        }
+        var result = sorted.map(\.element.values)
+        if request.returnsDistinctResults {
+            var first: [[Value]] = []
+            for row in result where !first.contains(where: { Self.areSame($0, row) }) { first.append(row) }
+            result = first
+        }
+        return Array(result.dropFirst(request.fetchOffset).prefix(request.fetchLimit ?? .max))
+    }
+
+    /// Whether rows are equal: null and null, NaN and NaN, both zeros.
+    static func areSame(_ left: [Value], _ right: [Value]) -> Bool {
+        left.count == right.count && zip(left, right).allSatisfy { isSame($0, $1) }
+    }
+
+    private static func isSame(_ left: Value, _ right: Value) -> Bool {
+        left == right || (PlainValue.isNaN(left) && PlainValue.isNaN(right)) || PlainNumber.order(left, right) == 0
+            || (PlainValue.order(left, right) == 0 && left.plainText == nil)
+    }
+
+    /// The objects by equal values, in the order of the first of each; of no properties, one group of all.
+    private func groups(
+        _ members: [PlainPredicate.Scope], by properties: [FetchRequest.Expression]
+    ) throws(StoreError) -> [[PlainPredicate.Scope]] {
+        guard !properties.isEmpty else { return [members] }
+        var groups: [(key: [Value], members: [PlainPredicate.Scope])] = []
+        for member in members {
+            var key: [Value] = []
+            for property in properties { key.append(try evaluator.value(property, member).single) }
+            if let index = groups.firstIndex(where: { Self.areSame($0.key, key) }) {
+                groups[index].members.append(member)
+            } else {
+                groups.append((key, [member]))
+            }
+        }
+        return groups.map(\.members)
+    }
+
+    /// Whether an expression has an aggregate over objects in it.
+    private func hasAggregate(_ expression: FetchRequest.Expression, _ entity: Int) throws(StoreError) -> Bool {
+        guard case .function(let function, let arguments) = expression else { return false }
+        if try isAggregate(function, arguments, entity) { return true }
+        for argument in arguments where try hasAggregate(argument, entity) { return true }
+        return false
+    }
+
+    /// Functions over many values are aggregates of what has one value for each object.
+    private func isAggregate(
+        _ function: FetchRequest.Function, _ arguments: [FetchRequest.Expression], _ entity: Int
+    ) throws(StoreError) -> Bool {
+        guard Self.aggregates.contains(function), let argument = arguments.first else { return false }
+        switch argument {
+        case .evaluatedObject: return true
+        case .keyPath(let names): return try !ResolvedPath(names, from: entity, model: graph.model).isCollection
+        default: return false
+        }
+    }
+
+    /// The value of a column for a group: parts of it become constants, until it is one.
+    private func value(
+        _ expression: FetchRequest.Expression, of group: [PlainPredicate.Scope], _ entity: Int,
+        _ request: FetchRequest, _ columns: [Value]
+    ) throws(StoreError) -> Value {
+        if case .keyPath(let names) = expression, names.count == 1,
+            let column = request.propertiesToFetch.firstIndex(where: { $0.name == names[0] }), column < columns.count
+        {
+            return columns[column]
+        }
+        guard case .function(let function, let arguments) = expression else {
+            guard let first = group.first else {
+                if case .constant(let value) = expression { return value }
+                return .null
+            }
+            return try evaluator.value(expression, first).single
+        }
+        if try isAggregate(function, arguments, entity) {
+            var values: [Value] = []
+            for member in group { values.append(try evaluator.value(arguments[0], member).single) }
+            return PlainNumber.aggregate(function, of: values)
+        }
+        var constants: [FetchRequest.Expression] = []
+        for argument in arguments {
+            constants.append(.constant(try value(argument, of: group, entity, request, columns)))
+        }
+        let scope = PlainPredicate.Scope(object: .null, entity: entity)
+        return try evaluator.value(.function(function, constants), scope).single
+    }
+
+    private func meets(
+        _ predicate: FetchRequest.Predicate, _ group: [PlainPredicate.Scope], _ entity: Int, _ request: FetchRequest,
+        _ columns: [Value]
+    ) throws(StoreError) -> Bool {
+        switch predicate {
+        case .comparison(var comparison):
+            comparison.left = .constant(try value(comparison.left, of: group, entity, request, columns))
+            comparison.right = .constant(try value(comparison.right, of: group, entity, request, columns))
+            return try evaluator.matches(
+                .comparison(comparison), PlainPredicate.Scope(object: .null, entity: entity))
+        case .not(let member): return try !meets(member, group, entity, request, columns)
+        default: return try evaluator.matches(predicate, PlainPredicate.Scope(object: .null, entity: entity))
+        }
+    }
+}
