@@ -122,7 +122,8 @@ struct GroupCompiler {
             if column != expression { return try rewrite(column, .column(expression.label), depth: depth) }
         }
         if let (function, argument) = try expression.withFunctions.aggregate(&records) {
-            return .variable(aggregateName(try aggregate(expression, function, argument, place)))
+            let index = try aggregate(expression, function, argument, place)
+            return .variable(aggregateName(index))
         }
         switch expression {
         case .constant, .variable: return expression
