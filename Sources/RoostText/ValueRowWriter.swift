@@ -4,13 +4,13 @@ public import RoostCore
 /// Writes rows of values as text: as JSON objects, as lines of CSV, or value by value.
 ///
 /// The values are in the form of ``RecordTextWriter``, every one exact. The ID of an object is its key where its hierarchy has one
-/// entity only, else `"Entity/key"`, as is the value of an attribute that holds IDs.
+/// entity only, else `"Entity/key"`, unless a column says how its IDs are written.
 public struct ValueRowWriter: Sendable {
     /// The names of the columns.
     public let columns: [String]
     private let types: [AttributeType?]
-    /// The columns whose IDs name their entity always.
-    private let namesEntity: [Bool]
+    /// By column, whether IDs name their entity; nil where that depends on the hierarchy.
+    private let namesEntity: [Bool?]
     private let model: ManagedObjectModel
     /// For each column `"name": `.
     private let keys: [[UInt8]]
@@ -20,9 +20,9 @@ public struct ValueRowWriter: Sendable {
     /// - Parameters:
     ///   - columns: The names of the columns.
     ///   - types: By column, the type of its values; nil where it shows only on them.
-    ///   - namesEntity: By column, whether IDs name their entity always.
+    ///   - namesEntity: By column, whether IDs name their entity; nil for those that do where the hierarchy has several.
     ///   - model: The model of the objects that IDs name.
-    public init(columns: [String], types: [AttributeType?], namesEntity: [Bool], model: ManagedObjectModel) {
+    public init(columns: [String], types: [AttributeType?], namesEntity: [Bool?], model: ManagedObjectModel) {
         (self.columns, self.types, self.namesEntity, self.model) = (columns, types, namesEntity, model)
         keys = columns.map { name in
             var key = TextBuffer()
@@ -102,7 +102,7 @@ public struct ValueRowWriter: Sendable {
         case .uuid(let uuid): JSONText.append(uuid.uuidString, to: &text)
         case .objectID(let id):
             let root = model.entity(id.entity).map { model.entities[$0.root] }
-            guard namesEntity[column] || root?.hasSubentities ?? true else {
+            guard namesEntity[column] ?? root?.hasSubentities ?? true else {
                 return JSONText.append(id.key, to: &text)
             }
             JSONText.append("\(id.entity)/\(id.key)", to: &text)

@@ -115,7 +115,7 @@ struct FetchCommandTests {
         arguments: [
             (["--select=text, year +"], 3, "--select"), (["--select=id, yeer + 1"], 3, "At column 5 of '--select'"),
             (["--select=text, count(id)"], 3, "'text'"), (["--having=year > 1"], 3, "groups"),
-            (["--select=count(id) AS n", "--group-by=year", "--having=n > 'x'"], 3, "In '--having'"),
+            (["--select=count(id) AS n", "--group-by=year", "--having=n > 'x'"], 3, "count(SELF)"),
             (["--select=year AS "], 3, "'AS'"), (["--select=count(id), version"], 2, "'version'"),
             (["--group-by=yeer"], 3, "At column 1 of '--group-by'"),
             (["--select=text AS a, year AS a"], 3, "two columns 'a'"),

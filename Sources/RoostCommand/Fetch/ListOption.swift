@@ -23,6 +23,7 @@ struct ListOption {
     ///   - value: The value.
     ///   - option: The option's name, for errors.
     ///   - takesNames: Whether a part may end with `AS` and a name.
+    /// - Throws: `UsageError` for a part that is empty.
     init(_ value: String, _ option: String, takesNames: Bool = false) throws {
         let characters = Array(value)
         var parts: [Part] = []

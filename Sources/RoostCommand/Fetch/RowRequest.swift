@@ -35,6 +35,7 @@ struct RowRequest {
     ///   - fetch: The objects that rows are made of.
     ///   - entity: The entity of these.
     ///   - model: The model of the store.
+    /// - Throws: `UsageError`; what reading an expression throws, naming the option.
     init(
         _ arguments: ParsedArguments, _ columns: [ListOption.Part]?, _ fetch: FetchRequest,
         _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel

@@ -133,8 +133,11 @@ final class StoreFetch {
     private func print(_ rows: FetchRequest, _ format: RecordFormat, _ console: Console) throws {
         let cursor = try snapshot.rows(rows)
         let properties = rows.propertiesToFetch
-        let namesEntity = cursor.columns.indices.map { column in
-            column < properties.count && isObjectIDAttribute(properties[column].expression)
+        let namesEntity = cursor.columns.indices.map { column -> Bool? in
+            guard column < properties.count else { return nil }
+            // The object's own ID is its key, as without expressions.
+            if properties[column].expression == .evaluatedObject { return false }
+            return isObjectIDAttribute(properties[column].expression) ? true : nil
         }
         let writer = ValueRowWriter(
             columns: cursor.columns, types: cursor.types, namesEntity: namesEntity, model: store.model)

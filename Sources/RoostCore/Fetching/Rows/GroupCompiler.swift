@@ -40,6 +40,7 @@ struct GroupCompiler {
                     "The rows of '\(entity.name)' cannot be grouped by '\(key.label)', which is made of whole groups.")
             }
             let (source, type) = try records.source(expression, column: key.label)
+            keyNames.append(newName(expression))
             keySlots.append(compiler.declare(keyName(keySources.count), type))
             keyExpressions.append(expression)
             keySources.append(source)
@@ -77,12 +78,20 @@ struct GroupCompiler {
 
     // MARK: Variables
 
-    /// What names the keys and aggregates; no name that can be written in a predicate is like them.
-    private func keyName(_ index: Int) -> String { "group \(index)" }
-    private func aggregateName(_ index: Int) -> String { "aggregate \(index)" }
-    private func keyIndex(named name: String) -> Int? { keyTypes.indices.first { keyName($0) == name } }
-    private func aggregateIndex(named name: String) -> Int? {
-        aggregates.indices.first { aggregateName($0) == name }
+    /// What names keys and aggregates: what they are, so that errors say it.
+    private var keyNames: [String] = []
+    private var aggregateNames: [String] = []
+
+    private func keyName(_ index: Int) -> String { keyNames[index] }
+    private func aggregateName(_ index: Int) -> String { aggregateNames[index] }
+    private func keyIndex(named name: String) -> Int? { keyNames.firstIndex(of: name) }
+    private func aggregateIndex(named name: String) -> Int? { aggregateNames.firstIndex(of: name) }
+
+    /// A name that no key and no aggregate has.
+    private func newName(_ expression: FetchRequest.Expression) -> String {
+        var name = expression.label
+        while keyNames.contains(name) || aggregateNames.contains(name) { name += "'" }
+        return name
     }
 
     // MARK: Rewriting
@@ -113,7 +122,8 @@ struct GroupCompiler {
             if column != expression { return try rewrite(column, .column(expression.label), depth: depth) }
         }
         if let (function, argument) = try expression.withFunctions.aggregate(&records) {
-            return .variable(aggregateName(try aggregate(expression, function, argument, place)))
+            let index = try aggregate(expression, function, argument, place)
+            return .variable(aggregateName(index))
         }
         switch expression {
         case .constant, .variable: return expression
@@ -191,6 +201,7 @@ struct GroupCompiler {
         }
         let (make, type, shown) = try records.aggregate(function, of: argument, column: name)
         shownTypes.append(shown)
+        aggregateNames.append(newName(expression))
         aggregateSlots.append(compiler.declare(aggregateName(aggregates.count), type))
         aggregates.append(make)
         aggregateTypes.append(type)

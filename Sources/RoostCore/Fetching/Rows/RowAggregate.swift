@@ -9,6 +9,7 @@ protocol RowAggregate: AnyObject {
     ///   - groups: For each of them the number of its group.
     ///   - groupCount: How many groups there are so far.
     ///   - evaluator: What evaluates expressions.
+    /// - Throws: What the evaluation of an expression throws.
     func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator)
         throws(StoreError)
 
