@@ -30,6 +30,7 @@ public enum QueryCampaign {
     ///   - seed: What everything follows from.
     ///   - caseCount: How many requests.
     ///   - casesPerWorld: How many of them are asked of the same objects.
+    /// - Returns: What was asked.
     /// - Throws: ``QueryFailure``, shrunk; what creating stores throws.
     public static func run(
         on fixtures: [StoreFixture], seed: UInt64, caseCount: Int, casesPerWorld: Int = 250

@@ -116,7 +116,15 @@ enum PlainNumber {
         guard outcome == .noError || outcome == .lossOfPrecision, !result.isNaN else {
             return .double(doubles(function, double(.decimal(a)) ?? .nan, double(.decimal(b)) ?? .nan))
         }
-        return .decimal(result)
+        return .decimal(withStoredDigits(result))
+    }
+
+    /// Foundation's numbers may have 39 digits, decimals have 38.
+    private static func withStoredDigits(_ number: Decimal) -> Decimal {
+        guard DecimalNumber(number) == nil else { return number }
+        var (source, result) = (number, Decimal())
+        NSDecimalRound(&result, &source, -(number.exponent + 1), .plain)
+        return result
     }
 
     /// The remainder with the sign of the dividend; null for a division by nothing.
