@@ -267,7 +267,12 @@ enum PlainNumber {
         switch function {
         case .minimum: return present.dropFirst().reduce(first) { PlainValue.rank($1, $0) < 0 ? $1 : $0 }
         case .maximum: return present.dropFirst().reduce(first) { PlainValue.rank($1, $0) > 0 ? $1 : $0 }
-        case .average: return calculate(.divide, sum(present), .int(Int64(present.count)))
+        case .average:
+            // Of whole numbers a floating-point number, also where their sum is a decimal.
+            let isWhole = present.allSatisfy { if case .int = counted($0) { true } else { false } }
+            return isWhole
+                ? .double((double(sum(present)) ?? .nan) / Double(present.count))
+                : calculate(.divide, sum(present), .int(Int64(present.count)))
         case .median:
             let sorted = present.sorted { PlainValue.rank($0, $1) < 0 }
             let middle = sorted.count / 2
