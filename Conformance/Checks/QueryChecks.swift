@@ -191,6 +191,9 @@ extension ConformanceCheck {
                 ("-i32 == 3", [2]), ("floor(dbl) == -2", [3]), ("ceiling(dbl) == -1", [3]), ("trunc(dbl) == -1", [3]),
                 ("sqrt(i32 + 7) == 3", [1]), ("dec + 1 == 3", [1]), ("dec * 0.5 == 1", [1]),
                 ("i64 + nil == nil", [1, 2, 3, 4]),
+                // Too small and too large for decimals: as floating-point numbers.
+                (#"CAST("1e-100", "NSDecimalNumber") * CAST("1e-100", "NSDecimalNumber") * dec > 0"#, [1]),
+                (#"CAST("1e100", "NSDecimalNumber") * CAST("1e100", "NSDecimalNumber") * dec < 0"#, [3]),
                 ("bitwiseAnd:with:(i64, 3) == 3", [1, 2]), ("leftshift:by:(i32, 2) == 8", [1]),
                 ("onesComplement(i32) == 2", [2]),
                 ("i64 - 2 - 3 == 2", [1]), ("2 + 3 * i32 == 8", [1]), ("(2 + 3) * i32 == 10", [1]),

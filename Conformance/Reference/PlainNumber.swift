@@ -105,18 +105,45 @@ enum PlainNumber {
     private static func decimals(_ function: FetchRequest.Function, _ a: Decimal, _ b: Decimal) -> Value {
         if function == .divide, b.isZero { return .null }
         guard !a.isNaN, !b.isNaN else { return .decimal(.nan) }
+        if function == .multiply {
+            return product(a, b).map { .decimal($0) }
+                ?? .double((double(.decimal(a)) ?? .nan) * (double(.decimal(b)) ?? .nan))
+        }
         var (left, right, result) = (a, b, Decimal())
         let outcome =
             switch function {
             case .add: NSDecimalAdd(&result, &left, &right, .plain)
             case .subtract: NSDecimalSubtract(&result, &left, &right, .plain)
-            case .multiply: NSDecimalMultiply(&result, &left, &right, .plain)
             default: NSDecimalDivide(&result, &left, &right, .plain)
             }
         guard outcome == .noError || outcome == .lossOfPrecision, !result.isNaN else {
             return .double(doubles(function, double(.decimal(a)) ?? .nan, double(.decimal(b)) ?? .nan))
         }
         return .decimal(withStoredDigits(result))
+    }
+
+    /// The product digit by digit, as at school; nil where a decimal cannot hold it.
+    private static func product(_ a: Decimal, _ b: Decimal) -> Decimal? {
+        guard let left = DecimalNumber(a), let right = DecimalNumber(b) else { return nil }
+        func digits(_ number: DecimalNumber) -> [Int] { "\(number.mantissa)".reversed().compactMap(\.wholeNumberValue) }
+        let (x, y) = (digits(left), digits(right))
+        // The last digit first.
+        var result = Array(repeating: 0, count: x.count + y.count)
+        for (i, first) in x.enumerated() {
+            for (j, second) in y.enumerated() { result[i + j] += first * second }
+        }
+        for index in result.indices.dropLast() {
+            result[index + 1] += result[index] / 10
+            result[index] %= 10
+        }
+        while result.count > 1, result.last == 0 { result.removeLast() }
+        let dropped = max(0, result.count - 38)
+        let roundsUp = dropped > 0 && result[dropped - 1] >= 5
+        let kept = result.dropFirst(dropped).reversed().map(String.init).joined()
+        guard let mantissa = UInt128(kept) else { return nil }
+        return DecimalNumber(
+            isNegative: left.isNegative != right.isNegative, mantissa: roundsUp ? mantissa + 1 : mantissa,
+            exponent: Int(left.exponent) + Int(right.exponent) + dropped)?.decimal
     }
 
     /// Foundation's numbers may have 39 digits, decimals have 38.
@@ -240,7 +267,12 @@ enum PlainNumber {
         switch function {
         case .minimum: return present.dropFirst().reduce(first) { PlainValue.rank($1, $0) < 0 ? $1 : $0 }
         case .maximum: return present.dropFirst().reduce(first) { PlainValue.rank($1, $0) > 0 ? $1 : $0 }
-        case .average: return calculate(.divide, sum(present), .int(Int64(present.count)))
+        case .average:
+            // Of whole numbers a floating-point number, also where their sum is a decimal.
+            let isWhole = present.allSatisfy { if case .int = counted($0) { true } else { false } }
+            return isWhole
+                ? .double((double(sum(present)) ?? .nan) / Double(present.count))
+                : calculate(.divide, sum(present), .int(Int64(present.count)))
         case .median:
             let sorted = present.sorted { PlainValue.rank($0, $1) < 0 }
             let middle = sorted.count / 2

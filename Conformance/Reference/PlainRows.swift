@@ -75,8 +75,10 @@ struct PlainRows {
     }
 
     private static func isSame(_ left: Value, _ right: Value) -> Bool {
-        left == right || (PlainValue.isNaN(left) && PlainValue.isNaN(right)) || PlainNumber.order(left, right) == 0
-            || (PlainValue.order(left, right) == 0 && left.plainText == nil)
+        if let a = left.plainText, let b = right.plainText { return a.utf8.elementsEqual(b.utf8) }
+        return left == right || (PlainValue.isNaN(left) && PlainValue.isNaN(right))
+            || PlainNumber.order(left, right) == 0
+            || PlainValue.order(left, right) == 0
     }
 
     /// The objects by equal values, in the order of the first of each; of no properties, one group of all.

@@ -32,7 +32,7 @@ struct QueryCampaignTests {
         "a store that gets the language wrong is noticed, and what shows it is shrunk to a few objects",
         arguments: [
             FaultyStoreType.Fault.followsThreeValuedLogic, .ignoresQuantifiers, .dividesWholeNumbers, .foldsASCIIOnly,
-            .takesPatternsLiterally, .breaksTiesBackwards, .ignoresOrder, .ignoresLimit,
+            .takesPatternsLiterally, .breaksTiesBackwards, .ignoresOrder,
         ])
     func noticing(_ fault: FaultyStoreType.Fault) throws {
         let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })

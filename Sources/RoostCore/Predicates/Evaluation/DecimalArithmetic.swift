@@ -33,17 +33,24 @@ extension DecimalNumber {
     }
 
     /// The product; nil when a decimal cannot hold it, large or small as it is.
+    ///
+    /// Foundation's own multiplication traps on products that are too small.
     static func product(_ left: Self, _ right: Self) -> Self? {
         guard !left.isNaN, !right.isNaN else { return .nan }
-        let (mantissa, isTooLarge) = left.mantissa.multipliedReportingOverflow(by: right.mantissa)
-        if !isTooLarge,
-            let product = DecimalNumber(
-                isNegative: left.isNegative != right.isNegative, mantissa: mantissa,
-                exponent: Int(left.exponent) + Int(right.exponent))
-        {
-            return product
+        let product = left.mantissa.multipliedFullWidth(by: right.mantissa)
+        var (mantissa, exponent) = (product.low, Int(left.exponent) + Int(right.exponent))
+        // As many digits go as are more than 38: 38 at most, since each side has no more.
+        var divisor: UInt128 = 1
+        while product.high >= divisor || mantissa >= Self.mantissaLimit {
+            divisor *= 10
+            exponent += 1
+            guard product.high < divisor else { continue }
+            let (quotient, rest) = divisor.dividingFullWidth(product)
+            mantissa = quotient < Self.mantissaLimit && rest >= divisor - rest ? quotient + 1 : quotient
+            if quotient < Self.mantissaLimit { break }
         }
-        return calculated(left, right) { NSDecimalMultiply(&$0, &$1, &$2, .plain) }
+        return DecimalNumber(
+            isNegative: left.isNegative != right.isNegative, mantissa: mantissa, exponent: exponent)
     }
 
     /// The quotient; nil when a decimal cannot hold it, large or small as it is.
