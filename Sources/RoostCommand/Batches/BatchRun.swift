@@ -23,6 +23,9 @@ struct BatchRun {
         self.words = words
         self.arguments = arguments
         self.console = console
+        for option in ["where", "sort", "limit", "offset"] where arguments.allValues(option).count > 1 {
+            throw UsageError("option '--\(option)' is given more than once; join conditions with AND")
+        }
         guard isDryRun || arguments.has("yes") || StandardInput.isTerminal else {
             throw UsageError(
                 "standard input is no terminal, so nobody can be asked whether to \(words.verb); give --yes to do it, or --dry-run to look"
@@ -99,7 +102,10 @@ struct BatchRun {
             console.printError("nothing was changed")
             return .finding
         }
-        try report(batch, generation: try commit(batch, store), showsTable: false)
+        // Others may have made references to the objects meanwhile, which no version shows.
+        let current = try prepared()
+        guard current.concernsSameObjects(as: batch) else { throw Self.conflict(nil) }
+        try report(current, generation: try commit(current, store), showsTable: false)
         return .success
     }
 
@@ -109,10 +115,14 @@ struct BatchRun {
             return try store.commit(batch.changes).generation
         } catch {
             guard error.code == .conflict else { throw error }
-            throw StoreError(
-                .conflict, "Somebody changed an object while you were asked, so nothing was changed; run it again.",
-                underlying: error)
+            throw Self.conflict(error)
         }
+    }
+
+    private static func conflict(_ underlying: StoreError?) -> StoreError {
+        StoreError(
+            .conflict, "Somebody changed an object while you were asked, so nothing was changed; run it again.",
+            underlying: underlying)
     }
 
     // MARK: What is printed

@@ -13,6 +13,8 @@ struct BatchInsertion {
     private let layout: RecordLayout
     /// The to-one relationships of the entity: field, place, and the ordered inverse that the place is in.
     private let references: [(field: RecordLayout.Field, order: RecordLayout.Field?, RelationshipEnds)]
+    /// Whether a row may change another object, the other end of a one-to-one relationship, which a load cannot do.
+    private let mayChangeOthers: Bool
     private let byteLimit: Int
     private var known: [String: BatchProperties.Property] = [:]
     /// By field: what a row has that names nothing.
@@ -54,6 +56,7 @@ struct BatchInsertion {
                     relationship: relationship, inverse: relationship.inverse.map { model.relationships[$0] })
             )
         }
+        mayChangeOthers = references.contains { $0.2.inverse?.isToMany == false }
         var defaults = [Value](repeating: .null, count: layout.fields.count)
         for attribute in entity.attributes where attribute.isStored && !attribute.defaultValue.isNull {
             let field = try layout.requireField(attribute.name)
@@ -135,7 +138,7 @@ struct BatchInsertion {
             try loader.append(records)
             records.removeAll()
             if destinations.count > Self.rememberedCount { destinations.forget() }
-        } else if records.byteCount > byteLimit, partners.isEmpty {
+        } else if records.byteCount > byteLimit, !mayChangeOthers {
             try startLoading()
         }
     }
@@ -207,14 +210,19 @@ struct BatchInsertion {
 
     private mutating func startLoading() throws(StoreError) {
         let known = destinations.references
+        // Closed first: a store may have to wait until nobody reads, to make room.
+        snapshot.close()
         let loader = try store.bulkLoader(BulkLoadOptions())
         self.loader = loader
-        snapshot.close()
         // From now on nobody changes what it shows.
         snapshot = try store.snapshot()
         destinations.go(on: snapshot)
         try requireExisting(known)
-        nextKey = max(try snapshot.lastKey(of: layout.entity) + 1, keys.last?.upperBound ?? 1)
+        let (next, isUsedUp) = try snapshot.lastKey(of: layout.entity).addingReportingOverflow(1)
+        guard !isUsedUp else {
+            throw StoreError(.limitExceeded, "The hierarchy of entity '\(layout.entity)' has no keys left.")
+        }
+        nextKey = max(next, keys.last?.upperBound ?? 1)
         try loader.append(records)
         records.removeAll()
     }
@@ -247,6 +255,8 @@ struct BatchInsertion {
             if !partners.isEmpty { try partners.apply(to: &changes, snapshot) }
             relatedIDs = (0..<changes.updates.count).map { changes.updates.id(at: $0) }
             changes.unchanged = destinations.references
+            // Closed first: a store may have to wait until nobody reads, to make room.
+            snapshot.close()
             return try store.commit(changes).generation
         }
     }

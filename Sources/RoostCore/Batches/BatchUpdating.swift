@@ -162,8 +162,10 @@ struct BatchUpdating {
         }
         let new = try destinations.destination(named, of: relationship) { "\(record.id)" }
         replacements[field.index] = .objectID(new)
-        // Who stays in an ordered relationship keeps its place.
-        if let order, new != old, replacements[order.index] == nil,
+        // Who stays in an ordered relationship keeps its place, whatever entity the reference names.
+        var stays = false
+        if let old { stays = try model.place(of: old) == model.place(of: new) }
+        if let order, !stays, replacements[order.index] == nil,
             let inverse = relationship.inverse.map({ model.relationships[$0] })
         {
             replacements[order.index] = .int(try destinations.nextPlace(in: inverse, of: new))

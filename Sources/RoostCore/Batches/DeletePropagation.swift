@@ -63,7 +63,14 @@ struct DeletePropagation {
 
     mutating func run(_ selection: BatchDeleteRequest.Selection) throws(StoreError) -> PreparedBatch {
         switch selection {
-        case .fetched(let request): try delete(try snapshot.fetch(request))
+        case .fetched(let request):
+            guard request.propertiesToGroupBy.isEmpty, request.havingPredicate == nil, !request.returnsDistinctResults
+            else {
+                throw StoreError(
+                    .invalidRequest,
+                    "A batch delete of '\(request.entity)' takes objects; leave out groups, having and distinct rows.")
+            }
+            try delete(try snapshot.fetch(request))
         case .objectIDs(let ids): try delete(try snapshot.records(with: ids))
         }
         let requestedCount = objects.count

@@ -72,9 +72,10 @@ struct PartnerChanges {
                 guard let object = claims[Side(place: place, relationship: relationship.number)],
                     let field = record.layout.field(relationship.name.name), let back = relationship.inverse
                 else { continue }
-                if case .objectID(let old) = record.value(field), old != object {
-                    edits[try model.place(of: old), default: [:]][back] = .clear(place)
-                }
+                guard case .objectID(let id) = record.value(field) else { continue }
+                // The same object may be named by its entity or by a superentity.
+                let old = try model.place(of: id)
+                if old != (try model.place(of: object)) { edits[old, default: [:]][back] = .clear(place) }
             }
         }
         for (side, object) in claims { edits[side.place, default: [:]][side.relationship] = .set(object) }

@@ -53,11 +53,18 @@ extension PersistentStore {
     ) throws(StoreError) -> BatchResult {
         try refuseEarly()
         return try retryingConflicts { () throws(StoreError) in
-            let snapshot = try snapshot()
-            defer { snapshot.close() }
-            let batch = try prepare(snapshot)
+            let batch = try prepared(prepare)
             return batch.result(resultType, try commit(batch.changes))
         }
+    }
+
+    /// Works out changes on a snapshot that is closed behind it: a store may have to wait until nobody reads, to make room.
+    private func prepared(
+        _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
+    ) throws(StoreError) -> PreparedBatch {
+        let snapshot = try snapshot()
+        defer { snapshot.close() }
+        return try prepare(snapshot)
     }
 
     /// Throws what a store that cannot be written throws, before anything is read.

@@ -35,6 +35,16 @@ public struct PreparedBatch: Sendable {
         counts((updateCount..<changes.updates.count).map { changes.updates.id(at: $0).entity })
     }
 
+    /// Whether another preparation found the same objects to update or delete, each at the same version.
+    package func concernsSameObjects(as other: Self) -> Bool {
+        func updated(_ batch: Self) -> [ChangeSet.Reference] {
+            (0..<batch.changes.updates.count).map {
+                ChangeSet.Reference(batch.changes.updates.id(at: $0), version: batch.changes.updates.version(at: $0))
+            }
+        }
+        return objects == other.objects && updated(self) == updated(other)
+    }
+
     private func counts(_ references: ArraySlice<ChangeSet.Reference>) -> [EntityCount] {
         counts(references.map(\.id.entity))
     }

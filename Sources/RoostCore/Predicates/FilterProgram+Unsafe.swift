@@ -15,6 +15,7 @@ final class FilterProgram: @unchecked Sendable {
         case integer(FieldSlot, low: Int64, high: Int64)
         case number(FieldSlot, low: Double, high: Double)
         case bytes(FieldSlot, equal: UnsafeRawBufferPointer)
+        case text(FieldSlot, beginsWith: UnsafeRawBufferPointer)
         case matcher(FieldSlot, Unmanaged<StringMatcher>)
         case member(FieldSlot, destinationRoot: Int, Unmanaged<OperandSet>)
         case evaluate(PredicateProgram.Index)
@@ -86,6 +87,15 @@ final class FilterProgram: @unchecked Sendable {
                 }
                 let value = slot.bytes(in: record)
                 isTrue = value.count == wanted.count && PredicateOperand.order(value, wanted) == 0
+            case .text(let slot, let prefix):
+                guard !slot.isNull(in: record) else {
+                    next = step.whenNull
+                    continue
+                }
+                let text = slot.bytes(in: record)
+                isTrue =
+                    text.count >= prefix.count
+                    && PredicateOperand.order(.init(rebasing: text.prefix(prefix.count)), prefix) == 0
             case .matcher(let slot, let matcher):
                 guard !slot.isNull(in: record) else {
                     next = step.whenNull
@@ -156,9 +166,11 @@ final class FilterProgram: @unchecked Sendable {
                 return add(test, whenTrue, whenFalse, whenNull: whenFalse)
             case .match(let left, let matcher, let isTrueOfNull):
                 guard let place = place(left) else { break }
-                return add(
-                    .matcher(place.slot, .passUnretained(program.matchers[matcher])), whenTrue, whenFalse,
-                    whenNull: isTrueOfNull ? whenTrue : whenFalse)
+                let matcher = program.matchers[matcher]
+                let test =
+                    matcher.plainPrefix.map { Test.text(place.slot, beginsWith: $0) }
+                    ?? .matcher(place.slot, .passUnretained(matcher))
+                return add(test, whenTrue, whenFalse, whenNull: isTrueOfNull ? whenTrue : whenFalse)
             case .member(let left, let set, let options):
                 guard options.isEmpty, let place = place(left) else { break }
                 let set = program.sets[set]

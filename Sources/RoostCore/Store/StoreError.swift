@@ -37,7 +37,8 @@ public struct StoreError: Error, Sendable {
         self.denials = denials
         self.damagedObject = damagedObject
         self.code = code
-        self.message = Self.line(message)
+        // The problems of a model have a line each.
+        self.message = code == .invalidModel ? message : Self.line(message)
         self.conflicts = conflicts
         self.violations = violations
         self.underlying = underlying

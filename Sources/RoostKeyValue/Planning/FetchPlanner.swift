@@ -44,7 +44,7 @@ struct FetchPlanner {
             for values in plan.entities[entity.number].indexes where isWhole(owner(of: values, .indexes)) {
                 let entries = IndexEntries(
                     space: .indexes, values: values, name: name(of: values, .indexes),
-                    ranges: [KeyRange(prefix: StorageKey(number: values.number).bytes)], equalCount: 0)
+                    ranges: [KeyRange(prefix: StorageKey(number: values.number).bytes)], equalCount: 0, listCount: 0)
                 guard let found = IndexOrder(request, entries) else { continue }
                 order = found
                 choice = AccessChoice(
@@ -76,10 +76,8 @@ struct FetchPlanner {
                         best = .better(best, nothing(position))
                         continue
                     }
-                    let earlier = conditions[field.name]
-                    conditions[field.name] = IndexedCondition(
-                        condition: earlier?.condition.intersection(condition) ?? condition,
-                        positions: (earlier?.positions ?? []).union([position]))
+                    conditions[field.name, default: IndexedCondition(condition: condition, positions: [])]
+                        .add(condition, position)
                 } else if let keys = wantedKeys(comparison) {
                     best = .better(
                         best,
@@ -129,6 +127,8 @@ struct FetchPlanner {
         for member in members {
             let conjuncts = member.conjuncts
             guard let choice = try choice(conjuncts) else { return nil }
+            // Reading all other objects once is enough; once for each member would cost more than reading the own ones.
+            guard choice.rank.kind != .scanOfOthers || members.count == 1 else { return nil }
             accesses.append(choice.access)
             isDecided = isDecided && choice.decided.count == conjuncts.count
             isCountable = isCountable && choice.isCountable
@@ -147,6 +147,12 @@ struct FetchPlanner {
         var condition: FieldCondition
         /// The conjuncts that say it.
         var positions: Set<Int>
+
+        /// Adds what another conjunct says of the same property.
+        mutating func add(_ other: FieldCondition, _ position: Int) {
+            if !positions.isEmpty { condition = condition.intersection(other) }
+            positions.insert(position)
+        }
     }
 
     /// The object's own property that a comparison is about, as a whole; nil for anything else.
@@ -269,7 +275,8 @@ struct FetchPlanner {
                 }
         }
         let entries = IndexEntries(
-            space: space, values: values, name: name(of: values, space), ranges: ranges, equalCount: equalCount)
+            space: space, values: values, name: name(of: values, space), ranges: ranges, equalCount: equalCount,
+            listCount: listCount)
         return AccessChoice(
             access: .entries(entries), rank: AccessRank(kind: kind, detail: detail), decided: isExact ? decided : [],
             isCountable: isExact && isWhole(owner(of: values, space)))

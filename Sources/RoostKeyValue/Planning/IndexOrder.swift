@@ -18,16 +18,14 @@ struct IndexOrder: Sendable {
     /// have one value in all entries.
     init?(_ request: FetchRequest, _ entries: IndexEntries) {
         // An entry of a unique value does not end with its key, and what has a null has none.
-        guard entries.space == .indexes else { return nil }
+        // Entries that are shortened are ordered by their records, which do not show the order of folded text.
+        guard entries.space == .indexes, request.sortDescriptors.allSatisfy(\.options.isEmpty) else { return nil }
         let values = entries.values
         let constant = Set(values.fields.prefix(entries.equalCount).map(\.name))
         var (seen, count) = (constant, entries.equalCount)
         var isReversed: Bool?
         for descriptor in request.sortDescriptors where seen.insert(descriptor.key).inserted {
-            guard count < values.fields.count, values.fields[count].name == descriptor.key, descriptor.options.isEmpty
-            else {
-                return nil
-            }
+            guard count < values.fields.count, values.fields[count].name == descriptor.key else { return nil }
             let isOther = values.isAscending[count] != descriptor.isAscending
             guard isReversed ?? isOther == isOther else { return nil }
             isReversed = isOther
@@ -36,6 +34,8 @@ struct IndexOrder: Sendable {
         isWhole = count == values.fields.count
         // With one group the entries are in order only where that is the order of keys.
         guard isReversed != nil || (isWhole && entries.ranges.count <= 1) else { return nil }
+        // A group is gone through as a whole, so no two ranges may lie in one.
+        guard entries.ranges.count <= 1 || count >= entries.listCount else { return nil }
         self.isReversed = isReversed ?? false
         groupCount = count
     }

@@ -27,6 +27,8 @@ struct IndexEntries: Sendable {
     var ranges: [KeyRange]
     /// How many of the properties, from the first on, have one value in all these entries.
     var equalCount: Int
+    /// How many of the properties, from the first on, have listed values, of which the ranges are made.
+    var listCount: Int
 }
 
 /// How good a way to keys is: what is less is expected to lead to fewer objects.

@@ -96,7 +96,9 @@ struct KeyCollector {
             var batch = RecordBatch(model: snapshot.model)
             while try cursor.next(into: &batch) {
                 batch.forEachRecord { record in
-                    guard let field = fields[record.entityNumber], let source = record.reference(field) else { return }
+                    // No object has a key below 1, whatever a damaged record says.
+                    guard let field = fields[record.entityNumber], let source = record.reference(field), source.key > 0
+                    else { return }
                     sources.append(source.key)
                 }
             }

@@ -16,7 +16,12 @@ final class ListedKeys: KeySource {
         keys = []
         guard let find else { return false }
         self.find = nil
-        keys = try find()
+        do throws(StoreError) {
+            keys = try find()
+        } catch {
+            // The object it names is none of the answer's: without all keys there is nothing to go on with.
+            throw error.withoutObject
+        }
         return !keys.isEmpty
     }
 }

@@ -75,7 +75,8 @@ final class OrderedIndexKeys: KeySource {
                 return true
             }
             let group = Array(cursor.key.prefix(groupByteCount(cursor.key)))
-            _ = try cursor.seek(to: group)
+            // The range may begin, and end, inside the group.
+            _ = try cursor.seek(to: group.lexicographicallyPrecedes(start) ? start : group)
             try begin(group, &keys)
         case .atEntry:
             if order.isWhole { try appendWhileInOrder(&keys) }
@@ -122,8 +123,9 @@ final class OrderedIndexKeys: KeySource {
     /// Appends keys of a group from the cursor on, and notes where it goes on.
     private func append(_ group: [UInt8], _ keys: inout [Int64], most: Int) throws(StoreError) {
         var isMember = false
+        let end = end
         _ = try cursor.visit { (key, _) throws(StoreError) in
-            isMember = key.begins(with: group)
+            isMember = key.begins(with: group) && (end.map { key.precedes($0) } ?? true)
             guard isMember, keys.count < most else { return false }
             keys.append(try Self.object(of: key))
             isMember = false

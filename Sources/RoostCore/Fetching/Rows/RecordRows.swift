@@ -48,5 +48,5 @@ final class RecordRows: RowCursor {
 
 extension StoreError {
     /// The same where the object it names is none of the answer, so that nobody goes on without it.
-    var withoutObject: StoreError { StoreError(code, message, underlying: underlying) }
+    package var withoutObject: StoreError { StoreError(code, message, underlying: underlying) }
 }

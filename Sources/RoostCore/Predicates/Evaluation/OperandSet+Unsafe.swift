@@ -64,7 +64,7 @@ final class OperandSet: @unchecked Sendable {
         switch operand {
         case .null: return 0
         case .integer(let number): return mix(Double(number).bitPattern)
-        case .double(let number): return mix((number == 0 ? 0 : number).bitPattern)
+        case .double(let number): return mix((number.isNaN ? .nan : number == 0 ? 0 : number).bitPattern)
         case .decimal(let number):
             return mix(number.isNaN ? 0 : (number.mantissa == 0 ? 0 : number.nearestDouble).bitPattern)
         case .bytes(let bytes): return Int(truncatingIfNeeded: RecordHash.bytes(bytes) >> 1)

@@ -166,6 +166,7 @@ extension PredicateCompiler {
         var isPlain = left.isPlain
         for member in members {
             if case .constant(let value) = member {
+                try requireStorable(value)
                 try requireComparable(
                     left, Term(node: 0, type: PredicateType(value, model: model), isPlain: true, constant: value),
                     .isIn,

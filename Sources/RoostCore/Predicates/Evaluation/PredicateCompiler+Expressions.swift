@@ -5,7 +5,9 @@ extension PredicateCompiler {
     mutating func expression(_ expression: FetchRequest.Expression, depth: Int = 0) throws(StoreError) -> Term {
         try requireDepthHere(depth)
         switch expression {
-        case .constant(let value): return constant(value)
+        case .constant(let value):
+            try requireStorable(value)
+            return constant(value)
         case .evaluatedObject:
             return Term(
                 node: add(.evaluatedObject), type: PredicateType(.object, entity: entity.number), isPlain: true)
@@ -291,7 +293,8 @@ extension PredicateCompiler {
         let entity = type == .objectID && term.type.kind == .object ? term.type.entity : nil
         return Term(
             node: add(.cast(type, term.type.kind, term.node)), type: PredicateType(kind, entity: entity),
-            isPlain: term.isPlain)
+            // Of which entity an object is may have to be read.
+            isPlain: term.isPlain && term.type.family != .object)
     }
 }
 

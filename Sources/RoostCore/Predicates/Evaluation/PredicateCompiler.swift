@@ -189,6 +189,12 @@ struct PredicateCompiler {
 
     // MARK: Constants and fields
 
+    /// Throws code `invalidRequest` for a value that no store can hold, so that no comparison with it has a meaning.
+    func requireStorable(_ value: Value) throws(StoreError) {
+        guard case .decimal(let decimal) = value, DecimalNumber(decimal) == nil else { return }
+        throw invalid("a decimal constant has more than 38 digits; round it.")
+    }
+
     mutating func constant(_ value: Value) -> Term {
         let constant = PredicateConstant(value, model: model)
         parts.constants.append(constant)

@@ -86,6 +86,12 @@ public final class StringMatcher: @unchecked Sendable {
     /// Whether asking can throw and take long: a regular expression.
     var isExpression: Bool { if case .expression = method { true } else { false } }
 
+    /// The bytes that a text must begin with, where that is all that is asked; they last as long as the matcher.
+    var plainPrefix: UnsafeRawBufferPointer? {
+        guard case .beginsWith = method, folding.isEmpty else { return nil }
+        return UnsafeRawBufferPointer(pattern)
+    }
+
     /// Whether a text in UTF-8 meets the operator.
     ///
     /// - Throws: `timedOut` where a regular expression takes more than a second, `limitExceeded` where it takes too much memory; nothing
