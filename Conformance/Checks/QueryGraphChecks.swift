@@ -46,6 +46,8 @@ extension ConformanceCheck {
                 (#"SUBQUERY(children, $c, ANY $c.children.name == nil).@count == 1"#, [1]),
                 (#"ANY SUBQUERY(friends, $f, $f.name != nil).name == "c""#, [1]),
                 ("SUBQUERY(friends, $f, TRUEPREDICATE).@count == friends.@count", [1, 2, 3, 4, 5]),
+                (#"nil <= SUBQUERY(friends, $f, $f.name == "b").@count"#, []),
+                (#"SUBQUERY(friends, $f, $f.name == "b").@count IN {}"#, []),
             ]),
         onGraph(
             "collection-operators", "@count counts nulls too, @sum of none is 0, the others of none are null.", "Node",

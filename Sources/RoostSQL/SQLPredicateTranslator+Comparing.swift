@@ -88,7 +88,7 @@ extension SQLPredicateTranslator {
             switch comparison {
             case .equal: return "\(column) IS NULL"
             case .notEqual: return "\(column) IS NOT NULL"
-            default: return "FALSE"
+            default: return Self.settled(false, term)
             }
         }
         if term.kind.isText, !options.isEmpty || comparison.needsMatcher {
@@ -99,7 +99,7 @@ extension SQLPredicateTranslator {
         case .decimal, .composite: return nil
         default: break
         }
-        if value.isNaN { return comparison == .notEqual ? "TRUE" : "FALSE" }
+        if value.isNaN { return Self.settled(comparison == .notEqual, term) }
         if comparison == .beginsWith { return beginsWith(column, value) }
         guard let operand = Self.operand(value, for: term.kind) else { return nil }
         switch comparison {
@@ -114,6 +114,14 @@ extension SQLPredicateTranslator {
                 : "\(column) \(orEqual ? ">=" : ">") \(bind(operand))"
         default: return nil
         }
+    }
+
+    /// A condition that is true or false whatever the term is.
+    ///
+    /// A subselect stays in it: its parameters are numbered already, and a statement must have all of them.
+    private static func settled(_ truth: Bool, _ term: SQLTerm) -> String {
+        guard term.sql.hasPrefix("(") else { return truth ? "TRUE" : "FALSE" }
+        return "(\(term.sql) IS NULL \(truth ? "OR TRUE" : "AND FALSE"))"
     }
 
     /// What SQL has no word for, or another one: done by the matcher that the evaluator has, too.
@@ -163,7 +171,7 @@ extension SQLPredicateTranslator {
         guard comparison == .equal || comparison == .notEqual, case .objectID(let id) = value else { return nil }
         let isEqual = comparison == .equal
         guard let other = schema.model.entity(id.entity), term.root == nil || term.root == other.root else {
-            return isEqual ? "FALSE" : "TRUE"
+            return Self.settled(!isEqual, term)
         }
         var condition = "\(term.sql) = \(bind(.integer(id.key)))"
         if let entityColumn = term.entitySQL {
@@ -215,6 +223,7 @@ extension SQLPredicateTranslator {
             else { return nil }
             terms.append(term)
         }
+        if terms.isEmpty, case .term(let term) = subject { return Self.settled(false, term) }
         return terms.isEmpty ? "FALSE" : Self.chain(terms, "OR")
     }
 
@@ -270,7 +279,7 @@ extension SQLPredicateTranslator {
                 terms.append("\(term.sql) IN (\(chunk.joined(separator: ", ")))")
             }
         }
-        return terms.isEmpty ? "FALSE" : Self.chain(terms, "OR")
+        return terms.isEmpty ? Self.settled(false, term) : Self.chain(terms, "OR")
     }
 
     // MARK: With another expression
