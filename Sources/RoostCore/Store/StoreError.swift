@@ -37,18 +37,22 @@ public struct StoreError: Error, Sendable {
         self.denials = denials
         self.damagedObject = damagedObject
         self.code = code
-        // The problems of a model have a line each.
-        self.message = code == .invalidModel ? message : Self.line(message)
+        self.message = Self.line(message)
         self.conflicts = conflicts
         self.violations = violations
         self.underlying = underlying
     }
 
-    /// The text in one line: a name that a program was given may hold line breaks, or what steers a terminal.
+    /// The text without what steers a terminal and without line breaks, which a name that a program was given may hold.
+    ///
+    /// A line feed before two spaces stays: lists of problems have a line for each.
     private static func line(_ text: String) -> String {
         func isUnfit(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
         guard text.unicodeScalars.contains(where: isUnfit) else { return text }
-        return text.unicodeScalars.map { isUnfit($0) ? $0.escaped(asASCII: true) : String($0) }.joined()
+        let items = text.split(separator: "\n  ", omittingEmptySubsequences: false)
+        return items.map { item in
+            item.unicodeScalars.map { isUnfit($0) ? $0.escaped(asASCII: true) : String($0) }.joined()
+        }.joined(separator: "\n  ")
     }
 
     /// Whether the same call, unchanged, can succeed later without anybody changing the data or the model.
