@@ -131,6 +131,8 @@ struct BatchCommandTests {
         try place.roost("delete", "library", "Book").expectError(2, containing: "--yes")
         try place.roost("update", "library", "Book", "--set=loans = 1").expectError(2, containing: "--yes")
         try place.roost("delete", "library", "Book", "--id=1", "--limit=2", "-y").expectError(2, containing: "--limit")
+        try place.roost("delete", "library", "Book", "--where=loans = 1", "--where=loans = 2", "-y")
+            .expectError(2, containing: "more than once")
         try place.roost("delete", "library", "Boot", "-y").expectError(3, containing: "did you mean 'Book'?")
         let updates = [
             ("loans", "no assignment"), ("loans = 1 AND title = 'x'", "no assignment"), ("loans < 1", "no assignment"),

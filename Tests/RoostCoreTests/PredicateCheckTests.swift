@@ -36,6 +36,8 @@ struct PredicateCheckTests {
             (compare(path("price"), .between, .aggregate([.constant(1)])), .invalidRequest, "BETWEEN"),
             (compare(path("price"), .between, .aggregate([.constant(1), .constant("x")])), .invalidRequest, "BETWEEN"),
             (compare(path("price"), .like, .constant("x")), .invalidRequest, "'price' (decimal)"),
+            (compare(path("price"), .lessThan, .constant(.decimal(.pi))), .invalidRequest, "38 digits"),
+            (compare(path("price"), .isIn, .aggregate([.constant(.decimal(.pi))])), .invalidRequest, "38 digits"),
             (compare(path("artist"), .lessThan, .evaluatedObject), .invalidRequest, "'artist' (object)"),
             (compare(path("title"), .matches, .constant("(")), .invalidRequest, "regular expression"),
             (

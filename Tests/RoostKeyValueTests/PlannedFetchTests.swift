@@ -60,6 +60,32 @@ extension PlannedFetchTests {
     }
 }
 
+extension PlannedFetchTests {
+    @Test("lists of values of a compound index meet in an order without giving an object twice")
+    func lists() throws {
+        var generator = SeededGenerator(79)
+        let sample = try PlanSample(count: 300, &generator)
+        let flags = FetchRequest.Predicate.isIn("flag", [.bool(true), .bool(false)])
+        let texts = try sample.snapshot.fetch(FetchRequest("Item", where: .isNotNull("text"), limit: 200))
+        var (batch, values) = (RecordBatch(model: sample.snapshot.model), [Value]())
+        while try texts.next(into: &batch) {
+            batch.forEachRecord { record in
+                if let field = record.layout.field("text") { values.append(record.value(field)) }
+            }
+        }
+        #expect(values.count > 20)
+        for isAscending in [true, false] {
+            for (limit, offset) in [(1000, 0), (5, 3)] {
+                let request = FetchRequest(
+                    "Item", where: flags && .isIn("text", values), sortedBy: [.init("flag", ascending: isAscending)],
+                    limit: limit, offset: offset)
+                #expect(try sample.snapshot.keys(request) == sample.scanned(request))
+                #expect(try sample.snapshot.count(request) == sample.scanned(request).count)
+            }
+        }
+    }
+}
+
 /// What fetches look at, counted.
 @Suite("Visits of fetches")
 struct FetchVisitTests {

@@ -1,0 +1,36 @@
+import Roost
+import RoostCore
+import Testing
+
+@Suite("A batch insert of many bytes")
+struct LargeBatchTests {
+    @Test("changes the other ends of one-to-one relationships, whenever a row names one")
+    func partners() throws {
+        registerBuiltInStores()
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Person", relationships: [.toOne("passport", "Passport", inverse: "holder")]),
+            EntityDescription(
+                "Passport", attributes: [.init("scan", .string)],
+                relationships: [.toOne("holder", "Person", inverse: "passport")]),
+        ])
+        let store = try StoreRegistry.shared.create(StoreURL(type: "memory", path: ""), model: model)
+        var changes = ChangeSet(model: model)
+        try changes.insert(ObjectID("Person", 1), values: ["passport": .objectID(ObjectID("Passport", 1))])
+        try changes.insert(ObjectID("Passport", 1), values: ["holder": .objectID(ObjectID("Person", 1))])
+        _ = try store.commit(changes)
+        _ = try store.reserveKeys(1, for: "Passport")
+
+        // 20 MiB without a holder, which is more than one change set takes, then one with.
+        let scan = Value.string(String(repeating: "x", count: 1 << 20))
+        var rows: [BatchInsertRequest.Row] = (0..<20).map { _ in ["scan": scan] }
+        rows.append(["holder": .objectID(ObjectID("Person", 1))])
+        let result = try store.execute(BatchInsertRequest("Passport", rows: rows, result: .objectIDs))
+        let new = try #require(result.objectIDs?.last)
+
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let holder = FetchRequest.Predicate.equal("holder", .objectID(ObjectID("Person", 1)))
+        #expect(try snapshot.count(FetchRequest("Passport", where: holder)) == 1)
+        #expect(try snapshot.count(FetchRequest("Person", where: .equal("passport", .objectID(new)))) == 1)
+    }
+}
