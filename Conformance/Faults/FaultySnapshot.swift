@@ -116,7 +116,7 @@ final class FaultySnapshot: StoreSnapshot {
 
     func count(_ request: FetchRequest) throws(StoreError) -> Int {
         var request = altered(request)
-        if fault == .miscounts { (request.fetchLimit, request.fetchOffset) = (nil, 0) }
+        if fault == .miscounts { (request.fetchLimit, request.fetchOffset) = (nil, nil) }
         return try base.count(request)
     }
 

@@ -13,8 +13,8 @@ extension FetchRequest {
         add { $0.sortDescriptors = [] }
         add { $0.fetchLimit = nil }
         if fetchLimit ?? 0 > 1 { add { $0.fetchLimit = 1 } }
-        add { $0.fetchOffset = 0 }
-        if fetchOffset > 1 { add { $0.fetchOffset = 1 } }
+        add { $0.fetchOffset = nil }
+        if fetchOffset ?? 0 > 1 { add { $0.fetchOffset = 1 } }
         add { $0.includesSubentities = true }
         add { $0.havingPredicate = nil }
         add { $0.returnsDistinctResults = false }

@@ -111,15 +111,15 @@ struct QueryLane {
     /// Compares answers with each other, whatever they are: the laws that hold for every predicate.
     func compareRelated(_ request: FetchRequest, salt: UInt64) throws {
         var all = request
-        (all.fetchLimit, all.fetchOffset) = (nil, 0)
+        (all.fetchLimit, all.fetchOffset) = (nil, nil)
         guard case .keys(let whole) = try answer(all) else { return }
         var random = SeededGenerator(seed: salt)
 
         var window = all
         (window.fetchLimit, window.fetchOffset) = (random.below(8), random.below(8))
         try expect(
-            "the window \(window.fetchOffset), \(window.fetchLimit ?? 0)", try answer(window),
-            .keys(Array(whole.dropFirst(window.fetchOffset).prefix(window.fetchLimit ?? 0))))
+            "the window \(window.fetchOffset ?? 0), \(window.fetchLimit ?? 0)", try answer(window),
+            .keys(Array(whole.dropFirst(window.fetchOffset ?? 0).prefix(window.fetchLimit ?? 0))))
 
         guard let predicate = request.predicate else { return }
         var everything = all
@@ -147,7 +147,7 @@ struct QueryLane {
         let text: String
         let again: String
         var reread = request
-        (reread.fetchLimit, reread.fetchOffset) = (nil, 0)
+        (reread.fetchLimit, reread.fetchOffset) = (nil, nil)
         do throws(StoreError) {
             text = try predicate.format(for: request.entity, model: indexed.model)
             let read = try FetchRequest.Predicate(text, for: request.entity, model: indexed.model)

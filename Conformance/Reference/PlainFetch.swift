@@ -37,7 +37,7 @@ struct PlainFetch {
 
     /// The keys that a request gives.
     func keys(_ request: FetchRequest) throws(StoreError) -> [Int64] {
-        try objects(request).map(\.id.key).dropFirst(request.fetchOffset).prefix(request.fetchLimit ?? .max)
+        try objects(request).map(\.id.key).dropFirst(request.fetchOffset ?? 0).prefix(request.fetchLimit ?? .max)
             .map { $0 }
     }
 }

@@ -66,7 +66,7 @@ struct PlainRows {
             for row in result where !first.contains(where: { Self.areSame($0, row) }) { first.append(row) }
             result = first
         }
-        return Array(result.dropFirst(request.fetchOffset).prefix(request.fetchLimit ?? .max))
+        return Array(result.dropFirst(request.fetchOffset ?? 0).prefix(request.fetchLimit ?? .max))
     }
 
     /// Whether rows are equal: null and null, NaN and NaN, both zeros.

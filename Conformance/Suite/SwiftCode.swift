@@ -102,7 +102,7 @@ enum SwiftCode {
             parts.append("sortedBy: \(list(order))")
         }
         if let limit = request.fetchLimit { parts.append("limit: \(limit)") }
-        if request.fetchOffset != 0 { parts.append("offset: \(request.fetchOffset)") }
+        if let offset = request.fetchOffset { parts.append("offset: \(offset)") }
         if !request.includesSubentities { parts.append("includesSubentities: false") }
         return "FetchRequest(\(parts.joined(separator: ", ")))"
     }

@@ -11,7 +11,8 @@ extension Subcommand {
             --set takes a property, = and a value or an expression, and can be given several times: 'plays = plays + 1',
             'title = "x"', 'released = "2024-05-01"', 'rating = NULL', 'album = 5' or 'artist = "Band/5"' (the key of an object),
             'label.city = "Rome"' (an element of a composite). Expressions and --where are written as in 'roost fetch --where'. They see
-            each object as it was before: 'a = b' with 'b = a' exchanges two values.
+            each object as it was before: 'a = b' with 'b = a' exchanges two values. --dry-run does not tell of values that
+            another object must not have as well.
 
             A value must fit its property exactly, a mandatory property cannot become NULL, and an object that a relationship is to
             lead to must exist. An object that joins an ordered relationship comes last in it.

@@ -177,13 +177,4 @@ enum IndexKeyEncoding {
         key.append(hash.low)
         key.append(lastKey: object)
     }
-
-    /// Makes the bytes that all index entries, or shortened unique keys, of these values begin with.
-    static func makePrefix(number: Int, values: [UInt8], isIndex: Bool, limit: Int, into key: inout StorageKey) {
-        key.start(number: number)
-        key.append(bytes: values)
-        guard key.count + (isIndex ? 8 : 0) >= limit else { return }
-        shorten(&key, values: values, object: 0, limit: limit)
-        key.truncate(to: limit - 8)
-    }
 }

@@ -22,10 +22,10 @@ extension KeyValueSnapshot {
                 graph: KeyValueGraph(self))
         }
         // What the entries say is all there is to know; no record is read.
-        let (reach, isEverything) = request.fetchOffset.addingReportingOverflow(request.fetchLimit ?? .max)
+        let (reach, isEverything) = (request.fetchOffset ?? 0).addingReportingOverflow(request.fetchLimit ?? .max)
         let matches = try KeyCollector(snapshot: self, visits: VisitCount())
             .count(choice.access, most: isEverything ? .max : reach)
-        return max(0, matches - request.fetchOffset)
+        return max(0, matches - (request.fetchOffset ?? 0))
     }
 
     func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {

@@ -41,8 +41,8 @@ struct SQLFetchStatement {
         for term in order ?? [] { ending += term + ", " }
         ending += "t0._id"
         if order != nil {
-            if request.fetchLimit != nil || request.fetchOffset != 0 {
-                values += [.integer(Int64(request.fetchLimit ?? .max)), .integer(Int64(request.fetchOffset))]
+            if request.fetchLimit != nil || request.fetchOffset ?? 0 != 0 {
+                values += [.integer(Int64(request.fetchLimit ?? .max)), .integer(Int64(request.fetchOffset ?? 0))]
                 let (limit, offset) = (
                     schema.dialect.parameter(values.count - 1), schema.dialect.parameter(values.count)
                 )

@@ -31,7 +31,7 @@ final class SQLObjectGraph: ObjectGraph {
         let statement = try statement(for: relationship)
         defer { statement.reset() }
         try statement.bind(.integer(key), at: 1)
-        while try statement.step() { keys.append(try statement.integer(at: 0)) }
+        while try statement.step() { keys.append(try statement.integer(at: 1)) }
     }
 
     private func statement(
@@ -43,38 +43,13 @@ final class SQLObjectGraph: ObjectGraph {
             }
             return statement
         }
-        let lease = try snapshot.lease(try snapshot.schema.destinationQuery(relationship), [])
+        let lease = try snapshot.lease(try snapshot.schema.linkQuery(relationship, from: nil), [])
         leases[relationship.number] = lease
         return try self.statement(for: relationship)
     }
 }
 
 extension SQLSchema {
-    /// SELECT of the keys that a to-many relationship leads to from the existing object whose key is parameter 1, in its order.
-    func destinationQuery(_ relationship: ManagedObjectModel.Relationship) throws(StoreError) -> String {
-        let p = dialect.parameter(1)
-        switch relationship.storage {
-        case .field:
-            throw StoreError(
-                .invalidRequest, "Relationship '\(relationship.name)' is to-one: its destination is in the record.")
-        case .derived(let inverse):
-            let (table, column, place) = try inverseColumns(model.relationships[inverse])
-            let order = place.map { "COALESCE(\($0), 0), _id" } ?? "_id"
-            return "SELECT _id FROM \(table.quotedName) WHERE \(column) = \(p) ORDER BY \(order)"
-        case .links(let owner, let isFlipped):
-            guard let table = linkTables[owner] else {
-                throw StoreError(.internalInconsistency, "Relationship '\(relationship.name)' has no table.")
-            }
-            let (own, other) = (SQLLinkColumns(isFlipped: isFlipped), SQLLinkColumns(isFlipped: !isFlipped))
-            let select = "SELECT \(own.target), \(own.order) FROM \(table.quotedName) WHERE \(own.source) = \(p)"
-            let back =
-                relationship.isReflexive
-                ? " UNION ALL SELECT \(other.target), \(other.order) FROM \(table.quotedName) WHERE \(other.source) = \(p) AND source <> target"
-                : ""
-            return "\(select)\(back) ORDER BY \(relationship.isOrdered ? "2, 1" : "1")"
-        }
-    }
-
     /// The table of a to-one relationship that is the inverse of a to-many, its column, and that of its place if it has one.
     func inverseColumns(
         _ inverse: ManagedObjectModel.Relationship

@@ -27,7 +27,7 @@ extension SQLSnapshot {
             try statement.bind(Array(values))
             return try statement.step() ? Int(clamping: try statement.integer(at: 0)) : 0
         }
-        let remaining = max(0, matches - request.fetchOffset)
+        let remaining = max(0, matches - (request.fetchOffset ?? 0))
         return request.fetchLimit.map { min($0, remaining) } ?? remaining
     }
 

@@ -73,18 +73,24 @@ extension SQLSnapshot {
 }
 
 extension SQLSchema {
-    /// SELECT of the links of a to-many relationship from the object of an entity whose key is parameter 1.
+    /// SELECT of the links of a to-many relationship from the object whose key is parameter 1: source, target, order, inverse order.
     ///
-    /// An object that does not exist has none, whatever refers to it. No order is asked for beyond what has a meaning, so that an
-    /// index gives it.
+    /// No order is asked for beyond what has a meaning, so that an index gives it.
+    /// - Parameters:
+    ///   - relationship: The relationship.
+    ///   - source: The entity of the object; one that does not exist has no links, whatever refers to it. Nil where it is known to exist.
+    /// - Returns: The statement.
     /// - Throws: `invalidRequest` for a to-one relationship.
     func linkQuery(
-        _ relationship: ManagedObjectModel.Relationship, from source: ManagedObjectModel.Entity
+        _ relationship: ManagedObjectModel.Relationship, from source: ManagedObjectModel.Entity?
     ) throws(StoreError) -> String {
         let p = dialect.parameter(1)
-        let sources = table(of: source.number)
-        let filter = entityFilter(source.selfAndSubentities, in: sources).map { " AND \($0)" } ?? ""
-        let exists = "EXISTS (SELECT 1 FROM \(sources.quotedName) WHERE _id = \(p)\(filter))"
+        let exists =
+            source.map { source in
+                let sources = table(of: source.number)
+                let filter = entityFilter(source.selfAndSubentities, in: sources).map { " AND \($0)" } ?? ""
+                return " AND EXISTS (SELECT 1 FROM \(sources.quotedName) WHERE _id = \(p)\(filter))"
+            } ?? ""
         switch relationship.storage {
         case .field:
             throw StoreError(
@@ -92,17 +98,17 @@ extension SQLSchema {
         case .derived(let inverse):
             let (table, column, place) = try inverseColumns(model.relationships[inverse])
             return
-                "SELECT \(p), _id, \(place.map { "COALESCE(\($0), 0)" } ?? "0"), 0 FROM \(table.quotedName) WHERE \(column) = \(p) AND \(exists) ORDER BY \(place == nil ? "2" : "3, 2")"
+                "SELECT \(p), _id, \(place.map { "COALESCE(\($0), 0)" } ?? "0"), 0 FROM \(table.quotedName) WHERE \(column) = \(p)\(exists) ORDER BY \(place == nil ? "2" : "3, 2")"
         case .links(let owner, let isFlipped):
             guard let table = linkTables[owner] else {
                 throw StoreError(.internalInconsistency, "Relationship '\(relationship.name)' has no table.")
             }
             let (own, other) = (SQLLinkColumns(isFlipped: isFlipped), SQLLinkColumns(isFlipped: !isFlipped))
-            let select = "SELECT \(own.list) FROM \(table.quotedName) WHERE \(own.source) = \(p) AND \(exists)"
+            let select = "SELECT \(own.list) FROM \(table.quotedName) WHERE \(own.source) = \(p)\(exists)"
             // Of a relationship that is its own inverse each pair is kept once; from the object it leads to, it leads back.
             let back =
                 relationship.isReflexive
-                ? " UNION ALL SELECT \(other.list) FROM \(table.quotedName) WHERE \(other.source) = \(p) AND source <> target AND \(exists)"
+                ? " UNION ALL SELECT \(other.list) FROM \(table.quotedName) WHERE \(other.source) = \(p) AND source <> target\(exists)"
                 : ""
             return "\(select)\(back) ORDER BY \(relationship.isOrdered ? "3, 2" : "2")"
         }

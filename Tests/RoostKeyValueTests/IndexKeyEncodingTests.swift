@@ -153,9 +153,6 @@ struct IndexKeyEncodingTests {
             #expect(isWhole == (count + 1 < limit) && key.count <= limit && (isWhole || key.count == limit))
             IndexKeyEncoding.makeIndexKey(index: 3, values: values, object: 9, limit: limit, into: &key)
             #expect(key.count <= limit)
-            var prefix = StorageKey()
-            IndexKeyEncoding.makePrefix(number: 3, values: values, isIndex: true, limit: limit, into: &prefix)
-            #expect(key.bytes.starts(with: prefix.bytes) && prefix.count == key.count - 8)
         }
     }
 

@@ -66,23 +66,30 @@ extension PlannedFetchTests {
         var generator = SeededGenerator(79)
         let sample = try PlanSample(count: 300, &generator)
         let flags = FetchRequest.Predicate.isIn("flag", [.bool(true), .bool(false)])
-        let texts = try sample.snapshot.fetch(FetchRequest("Item", where: .isNotNull("text"), limit: 200))
-        var (batch, values) = (RecordBatch(model: sample.snapshot.model), [Value]())
-        while try texts.next(into: &batch) {
+        let cursor = try sample.snapshot.fetch(FetchRequest("Item", where: .isNotNull("plain")))
+        var (batch, numbers) = (RecordBatch(model: sample.snapshot.model), Set<Int64>())
+        while try cursor.next(into: &batch) {
             batch.forEachRecord { record in
-                if let field = record.layout.field("text") { values.append(record.value(field)) }
+                if let field = record.layout.field("plain"), case .int(let number) = record.value(field) {
+                    numbers.insert(number)
+                }
             }
         }
-        #expect(values.count > 20)
+        let values = numbers.sorted().prefix(5).map { Value.int($0) }
+        #expect(values.count > 2)
+        var usedCount = 0
         for isAscending in [true, false] {
             for (limit, offset) in [(1000, 0), (5, 3)] {
                 let request = FetchRequest(
-                    "Item", where: flags && .isIn("text", values), sortedBy: [.init("flag", ascending: isAscending)],
+                    "Item", where: flags && .isIn("plain", values), sortedBy: [.init("flag", ascending: isAscending)],
                     limit: limit, offset: offset)
                 #expect(try sample.snapshot.keys(request) == sample.scanned(request))
                 #expect(try sample.snapshot.count(request) == sample.scanned(request).count)
+                let plan = try sample.snapshot.explain(request, executing: false)
+                if plan.access == [.index("flagPlain")] { usedCount += 1 }
             }
         }
+        #expect(usedCount == 4)
     }
 }
 
@@ -146,7 +153,7 @@ struct FetchVisitTests {
         let (found, visited, plan) = try visits(request)
         #expect(found == request.fetchLimit)
         #expect(plan.order == .asFound)
-        let reach = request.fetchOffset + (request.fetchLimit ?? 0)
+        let reach = (request.fetchOffset ?? 0) + (request.fetchLimit ?? 0)
         #expect(visited <= reach + 100, "\(plan)")
     }
 
@@ -273,6 +280,7 @@ private struct PlanSample {
                     FetchIndexDescription("link", on: "link"), FetchIndexDescription("date", on: "date"),
                     FetchIndexDescription("data", on: "data"),
                     FetchIndexDescription("flagText", on: "flag", "text"),
+                    FetchIndexDescription("flagPlain", on: "flag", "plain"),
                     FetchIndexDescription(
                         "mixed", elements: [.init("small"), .init("text", isAscending: false), .init("real")]),
                     FetchIndexDescription("owner", on: "owner", "number"),

@@ -20,9 +20,9 @@ struct LargeBatchTests {
         _ = try store.commit(changes)
         _ = try store.reserveKeys(1, for: "Passport")
 
-        // 20 MiB without a holder, which is more than one change set takes, then one with.
-        let scan = Value.string(String(repeating: "x", count: 1 << 20))
-        var rows: [BatchInsertRequest.Row] = (0..<20).map { _ in ["scan": scan] }
+        // Many rows without a holder, together more bytes than one change set takes, then one with.
+        let scan = Value.string(String(repeating: "x", count: 1 << 16))
+        var rows: [BatchInsertRequest.Row] = (0..<600).map { _ in ["scan": scan] }
         rows.append(["holder": .objectID(ObjectID("Person", 1))])
         let result = try store.execute(BatchInsertRequest("Passport", rows: rows, result: .objectIDs))
         let new = try #require(result.objectIDs?.last)

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import Foundation
 internal import RoostCore
 internal import RoostMigration
 
@@ -19,24 +19,32 @@ final class Interruption: Sendable {
         var cancellation: ConversionCancellation?
         /// Whether what could be cancelled has succeeded.
         var isDone = false
-        var sources: [any DispatchSourceSignal] = []
         var wasInterrupted = false
     }
 
     private let state = Mutex(State())
 
-    /// Takes over the signals of the process.
+    /// Takes over the signals of the process; called once, before there is a second thread.
     ///
-    /// Writing to a closed pipe and beyond a size limit become ordinary errors.
+    /// Writing to a closed pipe and beyond a size limit become ordinary errors. SIGINT and SIGTERM are blocked in every thread, since threads
+    /// inherit that, and one waits for them: signal sources of Dispatch lose a signal now and then on Linux, when a thread that does not
+    /// block it gets it first.
     func install() {
         for ignored in [SIGPIPE, SIGXFSZ] { signal(ignored, SIG_IGN) }
-        let queue = DispatchQueue(label: "roost.signals")
+        var awaited = sigset_t()
+        sigemptyset(&awaited)
         for number in [SIGINT, SIGTERM] {
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler { [self] in arrived() }
-            source.resume()
-            state.withLock { $0.sources.append(source) }
+            // Whoever started the process may have it ignore them, as shells do for what runs in the background.
+            signal(number, SIG_DFL)
+            sigaddset(&awaited, number)
+        }
+        // Where they cannot be blocked they end the process, as they do by themselves.
+        guard pthread_sigmask(SIG_BLOCK, &awaited, nil) == 0 else { return }
+        let signals = awaited
+        Thread.detachNewThread { [self] in
+            var signals = signals
+            var number: Int32 = 0
+            while sigwait(&signals, &number) == 0 { arrived() }
         }
     }
 

@@ -102,6 +102,8 @@ struct BatchInsertion {
         rowCount += 1
         let number = rowCount
         var values = defaults
+        var named: Set<Int> = []
+        let hasElementDefaults = !properties.elementDefaults.isEmpty
         // A composite comes before its elements, should a row name both.
         for (name, value) in properties.hasComposites ? row.sorted(by: { $0.key < $1.key }) : Array(row) {
             let property: BatchProperties.Property
@@ -111,7 +113,16 @@ struct BatchInsertion {
                 property = try properties.property(name)
                 known[name] = property
             }
-            try properties.forEachField(of: value, for: property, { Self.owner(number) }) { values[$0.index] = $1 }
+            try properties.forEachField(of: value, for: property, { Self.owner(number) }) {
+                values[$0.index] = $1
+                if hasElementDefaults { named.insert($0.index) }
+            }
+        }
+        for (composite, element, attribute) in properties.elementDefaults
+        where !values[composite.index].isNull && values[element.index].isNull && !named.contains(element.index) {
+            try properties.forEachField(
+                of: attribute.defaultValue, for: element.kind == .composite ? .composite(element) : .field(element),
+                { "its default" }, { values[$0.index] = $1 })
         }
         try properties.requireMandatory({ values[$0.index].isNull }, { Self.owner(number) })
         return values

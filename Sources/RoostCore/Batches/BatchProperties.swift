@@ -19,6 +19,9 @@ struct BatchProperties {
     /// By field: the marker of the composite that an element is of.
     let composites: [RecordLayout.Field?]
 
+    /// The fields of elements with a default, each with the marker of its composite: outer composites first.
+    let elementDefaults: [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)]
+
     /// Whether the entity has a composite attribute.
     var hasComposites: Bool { composites.contains { $0 != nil } }
 
@@ -28,11 +31,14 @@ struct BatchProperties {
         let layout = entity.layout
         var mandatory: [RecordLayout.Field] = []
         var elements: [(composite: RecordLayout.Field, element: RecordLayout.Field)] = []
+        var defaults: [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)] =
+            []
         func collect(_ attribute: AttributeDescription, _ path: String) {
             for element in attribute.elements {
                 let name = "\(path).\(element.name)"
-                if !element.isOptional, let marker = layout.field(path), let field = layout.field(name) {
-                    elements.append((marker, field))
+                if let marker = layout.field(path), let field = layout.field(name) {
+                    if !element.isOptional { elements.append((marker, field)) }
+                    if !element.defaultValue.isNull { defaults.append((marker, field, element)) }
                 }
                 collect(element, name)
             }
@@ -46,6 +52,7 @@ struct BatchProperties {
         }
         self.mandatory = mandatory
         mandatoryElements = elements
+        elementDefaults = defaults
         composites = layout.fields.map { field in
             field.name.lastIndex(of: ".").flatMap { layout.field(String(field.name[..<$0])) }
         }
@@ -106,19 +113,13 @@ struct BatchProperties {
         case .toOne(let field, _): try body(field, value)
         case .field(let field):
             guard let stored = value.converted(to: field.kind) else { throw mismatch(value, field, owner()) }
-            if !stored.isNull {
-                // Whoever sets an element makes the composite be there.
-                var marker = composites[field.index]
-                while let composite = marker {
-                    try body(composite, .composite([:]))
-                    marker = composites[composite.index]
-                }
-            }
+            if !stored.isNull { try markComposites(around: field, body) }
             try body(field, stored)
         case .composite(let field):
             // Elements that are not named are null.
             let prefix = field.name + "."
             for element in entity.layout.fields where element.name.hasPrefix(prefix) { try body(element, .null) }
+            if !value.isNull { try markComposites(around: field, body) }
             try body(field, value.isNull ? .null : .composite([:]))
             guard case .composite(let elements) = value else {
                 if value.isNull { return }
@@ -129,6 +130,17 @@ struct BatchProperties {
                 try forEachField(
                     of: value, for: element.kind == .composite ? .composite(element) : .field(element), owner, body)
             }
+        }
+    }
+
+    /// Makes the composites be there that a field is in: whoever sets an element does.
+    private func markComposites(
+        around field: RecordLayout.Field, _ body: (RecordLayout.Field, Value) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var marker = composites[field.index]
+        while let composite = marker {
+            try body(composite, .composite([:]))
+            marker = composites[composite.index]
         }
     }
 

@@ -69,7 +69,7 @@ struct BatchUpdating {
                 "'\(entity).\(name)' has one value, and the expression that it is set to has many; take one with a function or a collection operator, as in tracks.@max.year."
             )
         }
-        return .expression(compiled.evaluator(over: SnapshotGraph(snapshot)))
+        return .expression(compiled.evaluator(over: snapshot.objectGraph()))
     }
 
     mutating func run() throws(StoreError) -> PreparedBatch {
@@ -137,7 +137,7 @@ struct BatchUpdating {
             }
         }
         try requireMandatory(record, plan)
-        dropIdlePlaces(record, plan)
+        try settlePlaces(record, plan)
         var fields: [(field: RecordLayout.Field, value: Value)] = []
         for field in layout.fields {
             if let value = replacements[field.index] { fields.append((field, value)) }
@@ -173,14 +173,19 @@ struct BatchUpdating {
         try partners.note(record.id, relationship, from: old, to: new)
     }
 
-    /// Leaves places in an ordered relationship null where the object is in none.
-    private mutating func dropIdlePlaces(_ record: RecordReader, _ plan: Plan) {
+    /// Leaves places in an ordered relationship null where the object is in none; who is in one and is given none comes last.
+    private mutating func settlePlaces(_ record: RecordReader, _ plan: Plan) throws(StoreError) {
         for case .field(let place) in plan.targets where place.kind == .order {
-            guard let name = place.relationship.map({ model.relationships[$0].name.name }),
-                let reference = record.layout.field(name)
+            guard let relationship = place.relationship.map({ model.relationships[$0] }),
+                let inverse = relationship.inverse.map({ model.relationships[$0] }),
+                let reference = record.layout.field(relationship.name.name)
             else { continue }
-            if replacements[reference.index].map(\.isNull) ?? record.isNull(reference) {
+            guard case .objectID(let id) = replacements[reference.index] ?? record.value(reference) else {
                 replacements[place.index] = .some(.null)
+                continue
+            }
+            if case .some(.null) = replacements[place.index] {
+                replacements[place.index] = .int(try destinations.nextPlace(in: inverse, of: id))
             }
         }
     }

@@ -30,7 +30,7 @@ extension FetchPlan.Order {
     public static func afterwards(_ request: FetchRequest) -> Self {
         guard !request.sortDescriptors.isEmpty else { return .asFound }
         guard let limit = request.fetchLimit else { return .sorted }
-        let (reach, isTooMany) = request.fetchOffset.addingReportingOverflow(limit)
+        let (reach, isTooMany) = (request.fetchOffset ?? 0).addingReportingOverflow(limit)
         return isTooMany ? .sorted : .best(reach)
     }
 }

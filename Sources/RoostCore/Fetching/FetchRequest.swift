@@ -10,8 +10,8 @@ public struct FetchRequest: Hashable, Sendable {
     public var sortDescriptors: [SortDescriptor]
     /// The most objects to give; nil for no limit.
     public var fetchLimit: Int?
-    /// How many objects to leave out at the beginning.
-    public var fetchOffset: Int
+    /// How many objects to leave out at the beginning; nil for none.
+    public var fetchOffset: Int?
     /// Whether objects of subentities count.
     public var includesSubentities: Bool
     /// The columns of ``StoreSnapshot/rows(_:)``; of none, every attribute, or with groups what they are grouped by.
@@ -32,7 +32,7 @@ public struct FetchRequest: Hashable, Sendable {
     /// Makes a request.
     public init(
         _ entity: EntityName, where predicate: Predicate? = nil, sortedBy sortDescriptors: [SortDescriptor] = [],
-        limit: Int? = nil, offset: Int = 0, includesSubentities: Bool = true
+        limit: Int? = nil, offset: Int? = nil, includesSubentities: Bool = true
     ) {
         self.entity = entity
         self.predicate = predicate

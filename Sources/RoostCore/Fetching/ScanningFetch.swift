@@ -58,13 +58,14 @@ public final class ScanningFetch: RecordCursor {
         visiting source: any RecordVisitor, graph: (any ObjectGraph)?
     ) {
         self.order = order
-        offset = request.fetchOffset
+        offset = request.fetchOffset ?? 0
         limit = request.fetchLimit
         let matching = MatchingRecords(source, filter, graph: graph)
         self.source = matching
         keyed = order.maker.map { maker in
             KeyedSort(
-                matching, by: maker, model: model, graph: graph, offset: request.fetchOffset, limit: request.fetchLimit)
+                matching, by: maker, model: model, graph: graph, offset: request.fetchOffset ?? 0,
+                limit: request.fetchLimit)
         }
         kept = RecordBatch(model: model)
         bound = RecordBatch(model: model)
@@ -85,8 +86,8 @@ public final class ScanningFetch: RecordCursor {
         // The order does not change a count, but a wrong one is an error all the same.
         _ = try RecordOrder(request, model: model)
         let source = MatchingRecords(source, try RecordFilter(request, model: model), graph: graph)
-        let matches = try source.count(upTo: reach(offset: request.fetchOffset, limit: request.fetchLimit) ?? .max)
-        let remaining = max(0, matches - request.fetchOffset)
+        let matches = try source.count(upTo: reach(offset: request.fetchOffset ?? 0, limit: request.fetchLimit) ?? .max)
+        let remaining = max(0, matches - (request.fetchOffset ?? 0))
         return request.fetchLimit.map { min($0, remaining) } ?? remaining
     }
 

@@ -84,13 +84,13 @@ extension ScanningSnapshot {
     /// Reads the records that a request asks for, in its order, by reading all of the entity.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
         try ScanningFetch(
-            request, model: model, source: try records(of: request.entity, after: nil), graph: SnapshotGraph(self))
+            request, model: model, source: try records(of: request.entity, after: nil), graph: objectGraph())
     }
 
     /// How many records ``fetch(_:)`` would give, by reading all of the entity.
     public func count(_ request: FetchRequest) throws(StoreError) -> Int {
         try ScanningFetch.count(
-            request, model: model, source: try records(of: request.entity, after: nil), graph: SnapshotGraph(self))
+            request, model: model, source: try records(of: request.entity, after: nil), graph: objectGraph())
     }
 
     /// A scan, with the number of records it reads.
@@ -100,7 +100,7 @@ extension ScanningSnapshot {
         if executing {
             let visits = VisitCount()
             let source = CountingVisitor(try records(of: request.entity, after: nil), model: model, visits)
-            try ScanningFetch(request, model: model, visiting: source, graph: SnapshotGraph(self)).exhaust(model: model)
+            try ScanningFetch(request, model: model, visiting: source, graph: objectGraph()).exhaust(model: model)
             plan.visitedCount = visits.count
         }
         return plan

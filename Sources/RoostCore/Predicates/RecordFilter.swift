@@ -22,7 +22,7 @@ public struct RecordFilter: Sendable {
 
     private init(_ request: FetchRequest, model: ManagedObjectModel, isShallow: Bool) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
-        guard request.fetchLimit ?? 0 >= 0, request.fetchOffset >= 0 else {
+        guard request.fetchLimit ?? 0 >= 0, request.fetchOffset ?? 0 >= 0 else {
             throw StoreError(
                 .invalidRequest, "The limit and the offset of a fetch of '\(request.entity)' must not be negative.")
         }

@@ -265,7 +265,7 @@ struct FetchPlanner {
             if tail.strength != .values { detail -= 1 }
         } else if listCount > 0 {
             kind = .several
-            detail = prefixes.count
+            detail = prefixes.count - listCount * Self.maximumRangeCount
         } else {
             kind =
                 switch tail.strength {

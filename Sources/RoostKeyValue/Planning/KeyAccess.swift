@@ -34,7 +34,7 @@ struct IndexEntries: Sendable {
 /// How good a way to keys is: what is less is expected to lead to fewer objects.
 ///
 /// There are no statistics. In this order: nothing; given keys; a whole uniqueness constraint; equality, better with more
-/// properties, and a relationship to given objects; several values; a prefix; a range; a range without an end; objects by way of
+/// properties, and a relationship to given objects; several values, better with more properties, then with fewer values; a prefix; a range; a range without an end; objects by way of
 /// other objects that must be found by reading all of them. A way through a relationship is as good as that to the objects it
 /// leads to, but not better than several values. OR is as good as its worst part.
 struct AccessRank: Comparable, Sendable {

@@ -101,14 +101,14 @@ extension RowPlan {
             fetch.sortDescriptors = []
         }
         let hasWindow = !isOrderOfObjects || request.returnsDistinctResults
-        if hasWindow { (fetch.fetchLimit, fetch.fetchOffset) = (nil, 0) }
+        if hasWindow { (fetch.fetchLimit, fetch.fetchOffset) = (nil, nil) }
         self.columns = properties.map(\.name)
         self.sources = sources
         program = compiler.program
         self.request = fetch
         order = isOrderOfObjects ? nil : levels
         isDistinct = request.returnsDistinctResults
-        window = hasWindow ? Window(offset: request.fetchOffset, limit: request.fetchLimit) : nil
+        window = hasWindow ? Window(offset: request.fetchOffset ?? 0, limit: request.fetchLimit) : nil
     }
 
     static func requireOrder(
@@ -173,6 +173,6 @@ extension RowPlan {
             request.entity, where: request.predicate, includesSubentities: request.includesSubentities)
         order = levels.isEmpty ? nil : levels
         isDistinct = request.returnsDistinctResults
-        window = Window(offset: request.fetchOffset, limit: request.fetchLimit)
+        window = Window(offset: request.fetchOffset ?? 0, limit: request.fetchLimit)
     }
 }

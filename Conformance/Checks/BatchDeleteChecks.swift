@@ -1,0 +1,219 @@
+internal import RoostCore
+
+extension ConformanceCheck {
+    /// Batch requests that delete.
+    static let batchDeletes: [ConformanceCheck] = [
+        ConformanceCheck(
+            "batch.delete.selection",
+            "A batch delete takes what its request would fetch, limit, offset and order included, or the objects it names."
+        ) { bench in
+            let store = try bench.create(try BatchModel.make(for: bench.fixture))
+            try store.change { changes in
+                for key in Int64(1)...10 {
+                    try changes.insert(ObjectID("Passport", key), values: ["number": .int(key % 4)])
+                }
+            }
+            let request = FetchRequest(
+                "Passport", where: .notEqual("number", 1), sortedBy: [.init("number", ascending: false)], limit: 3,
+                offset: 2)
+            let expected = try store.view { try $0.keys(request) }
+            let result = try store.execute(BatchDeleteRequest(request, result: .objectIDs))
+            try expectEqual(result.objectIDs?.map(\.key), expected, "the IDs")
+            try expectEqual(result.count, 3, "the count")
+            let rest = (Int64(1)...10).filter { !expected.contains($0) }
+            try expectEqual(try store.view { try $0.objects(of: "Passport") }.map(\.id.key), rest, "what is left")
+            let ids = [rest[2], expected[0], rest[0], rest[2]].map { ObjectID("Passport", $0) }
+            let second = try store.execute(BatchDeleteRequest(objectIDs: ids, result: .objectIDs))
+            try expectEqual(second.objectIDs, [ids[0], ids[2]], "the IDs of those that existed")
+            try expectEqual(second.generation, result.generation + 1, "the generation")
+            let nothing = try store.execute(BatchDeleteRequest(objectIDs: ids))
+            try expectEqual(nothing.generation, second.generation, "the generation when there is nothing to delete")
+            try expectEqual(nothing.count, nil, "no count, which was not asked for")
+            try expectEqual(try bench.reopen(store).view { try $0.count(FetchRequest("Passport")) }, 5, "the rest")
+        },
+        ConformanceCheck(
+            "batch.delete.rules",
+            "A batch delete follows cascade to the end, round circles and into subentities, and nullify; order and links of the rest stay."
+        ) { bench in
+            let store = try bench.create(try BatchModel.make(for: bench.fixture))
+            func folder(_ key: Int64) -> Value { .objectID(ObjectID("Folder", key)) }
+            try store.change { changes in
+                // 1 → 2 → 3 → 1 is a circle; 4 is apart.
+                for (key, parent) in [(1, 3), (2, 1), (3, 2), (4, 0)] as [(Int64, Int64)] {
+                    try changes.insert(
+                        ObjectID("Folder", key),
+                        values: ["name": "f", "parent": parent == 0 ? .null : folder(parent)])
+                }
+                for key in Int64(1)...8 {
+                    try changes.insert(
+                        ObjectID(key % 2 == 0 ? "Image" : "File", key),
+                        values: [
+                            "title": "t", "folder": folder(key % 4 + 1), "folder#order": .int(-key),
+                        ])
+                }
+                for key in Int64(1)...8 {
+                    try changes.insert(
+                        ObjectID("Thumbnail", key), values: ["image": .objectID(ObjectID("Image", (key + 1) / 2 * 2))])
+                }
+                try changes.insert(ObjectID("Label", 1), values: [:])
+                for key in Int64(1)...4 {
+                    try changes.add(Link(key, 1), to: RelationshipName("Folder", "labels"))
+                    try changes.add(Link(key, 1), to: RelationshipName("File", "tags"))
+                }
+            }
+            let result = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Folder", 2)], result: .objectIDs))
+            try expectEqual(result.objectIDs?.first, ObjectID("Folder", 2), "the first of the IDs")
+            try store.view { snapshot in
+                try expectEqual(try snapshot.objects(of: "Folder").map(\.id.key), [4], "the folders")
+                try expectEqual(try snapshot.objects(of: "File").map(\.id.key), [3, 7], "the files")
+                try expectEqual(try snapshot.objects(of: "Thumbnail").map(\.id.key), [], "the thumbnails")
+                try expectEqual(
+                    try snapshot.targets(of: RelationshipName("Folder", "files"), from: ObjectID("Folder", 4)), [7, 3],
+                    "the order in the folder that stays")
+                try expectEqual(
+                    try snapshot.allLinks(of: RelationshipName("Folder", "labels")), [Link(4, 1)], "the labels")
+                try expectEqual(
+                    try snapshot.targets(of: RelationshipName("Label", "tagged"), from: ObjectID("Label", 1)), [3],
+                    "what is tagged")
+            }
+            try expectEqual(result.count, 3 + 6 + 8, "the count")
+            // Nullify: the children of a folder are its to delete, its parent is not.
+            try store.change { changes in
+                try changes.insert(ObjectID("Folder", 10), values: ["name": "child", "parent": folder(4)])
+                try changes.insert(
+                    ObjectID("Person", 1), values: ["passport": .objectID(ObjectID("Passport", 1))])
+                try changes.insert(ObjectID("Passport", 1), values: ["holder": .objectID(ObjectID("Person", 1))])
+            }
+            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Folder", 10)]))
+            let passport = try store.execute(
+                BatchDeleteRequest(objectIDs: [ObjectID("Passport", 1)], result: .objectIDs))
+            try expectEqual(passport.relatedObjectIDs, [ObjectID("Person", 1)], "the related objects")
+            try store.view { snapshot in
+                try expectEqual(try snapshot.objects(of: "Folder").map(\.id.key), [4], "the folders that stay")
+                let person = try require(try snapshot.object(ObjectID("Person", 1)), "the person")
+                try expectEqual(person.values, [:], "the person's values")
+            }
+            try expectEqual(try checkStore(store).map(\.message), [], "the findings afterwards")
+        },
+        ConformanceCheck(
+            "batch.delete.deny",
+            "A batch delete that a rule denies, or that a mandatory relationship needs, names every pair and deletes nothing; when both sides go it succeeds."
+        ) { bench in
+            let store = try bench.create(try BatchModel.make(for: bench.fixture))
+            func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key)) }
+            try store.change { changes in
+                for key in Int64(1)...4 { try changes.insert(ObjectID("Person", key), values: [:]) }
+                for (key, author) in [(1, 1), (2, 2), (3, 2)] as [(Int64, Int64)] {
+                    try changes.insert(ObjectID("Image", key), values: ["title": "t", "author": person(author)])
+                }
+                try changes.insert(ObjectID("Loan", 1), values: ["borrower": person(3)])
+                try changes.insert(ObjectID("Stamp", 1), values: ["file": .objectID(ObjectID("Image", 3))])
+            }
+            let before = try store.contents()
+            let persons = BatchDeleteRequest(FetchRequest("Person"), result: .count)
+            let error = try expectError(.deleteDenied, in: "deleting authors of works and borrowers") {
+                _ = try store.execute(persons)
+            }
+            let works = RelationshipName("Person", "works")
+            func denial(_ name: RelationshipName, _ deleted: ObjectID, _ stays: ObjectID, _ reason: DeleteDenial.Reason)
+                -> DeleteDenial
+            { DeleteDenial(relationship: name, deleted: deleted, remaining: stays, reason: reason) }
+            try expectEqual(
+                Set(error.denials),
+                [
+                    denial(works, ObjectID("Person", 1), ObjectID("Image", 1), .rule),
+                    denial(works, ObjectID("Person", 2), ObjectID("Image", 2), .rule),
+                    denial(works, ObjectID("Person", 2), ObjectID("Image", 3), .rule),
+                    denial(
+                        RelationshipName("Loan", "borrower"), ObjectID("Person", 3), ObjectID("Loan", 1), .mandatory),
+                ], "the denials")
+            try expectEqual(try store.contents(), before, "the contents")
+            let stamped = try expectError(.deleteDenied, in: "deleting a file that a mandatory reference needs") {
+                _ = try store.execute(BatchDeleteRequest(FetchRequest("Image")))
+            }
+            try expectEqual(
+                stamped.denials,
+                [denial(RelationshipName("Stamp", "file"), ObjectID("Image", 3), ObjectID("Stamp", 1), .mandatory)],
+                "the denials of the files")
+            try expectEqual(try store.contents(), before, "the contents")
+            let all = ["Person", "Image", "Loan", "Stamp"] as [EntityName]
+            let ids = try store.view { snapshot in try all.flatMap { try snapshot.objects(of: $0).map(\.id) } }
+            try expectEqual(try store.execute(BatchDeleteRequest(objectIDs: ids, result: .count)).count, 9, "the count")
+            try expectEqual(try store.view { try $0.computeTally() }.digest.objectCount, 0, "what is left")
+        },
+        ConformanceCheck(
+            "batch.delete.no-action", "With delete rule noAction, to-one references stay and lead nowhere."
+        ) { bench in
+            let store = try bench.create(try BatchModel.make(for: bench.fixture))
+            try store.change { changes in
+                try changes.insert(ObjectID("Person", 1), values: [:])
+                try changes.insert(ObjectID("Visit", 1), values: ["guest": .objectID(ObjectID("Person", 1))])
+            }
+            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Person", 1)]))
+            try store.view { snapshot in
+                let visit = try require(try snapshot.object(ObjectID("Visit", 1)), "the visit")
+                try expectEqual(visit.values, ["guest": .objectID(ObjectID("Person", 1))], "the visit's values")
+                try expectEqual(visit.version, 1, "the visit's version")
+            }
+        },
+        ConformanceCheck(
+            "batch.delete.without-inverse",
+            "References by to-one relationships without inverse are cleared, however many objects go."
+        ) { bench in
+            let store = try bench.create(try BatchModel.make(for: bench.fixture))
+            let count: Int64 = 2500
+            try store.change { changes in
+                for key in 1...count {
+                    try changes.insert(ObjectID(key % 2 == 0 ? "Image" : "File", key), values: ["title": "t"])
+                    try changes.insert(
+                        ObjectID("Comment", key),
+                        values: ["file": .objectID(ObjectID(key % 2 == 0 ? "Image" : "File", key))])
+                }
+                try changes.insert(
+                    ObjectID("Folder", 1), values: ["name": "n", "shortcut": .objectID(ObjectID("Image", 2))])
+            }
+            let few = try store.execute(
+                BatchDeleteRequest(objectIDs: [2, 5].map { ObjectID("File", $0) }, result: .objectIDs))
+            try expectEqual(few.objectIDs, [ObjectID("Image", 2), ObjectID("File", 5)], "the first that go")
+            try expectEqual(
+                Set(few.relatedObjectIDs ?? []),
+                [ObjectID("Comment", 2), ObjectID("Comment", 5), ObjectID("Folder", 1)], "what loses a reference")
+            let many = try store.execute(BatchDeleteRequest(FetchRequest("File"), result: .objectIDs))
+            try expectEqual(many.count, Int(count) - 2, "the number of the others")
+            try expectEqual(many.relatedObjectIDs?.count, Int(count) - 2, "how many lose a reference then")
+            try store.view { snapshot in
+                try expectEqual(try snapshot.count(FetchRequest("Comment", where: .isNotNull("file"))), 0, "references")
+                try expectEqual(try snapshot.count(FetchRequest("Comment")), Int(count), "the comments")
+            }
+            try expectEqual(try checkStore(store).map(\.message), [], "the findings afterwards")
+        },
+        ConformanceCheck(
+            "batch.refused", "Batch requests on a read-only or closed store fail as commits do, and change nothing."
+        ) { bench in
+            let store = try bench.create(try BatchModel.make(for: bench.fixture))
+            try store.change { try $0.insert(ObjectID("Passport", 1), values: [:]) }
+            try store.close()
+            let requests: [(String, (any PersistentStore) throws -> Void)] = [
+                ("an insert", { _ = try $0.execute(BatchInsertRequest("Passport", rows: [[:]])) }),
+                (
+                    "an update",
+                    { _ = try $0.execute(BatchUpdateRequest("Passport", set: ["number": .constant(1)])) }
+                ),
+                ("a delete", { _ = try $0.execute(BatchDeleteRequest(FetchRequest("Passport"))) }),
+                (
+                    "a delete of nothing",
+                    { _ = try $0.execute(BatchDeleteRequest(FetchRequest("Passport", where: .constant(false)))) }
+                ),
+            ]
+            for (name, request) in requests {
+                try expectError(.closed, in: "\(name) in a closed store") { try request(store) }
+            }
+            guard bench.fixture.keepsClosedStores else { return }
+            let reader = try bench.open { $0.isReadOnly = true }
+            for (name, request) in requests {
+                try expectError(.readOnly, in: "\(name) in a store that is read-only") { try request(reader) }
+            }
+            try expectEqual(try reader.view { try $0.objects(of: "Passport").map(\.version) }, [1], "the objects")
+        },
+    ]
+}

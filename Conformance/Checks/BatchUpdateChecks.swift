@@ -1,0 +1,331 @@
+internal import Foundation
+internal import RoostCore
+
+extension ConformanceCheck {
+    /// Batch requests that update.
+    static let batchUpdates: [ConformanceCheck] = [
+        ConformanceCheck(
+            "batch.update.constants",
+            "A batch update sets properties of the objects that meet its predicate, subentities included or not, and gives each a new version."
+        ) { bench in
+            let store = try bench.create(try BatchModel.make(for: bench.fixture))
+            let first = try store.change { changes in
+                for key in Int64(1)...6 {
+                    try changes.insert(
+                        ObjectID(key % 2 == 0 ? "Image" : "File", key),
+                        values: [
+                            "title": .string("t\(key)"), "size": .int(key), "content": .data(Data([UInt8(key)])),
+                            "place": .composite(["street": "s", "number": .int(key)]),
+                        ])
+                }
+            }
+            let result = try store.execute(
+                BatchUpdateRequest(
+                    "File", where: .greater("size", 2),
+                    set: [
+                        "title": .constant("new and longer"), "size": .constant(.null), "flag": .constant(true),
+                        "rating": .constant(.decimal(Decimal(5) / 4)), "score": .constant(2),
+                        "place.street": .constant("lane"), "rank": .constant(.double(-3)),
+                    ], result: .objectIDs))
+            try expectEqual(result.generation, first.generation + 1, "the generation")
+            try expectEqual(result.count, 4, "the count")
+            try expectEqual(result.objectIDs?.map(\.key), [3, 4, 5, 6], "the IDs")
+            try expectEqual(result.relatedObjectIDs, [], "the related objects")
+            let reopened = try bench.reopen(store)
+            let objects = try reopened.view { try $0.objects(of: "File") }
+            try expectEqual(objects.map(\.version), [1, 1, 2, 2, 2, 2], "the versions")
+            for (index, object) in objects.enumerated() {
+                let key = Int64(index + 1)
+                var values: [String: Value] = [
+                    "title": .string("t\(key)"), "size": .int(key), "content": .data(Data([UInt8(key)])),
+                    "place": .composite(["street": "s", "number": .int(key)]),
+                ]
+                if key > 2 {
+                    values["size"] = nil
+                    values["title"] = "new and longer"
+                    values["place"] = .composite(["street": "lane", "number": .int(key)])
+                    values.merge(["flag": true, "rating": .decimal(Decimal(5) / 4), "score": 2.0, "rank": -3]) { $1 }
+                }
+                try expectEqual(object.values, values, "the values of \(object.id)")
+            }
+            let alone = try reopened.execute(
+                BatchUpdateRequest(
+                    "File", includesSubentities: false, set: ["place": .constant(.null)], result: .objectIDs))
+            try expectEqual(alone.objectIDs?.map(\.key), [1, 3, 5], "the IDs without subentities")
+            try reopened.view { snapshot in
+                try expectEqual(
+                    try snapshot.objects(of: "File").map { $0.values["place"] == nil },
+                    [true, false, true, false, true, false], "which places are gone")
+            }
+            let nothing = try reopened.execute(
+                BatchUpdateRequest("Image", where: .constant(false), set: ["width": .constant(1)], result: .count))
+            try expectEqual(nothing.count, 0, "the count where nothing meets the predicate")
+            try expectEqual(nothing.generation, alone.generation, "the generation then")
+        },
+        ConformanceCheck(
+            "batch.update.expressions",
+            "A batch update sets properties to what expressions give for each object as it was before, in the property's own type."
+        ) { bench in
+            let store = try bench.create(try BatchModel.make(for: bench.fixture))
+            try store.change { changes in
+                try changes.insert(ObjectID("Folder", 1), values: ["name": "here"])
+                for key in Int64(1)...3000 {
+                    try changes.insert(
+                        ObjectID("File", key),
+                        values: [
+                            "title": .string("t\(key)"), "size": .int(key), "rank": .int(key % 7),
+                            "folder": key % 2 == 0 ? .objectID(ObjectID("Folder", 1)) : .null,
+                        ])
+                }
+            }
+            typealias Expression = FetchRequest.Expression
+            func key(_ names: String...) -> Expression { .keyPath(names) }
+            let result = try store.execute(
+                BatchUpdateRequest(
+                    "File",
+                    set: [
+                        // They exchange their values.
+                        "size": key("rank"), "rank": key("size"),
+                        "score": .function(.divide, [key("size"), .constant(2)]),
+                        "rating": .function(.add, [key("size"), .constant(.decimal(Decimal(1) / 10))]),
+                        "flag": .conditional(.equal("rank", 0), .constant(true), .constant(.null)),
+                        "title": .conditional(
+                            .isNull("folder"), .function(.uppercase, [key("title")]), key("folder", "name")),
+                    ], result: .count))
+            try expectEqual(result.count, 3000, "the count")
+            try store.view { snapshot in
+                for object in try snapshot.objects(of: "File") {
+                    let number = object.id.key
+                    var values: [String: Value] = [
+                        "size": .int(number % 7), "rank": .int(number), "score": .double(Double(number) / 2),
+                        "rating": .decimal(Decimal(number) + Decimal(1) / 10),
+                        "title": number % 2 == 0 ? "here" : .string("T\(number)"),
+                    ]
+                    if number % 7 == 0 { values["flag"] = true }
+                    values["folder"] = number % 2 == 0 ? .objectID(ObjectID("Folder", 1)) : nil
+                    try expectEqual(object.values, values, "the values of \(object.id)")
+                    try expectEqual(object.version, 2, "the version of \(object.id)")
+                }
+            }
+            // Exactly, or not at all: the half of the odd ones is no whole number.
+            let before = try store.contents()
+            let error = try expectError(.invalidValue, in: "a result that the property cannot hold") {
+                _ = try store.execute(
+                    BatchUpdateRequest(
+                        "File", where: .greater("rank", 10),
+                        set: ["size": .function(.divide, [key("rank"), .constant(2)])]))
+            }
+            try expect(
+                error.message.contains("File.size") && error.message.contains("File/p11"),
+                "the message names property and object", otherwise: error.message)
+            try expectEqual(try store.contents(), before, "the contents after the error")
+            _ = try store.execute(
+                BatchUpdateRequest(
+                    "File", where: .equal("flag", true),
+                    set: ["size": .function(.floor, [.function(.divide, [key("rank"), .constant(2)])])]))
+            try store.view { snapshot in
+                for object in try snapshot.objects(FetchRequest("File", where: .equal("flag", true))) {
+                    try expectEqual(object.values["size"], .int(object.id.key / 2), "the size of \(object.id)")
+                }
+            }
+        },
+        ConformanceCheck(
+            "batch.update.relationships",
+            "A batch update sets to-one relationships: who joins an ordered one comes last, who stays keeps its place, and other sides follow."
+        ) { bench in
+            let store = try bench.create(try BatchModel.make(for: bench.fixture))
+            func folder(_ key: Int64) -> Value { .objectID(ObjectID("Folder", key)) }
+            func pair(_ person: Int64, _ changes: inout ChangeSet) throws {
+                try changes.insert(
+                    ObjectID("Person", person), values: ["passport": .objectID(ObjectID("Passport", person))])
+                try changes.insert(
+                    ObjectID("Passport", person), values: ["holder": .objectID(ObjectID("Person", person))])
+            }
+            try store.change { changes in
+                for key in Int64(1)...2 { try changes.insert(ObjectID("Folder", key), values: ["name": "f"]) }
+                for key in Int64(1)...6 {
+                    try changes.insert(
+                        ObjectID(key == 4 ? "Image" : "File", key),
+                        values: [
+                            "title": "t", "folder": folder(key % 2 + 1), "folder#order": .int(100 - key),
+                        ])
+                }
+                for person in Int64(1)...3 { try pair(person, &changes) }
+                try changes.insert(ObjectID("Person", 4), values: [:])
+                try changes.insert(ObjectID("Folder", 3), values: ["name": "shortcut"])
+            }
+            let files = RelationshipName("Folder", "files")
+            // 2, 4 and 6 are in the first folder, 1, 3 and 5 in the second: 5, 3, 1.
+            _ = try store.execute(
+                BatchUpdateRequest("File", where: .less("folder#order", 98), set: ["folder": .constant(folder(2))]))
+            try store.view { snapshot in
+                try expectEqual(try snapshot.targets(of: files, from: ObjectID("Folder", 1)), [2], "the first folder")
+                try expectEqual(
+                    try snapshot.targets(of: files, from: ObjectID("Folder", 2)), [5, 3, 1, 4, 6], "the second folder")
+                try expectEqual(
+                    try snapshot.object(ObjectID("File", 5))?.values["folder#order"], .int(95),
+                    "the place of one who stays")
+            }
+            _ = try store.execute(
+                BatchUpdateRequest("Image", set: ["folder": .constant(.null), "width": .constant(5)]))
+            // An object may be named by a superentity.
+            _ = try store.execute(
+                BatchUpdateRequest(
+                    "Folder", where: .equal("name", "shortcut"),
+                    set: ["shortcut": .constant(.objectID(ObjectID("File", 4)))]))
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.targets(of: files, from: ObjectID("Folder", 2)), [5, 3, 1, 6], "the second folder then"
+                )
+                try expectEqual(
+                    try snapshot.object(ObjectID("Image", 4))?.values, ["title": "t", "width": 5], "the image")
+                try expectEqual(
+                    try snapshot.object(ObjectID("Folder", 3))?.values["shortcut"], .objectID(ObjectID("Image", 4)),
+                    "the shortcut")
+            }
+            // 1 takes the passport of 2, whose own is nobody's; the one that 1 had is free too.
+            let result = try store.execute(
+                BatchUpdateRequest(
+                    "Person", where: .compare("passport", .equal, .objectID(ObjectID("Passport", 1))),
+                    set: ["passport": .constant(.objectID(ObjectID("Passport", 2)))], result: .objectIDs))
+            try expectEqual(result.objectIDs, [ObjectID("Person", 1)], "the updated objects")
+            try expectEqual(
+                Set(result.relatedObjectIDs ?? []),
+                [ObjectID("Person", 2), ObjectID("Passport", 1), ObjectID("Passport", 2)], "the related objects")
+            try store.view { snapshot in
+                try expectEqual(
+                    try snapshot.objects(of: "Person").map { $0.values["passport"] },
+                    [.objectID(ObjectID("Passport", 2)), nil, .objectID(ObjectID("Passport", 3)), nil], "the passports")
+                try expectEqual(
+                    try snapshot.objects(of: "Passport").map { $0.values["holder"] },
+                    [nil, .objectID(ObjectID("Person", 1)), .objectID(ObjectID("Person", 3))], "the holders")
+            }
+            try expectError(.invalidRequest, in: "the passport of one for another, who keeps it") {
+                _ = try store.execute(
+                    BatchUpdateRequest(
+                        "Person", where: .isNotNull("passport"),
+                        set: ["passport": .constant(.objectID(ObjectID("Passport", 3)))]))
+            }
+            _ = try store.execute(BatchUpdateRequest("Passport", set: ["holder": .constant(.null)]))
+            try expectEqual(
+                try store.view { try $0.count(FetchRequest("Person", where: .isNotNull("passport"))) }, 0,
+                "the persons with a passport, once no passport has a holder")
+            try expectError(.invalidRequest, in: "one passport for everybody") {
+                _ = try store.execute(
+                    BatchUpdateRequest("Person", set: ["passport": .constant(.objectID(ObjectID("Passport", 1)))]))
+            }
+            // A relationship that is its own inverse.
+            func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key)) }
+            func marry(_ pairs: [Int64: Int64]) throws {
+                let target = pairs.reduce(FetchRequest.Expression.constant(.null)) { rest, pair in
+                    .conditional(
+                        .comparison(.init(.evaluatedObject, .equal, .constant(person(pair.key)))),
+                        .constant(person(pair.value)), rest)
+                }
+                let isMeant = FetchRequest.Expression.aggregate(pairs.keys.map { .constant(person($0)) })
+                _ = try store.execute(
+                    BatchUpdateRequest(
+                        "Person", where: .comparison(.init(.evaluatedObject, .isIn, isMeant)), set: ["spouse": target]))
+            }
+            func spouses() throws -> [Value?] {
+                try store.view { try $0.objects(of: "Person").map { $0.values["spouse"] } }
+            }
+            try marry([1: 2])
+            try expectEqual(try spouses(), [person(2), person(1), nil, nil], "the spouses")
+            try marry([2: 3, 1: 4])
+            try expectEqual(try spouses(), [person(4), person(3), person(2), person(1)], "the spouses after a change")
+            try marry([1: 3])
+            try expectEqual(try spouses(), [person(3), nil, person(1), nil], "the spouses after another change")
+            try expectError(.invalidRequest, in: "spouses that contradict each other") { try marry([1: 3, 3: 2]) }
+            try expectEqual(try spouses(), [person(3), nil, person(1), nil], "the spouses after a contradiction")
+            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Person", 1)]))
+            try expectEqual(try spouses(), [nil, nil, nil], "the spouses of those who are left")
+            try expectEqual(try checkStore(store).map(\.message), [], "the findings afterwards")
+        },
+        ConformanceCheck(
+            "batch.update.refused",
+            "A batch update that is impossible for one object fails with the error that names it and the property, and writes nothing."
+        ) { bench in
+            let store = try bench.create(try BatchModel.make(for: bench.fixture))
+            try store.change { changes in
+                try changes.insert(ObjectID("Person", 1), values: ["name": "Ann"])
+                for key in Int64(1)...2000 {
+                    try changes.insert(
+                        ObjectID("File", key),
+                        values: ["title": "t", "rank": .int(key), "size": key == 1990 ? .null : 4])
+                }
+                try changes.insert(ObjectID("Folder", 1), values: ["name": "f"])
+            }
+            let before = try store.contents()
+            let generation = try store.view { try $0.recordedTally() }
+            let rank = FetchRequest.Expression.keyPath(["rank"])
+            let faults: [(String, StoreError.Code, FetchRequest.Expression)] = [
+                ("titel", .unknownProperty, .constant("x")), ("cache", .unknownProperty, .constant("x")),
+                ("lettering", .invalidRequest, .constant("x")), ("tags", .invalidRequest, .constant(.null)),
+                ("title", .invalidValue, .constant(.null)), ("title", .invalidValue, .constant(5)),
+                ("made", .invalidValue, .constant(.string(plantedSecret))),
+                ("ident", .invalidValue, .constant(.string(plantedSecret))),
+                ("rank", .invalidValue, .function(.multiply, [rank, .constant(20)])),
+                ("title", .invalidValue, .conditional(.equal("rank", 1990), .constant(.null), .constant("x"))),
+                ("place.street", .invalidValue, .constant("x")), ("place.colour", .unknownProperty, .constant("x")),
+                ("folder", .objectNotFound, .constant(.objectID(ObjectID("Folder", 9)))),
+                ("folder", .invalidValue, .constant(.objectID(ObjectID("Person", 1)))),
+                ("folder", .invalidValue, .constant(1)), ("size", .unknownProperty, .keyPath(["sice"])),
+                ("size", .invalidRequest, .keyPath(["folder", "children", "name"])),
+            ]
+            for (property, code, expression) in faults {
+                let error = try expectError(code, in: "setting '\(property)' to \(expression)") {
+                    _ = try store.execute(
+                        BatchUpdateRequest("File", set: [property: expression]))
+                }
+                if code != .unknownProperty, code != .objectNotFound {
+                    let name = property.split(separator: ".")[0]
+                    try expect(
+                        error.message.contains(name) || error.message.contains("number"),
+                        "the message names '\(property)'", otherwise: error.message)
+                }
+                try expectEqual(try store.contents(), before, "the contents after setting '\(property)'")
+            }
+            try expectError(.invalidRequest, in: "an update that sets nothing") {
+                _ = try store.execute(BatchUpdateRequest("File", set: [:]))
+            }
+            try expectError(.unknownEntity, in: "an unknown entity") {
+                _ = try store.execute(BatchUpdateRequest("Fool", set: ["title": .constant("x")]))
+            }
+            // A property of a subentity is none of the entity's.
+            try expectError(.unknownProperty, in: "a subentity's property") {
+                _ = try store.execute(BatchUpdateRequest("File", set: ["width": .constant(1)]))
+            }
+            try expectEqual(try store.view { try $0.recordedTally() }, generation, "the recorded tally afterwards")
+        },
+        ConformanceCheck(
+            "batch.update.constraints",
+            "A batch update may move unique values from one object to another; one that gives two the same fails with `constraintViolation`, naming both.",
+            needs: [.uniquenessConstraints]
+        ) { bench in
+            let store = try bench.create(try BatchModel.make(for: bench.fixture))
+            try store.change { changes in
+                for (key, name) in [(1, "Ann"), (2, "Bob"), (3, "Eve")] as [(Int64, String)] {
+                    try changes.insert(ObjectID("Person", key), values: ["name": .string(name)])
+                }
+            }
+            let before = try store.contents()
+            let error = try expectError(.constraintViolation, in: "one name for two") {
+                _ = try store.execute(
+                    BatchUpdateRequest("Person", where: .notEqual("name", "Bob"), set: ["name": .constant("Bob")]))
+            }
+            try expectEqual(
+                Set(error.violations.flatMap { [$0.rejected, $0.existing] }),
+                [ObjectID("Person", 1), ObjectID("Person", 2), ObjectID("Person", 3)], "the objects that are named")
+            try expectEqual(try store.contents(), before, "the contents")
+            let isAnn = FetchRequest.Predicate.equal("name", "Ann")
+            _ = try store.execute(
+                BatchUpdateRequest(
+                    "Person", where: .notEqual("name", "Eve"),
+                    set: ["name": .conditional(isAnn, .constant("Bob"), .constant("Ann"))]))
+            try expectEqual(
+                try store.view { try $0.objects(of: "Person") }.map { $0.values["name"] }, ["Bob", "Ann", "Eve"],
+                "the names after two were exchanged")
+        },
+    ]
+}

@@ -1,0 +1,78 @@
+import Roost
+import RoostCore
+import Testing
+
+@Suite("Properties in batch requests")
+struct BatchPropertyTests {
+    private let store: any PersistentStore
+
+    init() throws {
+        registerBuiltInStores()
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Album",
+                relationships: [
+                    .toMany("tracks", "Track", inverse: "album", isOrdered: true)
+                ]),
+            EntityDescription(
+                "Track",
+                attributes: [
+                    .init("title", .string),
+                    .composite(
+                        "label",
+                        [
+                            .init("name", .string), .init("number", .integer64, isOptional: false, defaultValue: 1),
+                        ]),
+                ],
+                relationships: [.toOne("album", "Album", inverse: "tracks")]),
+        ])
+        store = try StoreRegistry.shared.create(StoreURL(type: "memory", path: ""), model: model)
+        var changes = ChangeSet(model: model)
+        try changes.insert(ObjectID("Album", 1), values: [:])
+        _ = try store.commit(changes)
+    }
+
+    private func values(_ title: String) throws -> [String: Value] {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        var batch = RecordBatch(model: store.model)
+        let cursor = try snapshot.fetch(FetchRequest("Track", where: .equal("title", .string(title))))
+        guard try cursor.next(into: &batch) else { return [:] }
+        return batch.withRecord(at: 0) { record in
+            Dictionary(uniqueKeysWithValues: record.layout.fields.map { ($0.name, record.value($0)) })
+        }
+    }
+
+    @Test("elements of a composite that a row does not name have their defaults, where the composite is there")
+    func elements() throws {
+        let rows: [BatchInsertRequest.Row] = [
+            ["title": "named", "label.name": "x"], ["title": "given", "label.name": "x", "label.number": 7],
+            ["title": "none"],
+        ]
+        _ = try store.execute(BatchInsertRequest("Track", rows: rows))
+        #expect(try values("named")["label.number"] == 1)
+        #expect(try values("given")["label.number"] == 7)
+        #expect(try values("none")["label.number"] == .null)
+        #expect(throws: StoreError.self) {
+            try store.execute(
+                BatchInsertRequest("Track", rows: [["title": "null", "label.name": "x", "label.number": .null]]))
+        }
+    }
+
+    @Test("who is given no place in an ordered relationship comes last, when it is inserted and when it is updated")
+    func places() throws {
+        let album = Value.objectID(ObjectID("Album", 1))
+        let rows: [BatchInsertRequest.Row] = ["a", "b", "c"].map { ["title": .string($0), "album": album] }
+        _ = try store.execute(BatchInsertRequest("Track", rows: rows))
+        _ = try store.execute(
+            BatchUpdateRequest("Track", where: .equal("title", "a"), set: ["album#order": .constant(.null)]))
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        var links = LinkBatch(
+            relationship: try store.model.requireRelationship(RelationshipName("Album", "tracks")).number)
+        let cursor = try snapshot.links(of: RelationshipName("Album", "tracks"), from: ObjectID("Album", 1))
+        var targets: [Int64] = []
+        while try cursor.next(into: &links) { targets += links.links.map(\.target) }
+        #expect(targets == [2, 3, 1])
+    }
+}
