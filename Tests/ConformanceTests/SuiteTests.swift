@@ -56,6 +56,7 @@ struct SuiteTests {
         "ioFailure": "needs a broken disk; the fault campaigns make calls of the system fail",
         "invalidModel": "given by models, before a store is reached",
         "verificationFailed": "given by conversions, of a store that lost what it took",
+        "migrationFailed": "given by migrations, of objects that do not fit the new model",
         "internalInconsistency": "a promise that was not kept",
     ]
 
