@@ -164,6 +164,10 @@ extension StoreError.Code {
     ///
     /// It was discarded.
     public static let verificationFailed = Self("verificationFailed")
+    /// An object could not become one of the new model: a mandatory property has no value, a value does not fit, or a policy failed.
+    ///
+    /// The source is as it was; nothing is left of the destination.
+    public static let migrationFailed = Self("migrationFailed")
     /// Something that Roost or a backend guarantees did not hold.
     ///
     /// Please report it.
