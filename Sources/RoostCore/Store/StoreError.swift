@@ -150,6 +150,8 @@ extension StoreError.Code {
     public static let limitExceeded = Self("limitExceeded")
     /// A model document has errors; the message lists them.
     public static let invalidModel = Self("invalidModel")
+    /// A mapping model has errors; the message lists them.
+    public static let invalidMappingModel = Self("invalidMappingModel")
     /// The store's type lacks the capability.
     ///
     /// Nothing happened.
