@@ -45,15 +45,7 @@ extension FetchRequest.Expression {
         case .path(let base, let names): return .path(of: try base.substituting(variables), names)
         case .aggregate(let members): return .aggregate(try Self.all(members, variables))
         case .function(let function, let arguments): return .function(function, try Self.all(arguments, variables))
-        case .registered(let name, let arguments):
-            let arguments = try Self.all(arguments, variables)
-            // Another way to write a key path, which mapping models have.
-            if name == MappingFunction.value.rawValue, arguments.count == 2, arguments[0] == .evaluatedObject,
-                case .constant(.string(let key)) = arguments[1]
-            {
-                return .keyPath([key])
-            }
-            return .registered(name, arguments)
+        case .registered(let name, let arguments): return .registered(name, try Self.all(arguments, variables))
         case .cast(let operand, let type): return .cast(try operand.substituting(variables), type)
         case .subquery(let collection, let variable, let predicate):
             return .subquery(
@@ -80,55 +72,21 @@ extension FetchRequest.Expression {
     }
 }
 
-/// What variables stand for, and the names that stay because a SUBQUERY binds them.
+/// The values of variables, and the names that stay because a SUBQUERY binds them.
 private struct Substitution {
-    /// What takes the place of a variable.
-    let replacement: (String) throws(StoreError) -> FetchRequest.Expression
+    let values: [String: Value]
     var bound: Set<String> = []
 
-    init(_ replacement: @escaping (String) throws(StoreError) -> FetchRequest.Expression) {
-        self.replacement = replacement
-    }
-
-    init(values: [String: Value]) {
-        self.init { (name) throws(StoreError) in
-            guard let value = values[name] else {
-                let near = nearestName(to: name, among: values.keys.sorted())
-                throw StoreError(
-                    .invalidRequest,
-                    "The predicate's variable '$\(name)' has no value\(near.map { "; did you mean '$\($0)'?" } ?? ".")")
-            }
-            return .constant(value)
-        }
-    }
-
-    func inside(_ variable: String) -> Self {
-        var inner = self
-        inner.bound.insert(variable)
-        return inner
-    }
+    func inside(_ variable: String) -> Self { Self(values: values, bound: bound.union([variable])) }
 
     func expression(_ name: String) throws(StoreError) -> FetchRequest.Expression {
-        bound.contains(name) ? .variable(name) : try replacement(name)
-    }
-}
-
-extension FetchRequest.Expression {
-    /// The expression about the source object of a mapping alone; nil where it asks for anything else that a migration knows.
-    ///
-    /// `$source` becomes the evaluated object, and `FUNCTION($source, "valueForKey:", "title")` the key path `title`.
-    package func aboutSource() throws(StoreError) -> Self? {
-        var isAlone = true
-        let expression = try substituting(
-            Substitution { name in
-                switch MappingVariable(rawValue: name) {
-                case .source: return .evaluatedObject
-                case nil: return .variable(name)
-                case .destination, .manager, .entityMapping, .propertyMapping, .entityPolicy:
-                    isAlone = false
-                    return .variable(name)
-                }
-            })
-        return isAlone ? expression : nil
+        if bound.contains(name) { return .variable(name) }
+        guard let value = values[name] else {
+            let near = nearestName(to: name, among: values.keys.sorted())
+            throw StoreError(
+                .invalidRequest,
+                "The predicate's variable '$\(name)' has no value\(near.map { "; did you mean '$\($0)'?" } ?? ".")")
+        }
+        return .constant(value)
     }
 }

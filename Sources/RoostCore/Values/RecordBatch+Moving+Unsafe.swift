@@ -59,7 +59,9 @@ extension RecordBatch {
     ///
     /// Their null bits come with ``moveSlots(of:_:)``. Tail fields must be set in the layout's order.
     /// - Throws: Code `limitExceeded` when the record would become larger than ``RecordLayout/maximumByteCount``.
-    package mutating func moveTail(of record: RecordReader, _ tail: RecordMoves.Tail, _ moves: RecordMoves) throws(StoreError) {
+    package mutating func moveTail(of record: RecordReader, _ tail: RecordMoves.Tail, _ moves: RecordMoves)
+        throws(StoreError)
+    {
         precondition(tail.firstField >= buildNextVariable, "tail fields must be set in the layout's order")
         fillEnds(upTo: tail.firstField)
         let bytes = record.bytes

@@ -50,7 +50,8 @@ package struct RecordMoves: Sendable {
         var tails: [Tail] = []
         var previous: (from: RecordLayout.Field, to: RecordLayout.Field)?
         for pair in fields {
-            let isNext = previous.map { $0.from.index + 1 == pair.from.index && $0.to.index + 1 == pair.to.index } ?? false
+            let isNext =
+                previous.map { $0.from.index + 1 == pair.from.index && $0.to.index + 1 == pair.to.index } ?? false
             if pair.to.kind.isVariable {
                 if isNext, !tails.isEmpty {
                     tails[tails.count - 1].count += 1

@@ -14,9 +14,6 @@ final class MappedContent: ContentSource {
         var recorded: StoreTally?
     }
 
-    /// The damaged objects after which a source counts as lost.
-    private static let skippedLimit = 100_000
-
     private let store: any PersistentStore
     private let plan: MappingPlan
     private let options: ConversionOptions
@@ -108,7 +105,8 @@ private struct MappedReading {
             plan.makers.reduce(0) { $0 + recorded.entities[$1.source.number].count }
         }
         return .begin(
-            lastKeys: lastKeys, objectCount: plan.makers.allSatisfy { $0.filter == nil } ? objects : nil, linkCount: nil)
+            lastKeys: lastKeys, objectCount: plan.makers.allSatisfy { $0.filter == nil } ? objects : nil, linkCount: nil
+        )
     }
 
     // MARK: Records
@@ -165,7 +163,8 @@ private struct MappedReading {
         guard copied.skipped.count < Self.skippedLimit else {
             throw StoreError(
                 .corrupted,
-                "More than \(Self.skippedLimit) records of the source are damaged; restore a backup.", underlying: error)
+                "More than \(Self.skippedLimit) records of the source are damaged; restore a backup.", underlying: error
+            )
         }
         copied.skipped.append(damaged)
     }

@@ -7,7 +7,7 @@ extension MappingPlan {
         let mapping = entityMapping(of: maker)
         var statements: [String: AttributeStatement] = [:]
         for property in mapping.attributeMappings where mapping.type != .copy {
-            guard let statement = try AttributeStatement(property.valueExpression, source: maker.source) else {
+            guard let statement = AttributeStatement(property.valueExpression, source: maker.source) else {
                 addObstacle("mapping '\(mapping.name)' asks a policy or the migration for '\(property.name)'")
                 continue
             }

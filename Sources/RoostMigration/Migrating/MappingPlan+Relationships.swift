@@ -6,14 +6,14 @@ extension MappingPlan {
     /// What a maker's mapping says of a relationship of its destination; nil, with an obstacle, where one pass cannot follow it.
     private mutating func statement(
         _ maker: Maker, _ relationship: ManagedObjectModel.Relationship
-    ) throws(StoreError) -> RelationshipStatement? {
+    ) -> RelationshipStatement? {
         let name = relationship.name.name
         let mapping = entityMapping(of: maker)
         if mapping.type == .copy {
             return maker.source.relationship(name).map { .related($0, by: nil) } ?? .nothing
         }
         let expression = mapping.relationshipMappings.first { $0.name == name }?.valueExpression
-        if let statement = try RelationshipStatement(expression, source: maker.source) { return statement }
+        if let statement = RelationshipStatement(expression, source: maker.source) { return statement }
         addObstacle("mapping '\(mapping.name)' sets '\(name)' by an expression that looks at more than a relationship")
         return nil
     }
@@ -21,8 +21,8 @@ extension MappingPlan {
     /// The relationship of the source that a maker's mapping takes for one of the destination; nil for none.
     private mutating func origin(
         _ maker: Maker, _ relationship: ManagedObjectModel.Relationship
-    ) throws(StoreError) -> ManagedObjectModel.Relationship? {
-        guard case .related(let origin, let name)? = try statement(maker, relationship) else { return nil }
+    ) -> ManagedObjectModel.Relationship? {
+        guard case .related(let origin, let name)? = statement(maker, relationship) else { return nil }
         guard let name else { return origin }
         // An entity mapping that is named and the only one that fits says no more than the relationship does.
         let fitting = fitting(origin.destination, relationship.destination)
@@ -43,11 +43,11 @@ extension MappingPlan {
     /// The makers of an entity of the destination, with what their mappings take for one of its relationships.
     private mutating func origins(
         of relationship: ManagedObjectModel.Relationship
-    ) throws(StoreError) -> [(maker: Maker, origin: ManagedObjectModel.Relationship?)] {
+    ) -> [(maker: Maker, origin: ManagedObjectModel.Relationship?)] {
         let entity = destination.entities[relationship.source]
         var origins: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
         for maker in makers where entity.includes(maker.destination.number) {
-            origins.append((maker, try origin(maker, relationship)))
+            origins.append((maker, origin(maker, relationship)))
         }
         return origins
     }
@@ -59,12 +59,12 @@ extension MappingPlan {
     // MARK: To-one
 
     /// Finds out what the to-one relationships of a maker's objects get.
-    mutating func resolveReferences(of number: Int) throws(StoreError) {
+    mutating func resolveReferences(of number: Int) {
         var references: [ReferencePlan] = []
         var missing: [String] = []
         let maker = makers[number]
         for relationship in maker.destination.relationships where relationship.storage == .field {
-            if let reference = try reference(maker, relationship) {
+            if let reference = reference(maker, relationship) {
                 references.append(reference)
             } else if !relationship.declaration.isOptional {
                 missing.append(relationship.name.name)
@@ -79,12 +79,12 @@ extension MappingPlan {
     /// What a to-one relationship gets; nil for nothing.
     private mutating func reference(
         _ maker: Maker, _ relationship: ManagedObjectModel.Relationship
-    ) throws(StoreError) -> ReferencePlan? {
+    ) -> ReferencePlan? {
         let inverse = relationship.inverse.map { destination.relationships[$0] }
-        let own = try origin(maker, relationship)
+        let own = origin(maker, relationship)
         // What the other side says must be the same pairs.
         var others: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
-        if let inverse, inverse.number != relationship.number { others = try origins(of: inverse) }
+        if let inverse, inverse.number != relationship.number { others = origins(of: inverse) }
         let saying = others.filter { $0.origin != nil }
         let relations = Set(saying.compactMap { $0.origin.map { SourceRelation($0, source).flipped(source) } })
         let from: ManagedObjectModel.Relationship
@@ -147,7 +147,8 @@ extension MappingPlan {
             fromField.kind == to.kind
             && reachable.allSatisfy { entity in
                 sets[entity] < 0
-                    && (to.kind == .reference ? Int(table[entity]) == relationship.destination : Int(table[entity]) == entity)
+                    && (to.kind == .reference
+                        ? Int(table[entity]) == relationship.destination : Int(table[entity]) == entity)
             }
         let layouts = (maker.source.layout, maker.destination.layout)
         return ReferencePlan(
@@ -159,11 +160,11 @@ extension MappingPlan {
     // MARK: Links
 
     /// Finds out what the links of a relationship that owns some come from.
-    mutating func resolveLinks(of relationship: ManagedObjectModel.Relationship) throws(StoreError) {
-        let here = try origins(of: relationship)
+    mutating func resolveLinks(of relationship: ManagedObjectModel.Relationship) {
+        let here = origins(of: relationship)
         var there: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
         if let inverse = relationship.inverse, inverse != relationship.number {
-            there = try origins(of: destination.relationships[inverse])
+            there = origins(of: destination.relationships[inverse])
         }
         let relations = Set(
             here.compactMap { $0.origin.map { SourceRelation($0, source) } }

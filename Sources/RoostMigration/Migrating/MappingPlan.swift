@@ -60,14 +60,15 @@ struct MappingPlan: Sendable {
             guard !entity.isAbstract else { continue }
             makers.append(
                 Maker(
-                    number: makers.count, mapping: index, source: entity, destination: try destination.requireEntity(to),
+                    number: makers.count, mapping: index, source: entity,
+                    destination: try destination.requireEntity(to),
                     filter: entityMapping.sourcePredicate))
         }
         resolveHierarchies()
         guard obstacles.isEmpty else { return }
         for number in makers.indices { try resolveAttributes(of: number) }
-        for number in makers.indices { try resolveReferences(of: number) }
-        for relationship in destination.linkRelationships { try resolveLinks(of: relationship) }
+        for number in makers.indices { resolveReferences(of: number) }
+        for relationship in destination.linkRelationships { resolveLinks(of: relationship) }
     }
 
     /// The entity mapping of a maker.

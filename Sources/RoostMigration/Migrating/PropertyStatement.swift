@@ -12,14 +12,12 @@ enum AttributeStatement {
     case expression(FetchRequest.Expression)
 
     /// What an expression says; nil where it asks a policy or the migration.
-    ///
-    /// - Throws: `invalidMappingModel` … as the expression's own check.
-    init?(_ expression: FetchRequest.Expression?, source: ManagedObjectModel.Entity) throws(StoreError) {
+    init?(_ expression: FetchRequest.Expression?, source: ManagedObjectModel.Entity) {
         guard let expression else {
             self = .standard
             return
         }
-        guard let expression = try expression.aboutSource() else { return nil }
+        guard let expression = expression.ofSourceObject() else { return nil }
         switch expression {
         case .constant(let value): self = .constant(value)
         case .keyPath(let names), .path(of: .evaluatedObject, let names):
@@ -41,14 +39,14 @@ enum RelationshipStatement {
     case related(ManagedObjectModel.Relationship, by: String?)
 
     /// What an expression says; nil where one pass cannot follow it.
-    init?(_ expression: FetchRequest.Expression?, source: ManagedObjectModel.Entity) throws(StoreError) {
+    init?(_ expression: FetchRequest.Expression?, source: ManagedObjectModel.Entity) {
         guard let expression, expression != .constant(.null) else {
             self = .nothing
             return
         }
         guard case .registered(let name, let arguments) = expression, arguments.count == 3,
             arguments[0] == .variable(MappingVariable.manager.rawValue),
-            case .constant(.string(let text)) = arguments[1], let path = try arguments[2].aboutSource()
+            case .constant(.string(let text)) = arguments[1], let path = arguments[2].ofSourceObject()
         else { return nil }
         let names: [String]
         switch path {
