@@ -31,7 +31,7 @@ struct MigrationChain: Sendable {
     ) throws(StoreError) -> MigrationChain {
         let mapping: MappingModel
         if let given = options.mapping {
-            try given.requireFitting(from: source, to: model)
+            try given.requireValid(from: source, to: model)
             mapping = given
         } else if source.stores(sameAs: model) {
             return MigrationChain(steps: [])

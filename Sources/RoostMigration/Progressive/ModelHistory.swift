@@ -67,7 +67,7 @@ public struct ModelHistory: Sendable {
                 "A mapping model of a history leads to a later version, not from '\(source)' to '\(destination)'; exchange them, or migrate with the mapping model alone."
             )
         }
-        try mapping.requireFitting(from: versions[from].model, to: versions[to].model)
+        try mapping.requireValid(from: versions[from].model, to: versions[to].model)
         mappings.append(VersionMapping(source: from, destination: to, mapping: mapping))
     }
 
