@@ -5,41 +5,41 @@ extension FetchRequest.Expression {
     /// that a property mapping asks for.
     ///
     /// - Returns: The expression; nil where it takes more than the source object: another variable, the policy, the manager.
-    public func ofSourceObject() -> Self? { ofSourceObject(bound: []) }
+    public func ofSourceObject() -> Self? { rebased(bound: []) }
 
-    private func ofSourceObject(bound: Set<String>) -> Self? {
+    fileprivate func rebased(bound: Set<String>) -> Self? {
         switch self {
         case .constant, .evaluatedObject, .keyPath: return self
         case .variable(let name):
             if bound.contains(name) { return self }
             return name == MappingVariable.source.rawValue ? .evaluatedObject : nil
         case .path(let base, let names):
-            guard let base = base.ofSourceObject(bound: bound) else { return nil }
+            guard let base = base.rebased(bound: bound) else { return nil }
             return base == .evaluatedObject ? .keyPath(names) : .path(of: base, names)
         case .aggregate(let members): return Self.all(members, bound).map { .aggregate($0) }
         case .function(let function, let arguments):
             return Self.all(arguments, bound).map { .function(function, $0) }
         case .registered(MappingFunction.value.rawValue, let arguments):
             guard arguments.count == 2, case .constant(.string(let name)) = arguments[1] else { return nil }
-            return Self.path(of: arguments[0], [name]).ofSourceObject(bound: bound)
+            return Self.path(of: arguments[0], [name]).rebased(bound: bound)
         case .registered(let name, let arguments): return Self.all(arguments, bound).map { .registered(name, $0) }
-        case .cast(let operand, let type): return operand.ofSourceObject(bound: bound).map { .cast($0, type) }
+        case .cast(let operand, let type): return operand.rebased(bound: bound).map { .cast($0, type) }
         case .subquery(let collection, let variable, let predicate):
-            guard let collection = collection.ofSourceObject(bound: bound),
-                let predicate = predicate.ofSourceObject(bound: bound.union([variable]))
+            guard let collection = collection.rebased(bound: bound),
+                let predicate = predicate.rebased(bound: bound.union([variable]))
             else { return nil }
             return .subquery(collection, variable: variable, predicate)
         case .conditional(let condition, let first, let second):
-            guard let condition = condition.ofSourceObject(bound: bound),
-                let first = first.ofSourceObject(bound: bound), let second = second.ofSourceObject(bound: bound)
+            guard let condition = condition.rebased(bound: bound),
+                let first = first.rebased(bound: bound), let second = second.rebased(bound: bound)
             else { return nil }
             return .conditional(condition, first, second)
         case .element(let base, let index):
-            guard let base = base.ofSourceObject(bound: bound) else { return nil }
+            guard let base = base.rebased(bound: bound) else { return nil }
             guard case .position(let position) = index else { return .element(of: base, index) }
-            return position.ofSourceObject(bound: bound).map { .element(of: base, .position($0)) }
+            return position.rebased(bound: bound).map { .element(of: base, .position($0)) }
         case .setOperation(let operation, let first, let second):
-            guard let first = first.ofSourceObject(bound: bound), let second = second.ofSourceObject(bound: bound)
+            guard let first = first.rebased(bound: bound), let second = second.rebased(bound: bound)
             else { return nil }
             return .setOperation(operation, first, second)
         }
@@ -48,7 +48,7 @@ extension FetchRequest.Expression {
     private static func all(_ members: [Self], _ bound: Set<String>) -> [Self]? {
         var result: [Self] = []
         for member in members {
-            guard let member = member.ofSourceObject(bound: bound) else { return nil }
+            guard let member = member.rebased(bound: bound) else { return nil }
             result.append(member)
         }
         return result
@@ -56,25 +56,25 @@ extension FetchRequest.Expression {
 }
 
 extension FetchRequest.Predicate {
-    fileprivate func ofSourceObject(bound: Set<String>) -> Self? {
+    fileprivate func rebased(bound: Set<String>) -> Self? {
         switch self {
         case .constant: return self
         case .comparison(var comparison):
-            guard let left = comparison.left.ofSourceObject(bound: bound),
-                let right = comparison.right.ofSourceObject(bound: bound)
+            guard let left = comparison.left.rebased(bound: bound),
+                let right = comparison.right.rebased(bound: bound)
             else { return nil }
             (comparison.left, comparison.right) = (left, right)
             return .comparison(comparison)
         case .and(let members): return Self.all(members, bound).map { .and($0) }
         case .or(let members): return Self.all(members, bound).map { .or($0) }
-        case .not(let member): return member.ofSourceObject(bound: bound).map { .not($0) }
+        case .not(let member): return member.rebased(bound: bound).map { .not($0) }
         }
     }
 
     private static func all(_ members: [Self], _ bound: Set<String>) -> [Self]? {
         var result: [Self] = []
         for member in members {
-            guard let member = member.ofSourceObject(bound: bound) else { return nil }
+            guard let member = member.rebased(bound: bound) else { return nil }
             result.append(member)
         }
         return result
