@@ -1,3 +1,5 @@
+internal import RoostCore
+
 /// The file-system protocols every store uses: checking, creating, flushing, publishing and removing files.
 ///
 /// There is no other place in Roost that renames or flushes a store file. A path may be a symbolic link to a regular

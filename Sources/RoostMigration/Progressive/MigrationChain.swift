@@ -1,4 +1,4 @@
-internal import RoostCore
+public import RoostCore
 
 /// The steps that bring a store from the model that it has to another one, each with its mapping model.
 struct MigrationChain: Sendable {
@@ -46,7 +46,8 @@ struct MigrationChain: Sendable {
         }
         return MigrationChain(steps: [
             Step(
-                sourceName: source.versionName ?? "the store's model", destinationName: model.versionName ?? "the model",
+                sourceName: source.versionName ?? "the store's model",
+                destinationName: model.versionName ?? "the model",
                 model: model, mapping: mapping, isInferred: options.mapping == nil)
         ])
     }
@@ -69,11 +70,13 @@ extension ModelHistory {
     /// - Throws: `invalidRequest` for a target that is no version; `unknownModelVersion`, `newerModelVersion`; `mappingNotInferable`
     ///   where no way leads to the target, with what stands against each step.
     func chain(
-        from source: ManagedObjectModel, to target: ManagedObjectModel, storeAt url: StoreURL, _ options: MigrationOptions
+        from source: ManagedObjectModel, to target: ManagedObjectModel, storeAt url: StoreURL,
+        _ options: MigrationOptions
     ) throws(StoreError) -> MigrationChain {
         guard let end = position(of: target) else {
             throw StoreError(
-                .invalidRequest, "The model to migrate to is none of the versions \(versionList); add it to the history.")
+                .invalidRequest,
+                "The model to migrate to is none of the versions \(versionList); add it to the history.")
         }
         guard let start = try start(of: source, notBehind: end, storeAt: url) else { return MigrationChain(steps: []) }
         var steps = mappings.indices.map {
