@@ -90,14 +90,14 @@ struct InPlaceMigration: Sendable {
     }
 
     /// The steps to the model; nil for a store that has it.
-    private func steps(from metadata: StoreMetadata) throws(StoreError) -> MigrationChain? {
+    func steps(from metadata: StoreMetadata) throws(StoreError) -> MigrationChain? {
         guard !model.isCompatible(with: metadata) else { return nil }
         let chain = try options.chain(from: metadata.model, to: model, storeAt: url)
         return chain.steps.isEmpty ? nil : chain
     }
 
     /// The report about a store that has the model already.
-    private func nothing(_ type: any PersistentStoreType) throws(StoreError) -> MigrationReport {
+    func nothing(_ type: any PersistentStoreType) throws(StoreError) -> MigrationReport {
         let store = try type.open(url, options: readingOptions)
         let report: MigrationReport
         do throws(StoreError) {
@@ -134,7 +134,7 @@ struct InPlaceMigration: Sendable {
         return type
     }
 
-    private var readingOptions: StoreOptions {
+    var readingOptions: StoreOptions {
         var options = settlingOptions
         options.isReadOnly = true
         return options

@@ -27,4 +27,14 @@ extension MigrationManager {
     ) throws(StoreError) -> MigrationReport {
         try InPlaceMigration(url: url, model: model, options: options, registry: registry).run()
     }
+
+    /// What ``migrateInPlace(_:model:options:)`` would do, found out without writing anything.
+    ///
+    /// - Throws: Whatever keeps the store from being opened, or the way to the model from being found; `unknownStoreType`, `unsupported`.
+    ///   Everything else becomes a refusal in the plan.
+    public func planMigrationInPlace(
+        _ url: StoreURL, model: ManagedObjectModel, options: MigrationOptions = MigrationOptions()
+    ) throws(StoreError) -> MigrationPlan {
+        try InPlaceMigration(url: url, model: model, options: options, registry: registry).plan()
+    }
 }

@@ -40,6 +40,12 @@ extension MigrationManager {
         from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
         options: MigrationOptions = MigrationOptions()
     ) throws(StoreError) -> MigrationPlan {
-        try StoreMigration(from: source, to: destination, model: model, options: options, registry: registry).plan()
+        if options.hasVersions {
+            return try ChainMigration(
+                source: source, destination: destination, model: model, options: options, registry: registry
+            ).plan()
+        }
+        return try StoreMigration(from: source, to: destination, model: model, options: options, registry: registry)
+            .plan()
     }
 }

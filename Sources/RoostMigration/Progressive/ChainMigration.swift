@@ -40,7 +40,7 @@ struct ChainMigration: Sendable {
         StoreConversion(from: source, to: destination, options: options.conversion, registry: registry)
     }
 
-    private func identity() throws(StoreError) -> StoreMetadata {
+    func identity() throws(StoreError) -> StoreMetadata {
         switch source {
         case .store(let store): return try store.metadata()
         case .url(let url):
