@@ -59,7 +59,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var bytesNeeded: Int
     /// The disk space that is free where the destination goes; nil when it is not a file.
     public var bytesAvailable: Int?
-    /// How long it is expected to take, by the bytes of the source: right within a factor of a few.
+    /// How long it is expected to take, by the number of objects and links: right within a factor of a few.
     public var secondsNeeded: Double
     /// Why the migration would be refused, or fail; empty when it would run.
     public var refusals: [String]
