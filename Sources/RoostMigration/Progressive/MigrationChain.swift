@@ -36,12 +36,7 @@ struct MigrationChain: Sendable {
         } else if source.stores(sameAs: model) {
             return MigrationChain(steps: [])
         } else {
-            guard options.infersMappingModel else {
-                throw StoreError(
-                    .modelMismatch,
-                    "The store has another model, there is no mapping model, and none is to be inferred; give one, or let it be inferred."
-                )
-            }
+            guard options.infersMappingModel else { throw .noMappingModel }
             mapping = try MappingModel.inferred(from: source, to: model, options: options.inference)
         }
         return MigrationChain(steps: [
@@ -157,6 +152,14 @@ extension ModelHistory {
 }
 
 extension StoreError {
+    /// A store of another model that no mapping model brings to the one that is wanted.
+    static var noMappingModel: StoreError {
+        StoreError(
+            .modelMismatch,
+            "The store has another model, there is no mapping model, and none is to be inferred; give one, or let it be inferred."
+        )
+    }
+
     /// A store whose model is none of the known versions: says which one comes nearest, and what differs.
     static func unknownModelVersion(
         _ url: StoreURL, _ model: ManagedObjectModel, known: [(name: String, model: ManagedObjectModel)]
