@@ -15,7 +15,7 @@ struct ModelCommandTests {
         #expect(first.code == 0 && first.errors == "")
         try place.write(Data(first.output.utf8), to: "b.roostmodel.json")
         #expect(try place.roost("model", "print", "b.roostmodel.json").output == first.output)
-        let comparison = try place.roost("model", "compare", "a.roostmodel.json", "b.roostmodel.json")
+        let comparison = try place.roost("model", "diff", "a.roostmodel.json", "b.roostmodel.json")
         #expect(comparison.code == 0 && comparison.output == "")
     }
 
@@ -33,10 +33,10 @@ struct ModelCommandTests {
         let place = try Workplace()
         try place.write(Data(document.utf8), to: "a.json")
         try place.write(Data(document.replacingOccurrences(of: "string", with: "integer32").utf8), to: "b.json")
-        let result = try place.roost("model", "compare", "a.json", "b.json")
+        let result = try place.roost("model", "diff", "a.json", "b.json")
         #expect(result.code == 1)
         #expect(result.output.contains("Track.title"))
-        let json = try place.roost("model", "compare", "a.json", "b.json", "--json").json()
+        let json = try place.roost("model", "diff", "a.json", "b.json", "--json").json()
         #expect(json["equal"] as? Bool == false)
         #expect(json["compatible"] as? Bool == false)
     }

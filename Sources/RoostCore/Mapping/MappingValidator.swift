@@ -6,17 +6,23 @@ struct MappingValidator {
     let source: ManagedObjectModel
     let destination: ManagedObjectModel
     private(set) var problems: [MappingProblem] = []
+    /// The first entity mapping of each name.
+    let mappings: [String: EntityMapping]
 
     init(_ model: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel) {
         (self.model, self.source, self.destination) = (model, source, destination)
+        mappings = Dictionary(
+            model.entityMappings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     mutating func add(_ mapping: EntityMapping, _ property: String? = nil, _ message: String) {
         problems.append(MappingProblem(mapping: mapping.name, property: property, message))
     }
 
-    /// `; did you mean 'Track'?`, or a full stop.
-    static func hint(_ name: String, among names: [String]) -> String { ModelValidator.hint(name, among: names) }
+    /// `; did you mean 'Track'?`, or a full stop: for the first problems, since a hint looks at every name.
+    func hint(_ name: String, among names: [String]) -> String {
+        problems.count < 100 ? ModelValidator.hint(name, among: names) : "."
+    }
 
     mutating func check() {
         var seen: Set<String> = []
@@ -54,7 +60,7 @@ struct MappingValidator {
         if let entity = model.entity(name) { return entity }
         add(
             mapping, nil,
-            "The \(side) model has no entity '\(name)'\(Self.hint(name.text, among: model.entities.map(\.name.text)))")
+            "The \(side) model has no entity '\(name)'\(hint(name.text, among: model.entities.map(\.name.text)))")
         return nil
     }
 
@@ -180,7 +186,7 @@ struct MappingValidator {
         let names = kind == "attribute" ? entity.attributes.map(\.name) : entity.relationships.map(\.name.name)
         add(
             mapping, property.name,
-            "Destination entity '\(entity.name)' has no \(kind) '\(property.name)'\(Self.hint(property.name, among: names))"
+            "Destination entity '\(entity.name)' has no \(kind) '\(property.name)'\(hint(property.name, among: names))"
         )
     }
 }
