@@ -34,9 +34,9 @@ extension Subcommand {
             CommandOption("in-place", "i", help: "Replace STORE by the result."),
             CommandOption("output", "o", value: "DEST", help: "Make a new store of the result; type:path."),
             CommandOption(
-                "keep-backup", needs: "in-place", help: "Keep the old file, as <name>.backup-<UUID> beside the new one."
+                "keep-backup", help: "With --in-place, keep the old file as <name>.backup-<UUID> beside the new one."
             ),
-            CommandOption("overwrite", needs: "output", help: "Replace an existing store of DEST's type."),
+            CommandOption("overwrite", help: "With --output, replace an existing store of DEST's type."),
             CommandOption("direct", help: "Go to the model in one step, whatever versions there are."),
             CommandOption("to-text", help: "Where an attribute becomes a string, take the text of its value."),
             CommandOption(
@@ -47,7 +47,7 @@ extension Subcommand {
         ] + StoreArguments.openingOptions,
         examples: [
             "roost migrate notes.sqlite --to=Notes.xcdatamodeld --in-place --keep-backup",
-            "roost migrate notes.sqlite --to=Notes.xcdatamodeld@Notes\\ 3 --output=lmdb:notes.lmdb --dry-run",
+            "roost migrate notes.sqlite --to='Notes.xcdatamodeld@Notes 3' --output=lmdb:notes.lmdb --dry-run",
             "roost migrate main --to=Notes.roostmodel.json --mapping=NotesToPosts.roostmapping.json --in-place --json",
         ],
         run: runMigrate)
@@ -62,6 +62,10 @@ extension Subcommand {
                 isInPlace
                     ? "--in-place and --output exclude each other; leave one out"
                     : "say where the result goes: --in-place, or --output=type:path")
+        }
+        for (option, needed) in [("keep-backup", "in-place"), ("overwrite", "output")]
+        where arguments.has(option) && isInPlace != (needed == "in-place") {
+            throw UsageError("option '--\(option)' needs '--\(needed)' too")
         }
         guard !isInPlace || !arguments.has("skip-damaged") else {
             throw UsageError(
