@@ -144,6 +144,17 @@ struct MigrateCommandTests {
             "migrate", "notes", "--to=Notes.xcdatamodeld@Notes 10", "--in-place", "--mapping=code.roostmapping.json"
         ).expectError(3, containing: "the policy 'NotePolicy', which is code")
         try write("", "plain.roostmapping.json")
+        let to = "--to=Notes.xcdatamodeld@Notes 10"
+        for (versions, code, message) in [
+            ("Notes 3", 2, "FILE@FROM..TO"), ("Notes 4..Notes 10", 3, "did you mean"),
+            ("Notes 10..Notes 3", 3, "later version"), ("Notes..Notes 2", 3, "paint"),
+        ] as [(String, Int32, String)] {
+            try place.roost("migrate", "notes", to, "--in-place", "--mapping=plain.roostmapping.json@\(versions)")
+                .expectError(code, containing: message)
+        }
+        let said = try place.roost(
+            "migrate", "notes", to, "--output=json:said", "--mapping=plain.roostmapping.json@Notes 3..Notes 10")
+        #expect(said.code == 0, "\(said.errors)")
         let result = try place.roost(
             "migrate", "notes", "--to=Notes.xcdatamodeld@Notes 10", "--in-place", "--mapping=plain.roostmapping.json",
             "--json")

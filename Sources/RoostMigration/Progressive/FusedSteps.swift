@@ -3,8 +3,8 @@ internal import RoostCore
 /// Makes one step of several inferred ones, where both come to the same: the store is read and written once instead of each time.
 ///
 /// They do where each entity and each property of the last version comes, step by step, from where the mapping inferred over all of them
-/// takes it, and where what a version in between says about a property (its type, its default, whether it may be null, its order, where
-/// it leads) is what the first or the last version says: only those two then have a part in the value. What a version in between would have
+/// takes it, and where what a version in between says about a property (its default, whether it may be null, its order, where it
+/// leads) is what the first or the last version says: only those two then have a part in the value. What a version in between would have
 /// refused, such as a value that is there twice under a uniqueness constraint, is not refused when it has gone by the last one.
 struct FusedSteps {
     private typealias Entity = ManagedObjectModel.Entity
@@ -163,6 +163,8 @@ struct FusedSteps {
             guard var attribute = line[version].attribute(name), attribute.isStored else { return nil }
             attribute.name = ""
             attribute.renamingIdentifier = nil
+            // What is inferred widens types, which comes to the same however many times it is done.
+            if attribute.type != .composite { attribute.type = .undefined }
             attribute.validation = AttributeValidation()
             attribute.versionHashModifier = nil
             attribute.userInfo = [:]

@@ -211,7 +211,7 @@ extension StoreError {
 }
 
 extension StoreError.Code {
-    /// The store's model is none of the versions that are known.
+    /// The store's model is none of the versions that are known: older than all of them, or of another program.
     ///
     /// Nothing was changed.
     public static let unknownModelVersion = Self("unknownModelVersion")
