@@ -19,7 +19,7 @@ extension Subcommand {
                       order they were made. Exit 1 when a step cannot be inferred.
 
             With --json: print the document; validate {valid, problems [text], warnings [text]}; diff {equal, compatible, inferable
-            (null where no migration is needed), differences [{kind, entity, property, subject, details, changesVersionHash}],
+            (absent where no migration is needed), differences [{kind, entity, property, subject, details, changesVersionHash}],
             mappings [{name, type, source, destination}], problems [{entity, property, message}], remarks [{kind: loss, demand or
             note, entity, property, message}]}; history {versions [text], current, steps [{from, to, change: as diff}]}.
             """,
