@@ -110,6 +110,13 @@ struct CorpusInferenceTests {
         #expect(renamed == chain.changes["entity renamed (elementID)"] ?? 0)
     }
 
+    @Test("a bundle's versions come in the order in which they were made", arguments: VersionChains.all)
+    func order(chain: VersionChains.Chain) throws {
+        let made = chain.pairs.prefix(1).map(\.old) + chain.pairs.map(\.new)
+        let found = try CoreDataModelReader.versions(at: Corpus.path + "/" + chain.bundle)
+        #expect(found.map { $0 + ".xcdatamodel" } == made)
+    }
+
     @Test("types that grow, which Core Data refuses, are inferred: Trailer 30 to 31")
     func trailer() throws {
         let pair = try #require(VersionChains.unmapped.first { $0.old == "Trailer 30.xcdatamodel" })
