@@ -160,6 +160,13 @@ struct MappingProblemTests {
             problems(
                 EntityMapping("m", .copy, from: "Tag", to: "Tag", relationships: [PropertyMapping("notes")])
             ).count == 1)
+        // What it does anyway may be said.
+        #expect(
+            problems(
+                EntityMapping(
+                    "m", .copy, from: "Tag", to: "Tag",
+                    relationships: [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))])
+            ).isEmpty)
     }
 
     @Test("all problems are reported at once")
