@@ -39,19 +39,4 @@ public enum ModelFile {
         let url = try registry.resolve(path)
         return (try registry.type(named: url.type).metadata(at: url, options: StoreOptions(isReadOnly: true)).model, [])
     }
-
-    /// The versions in a bundle of Apple's models, in the order of their names, numbers by value, and which is the current one.
-    ///
-    /// - Parameter path: A bundle (`.xcdatamodeld`) or anything else that ``read(_:version:registry:)`` takes, which has one version.
-    /// - Returns: The names; the current one is nil where a bundle of several does not say which it is, or names one that it lacks.
-    /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
-    public static func versions(at path: String) throws(StoreError) -> (names: [String], current: String?) {
-        let names = try CoreDataModelReader.versions(at: path)
-        do throws(StoreError) {
-            return (names, try CoreDataModelReader.currentVersion(at: path))
-        } catch {
-            guard error.code == .invalidModel, names.count > 1 else { throw error }
-            return (names, nil)
-        }
-    }
 }

@@ -49,7 +49,17 @@ struct ModelChange: Encodable {
 
     enum CodingKeys: CodingKey { case equal, compatible, inferable, differences, mappings, problems, remarks }
 
-    init(from old: ManagedObjectModel, to new: ManagedObjectModel, onlyHashed: Bool = false) {
+    /// Compares two models.
+    ///
+    /// - Parameters:
+    ///   - old: The older one.
+    ///   - new: The newer one.
+    ///   - onlyHashed: Whether only differences that change version hashes count.
+    ///   - options: What may be inferred.
+    init(
+        from old: ManagedObjectModel, to new: ManagedObjectModel, onlyHashed: Bool,
+        options: MappingModel.InferenceOptions
+    ) {
         let all = new.difference(from: old)
         let told = onlyHashed ? all.filter(\.changesVersionHash) : all
         equal = told.isEmpty
@@ -62,8 +72,8 @@ struct ModelChange: Encodable {
         (mappings, problems, remarks) = ([], [], [])
         var migration: [String] = []
         if !compatible {
-            let reasons = MappingModel.inferenceProblems(from: old, to: new)
-            let mapping = reasons.isEmpty ? try? MappingModel.inferred(from: old, to: new) : nil
+            let reasons = MappingModel.inferenceProblems(from: old, to: new, options: options)
+            let mapping = reasons.isEmpty ? try? MappingModel.inferred(from: old, to: new, options: options) : nil
             inferable = mapping != nil
             if let mapping {
                 let found = mapping.remarks(from: old, to: new)

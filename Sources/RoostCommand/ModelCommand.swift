@@ -1,4 +1,5 @@
 internal import Roost
+internal import RoostMigration
 
 extension Subcommand {
     static let model = Subcommand(
@@ -15,19 +16,22 @@ extension Subcommand {
                       it can be inferred, what becomes of each entity, and what is lost; or every reason why it cannot be inferred.
                       Exit 1; print nothing and exit 0 for equal models. With --hash-only only what needs a migration counts.
             history   Print the versions in a bundle of models (.xcdatamodeld) and what each changes, as diff does. They are in the
-                      order of their names, numbers by value, with the current version last: the bundle itself does not say in which
-                      order they were made. Exit 1 when a step cannot be inferred.
+                      order of their names, numbers by value, those that are named like the current version last: the bundle itself
+                      does not say in which order they were made. Exit 1 when a step cannot be inferred.
 
             With --json: print the document; validate {valid, problems [text], warnings [text]}; diff {equal, compatible, inferable
-            (null where no migration is needed), differences [{kind, entity, property, subject, details, changesVersionHash}],
+            (absent where no migration is needed), differences [{kind, entity, property, subject, details, changesVersionHash}],
             mappings [{name, type, source, destination}], problems [{entity, property, message}], remarks [{kind: loss, demand or
-            note, entity, property, message}]}; history {versions [text], current, steps [{from, to, change: as diff}]}.
+            note, entity, property, message}]}; history {versions [text], steps [{from, to, change: as diff}]}.
             """,
         options: [
             CommandOption(
                 "model-version", value: "NAME", help: "The version in a bundle of models (of diff: in NEW)."),
             CommandOption("old-version", value: "NAME", help: "The version in OLD, for diff."),
-            CommandOption("hash-only", help: "Count only differences that change version hashes."), .config, .json,
+            CommandOption("hash-only", help: "Count only differences that change version hashes."),
+            CommandOption(
+                "to-text", help: "Where an attribute becomes a string, a migration takes the text of its value."),
+            .config, .json,
             .quiet,
             .verbose,
         ],
@@ -107,13 +111,21 @@ extension Subcommand {
         let new = try StoreArguments.model(
             arguments.positions[2], version: arguments.value("model-version"), arguments
         ).model
-        let change = ModelChange(from: old, to: new, onlyHashed: arguments.has("hash-only"))
+        let change = change(from: old, to: new, arguments)
         if arguments.has("json") {
             try console.printJSON(change)
         } else {
             for line in change.text { try console.print(line) }
         }
         return change.equal ? .success : .finding
+    }
+
+    private static func change(
+        from old: ManagedObjectModel, to new: ManagedObjectModel, _ arguments: ParsedArguments
+    ) -> ModelChange {
+        ModelChange(
+            from: old, to: new, onlyHashed: arguments.has("hash-only"),
+            options: MappingModel.InferenceOptions(convertsToString: arguments.has("to-text")))
     }
 
     private struct History: Encodable {
@@ -124,27 +136,21 @@ extension Subcommand {
         }
 
         var versions: [String]
-        var current: String?
         var steps: [Step]
     }
 
     private static func printHistory(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let path = arguments.positions[1]
-        let (versions, current) = try ModelFile.versions(at: path)
-        guard versions.count > 1 else {
+        guard let versions = try ModelFile.history(at: path)?.versions else {
             throw StoreError(
-                .invalidRequest, "'\(path)' has one version, so it has no history; give a bundle of several.")
+                .invalidRequest,
+                "'\(path)' is no bundle of several versions (.xcdatamodeld), so it has no history; compare two models with 'roost model diff'."
+            )
         }
-        // The current one was made last, whatever it is called.
-        let ordered = versions.filter { $0 != current } + versions.filter { $0 == current }
-        var history = History(versions: ordered, current: current, steps: [])
-        var old = try ModelFile.read(path, version: ordered[0]).model
-        for (from, to) in zip(ordered, ordered.dropFirst()) {
-            let new = try ModelFile.read(path, version: to).model
-            let change = ModelChange(from: old, to: new, onlyHashed: arguments.has("hash-only"))
-            history.steps.append(.init(from: from, to: to, change: change))
-            old = new
+        let steps = zip(versions, versions.dropFirst()).map { old, new in
+            History.Step(from: old.name, to: new.name, change: change(from: old.model, to: new.model, arguments))
         }
+        let history = History(versions: versions.map(\.name), steps: steps)
         if arguments.has("json") {
             try console.printJSON(history)
         } else {

@@ -91,15 +91,26 @@ struct MappingValidator {
         case .copy, .transform:
             if !hasSource { add(mapping, nil, "A mapping of type \(mapping.type) needs a source entity.") }
             if !hasDestination { add(mapping, nil, "A mapping of type \(mapping.type) needs a destination entity.") }
-            if mapping.type == .copy, hasProperties {
-                add(
-                    mapping, nil,
-                    "A mapping of type copy takes objects as they are; make its type transform, or leave its property mappings out."
-                )
-            }
+            if mapping.type == .copy { checkCopies(mapping) }
         }
         if !hasSource, mapping.sourcePredicate != nil {
             add(mapping, nil, "The mapping has a predicate, but no source entity whose objects it could choose from.")
+        }
+    }
+
+    /// Property mappings of a copy may say what it does anyway, and nothing else.
+    private mutating func checkCopies(_ mapping: EntityMapping) {
+        let changed =
+            mapping.attributeMappings.filter { $0.valueExpression?.sourceAttribute != $0.name }
+            + mapping.relationshipMappings.filter { property in
+                guard case .registered(_, let arguments)? = property.valueExpression else { return true }
+                return arguments.last?.sourceAttribute != property.name
+            }
+        for property in changed {
+            add(
+                mapping, property.name,
+                "A mapping of type copy takes objects as they are; make its type transform, or leave this property mapping out."
+            )
         }
     }
 
