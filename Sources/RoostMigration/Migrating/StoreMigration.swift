@@ -42,6 +42,7 @@ struct StoreMigration: Sendable {
     /// The mapping model: the one that was given, checked, or the one that follows from the models.
     func mapping(from sourceModel: ManagedObjectModel) throws(StoreError) -> MappingModel {
         guard let mapping = options.mapping else {
+            guard options.infersMappingModel else { throw .noMappingModel }
             return try MappingModel.inferred(from: sourceModel, to: model, options: options.inference)
         }
         try mapping.requireValid(from: sourceModel, to: model)
