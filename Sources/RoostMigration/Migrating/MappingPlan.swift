@@ -18,7 +18,7 @@ struct MappingPlan: Sendable {
         var fields: [FieldPlan] = []
         /// What the to-one relationships get.
         var references: [ReferencePlan] = []
-        /// The mandatory properties that no object can have a value for.
+        /// The mandatory attributes that no object can have a value for.
         var missing: [String] = []
     }
 
@@ -185,9 +185,10 @@ struct ReferencePlan: Sendable {
     let keySets: [Int32]
     /// Whether every object becomes another, the same number standing for its entity, so that the field's bytes stay as they are.
     let isMove: Bool
-    /// Whether an object that leads nowhere ends the migration; one that leads nowhere in the source does not where that is mandatory there too.
+    /// Whether the migration ends where the object that is referred to becomes none.
+    ///
+    /// An object that refers to nothing in the source refers to nothing afterwards, mandatory or not: there is no default for it.
     let isRequired: Bool
-    let wasRequired: Bool
 }
 
 /// What a relationship with links gets.
