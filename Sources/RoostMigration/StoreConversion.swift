@@ -65,7 +65,7 @@ struct StoreConversion: Sendable {
     // MARK: The source
 
     /// Runs `body` with the source, opened read-only for that time unless it was open already.
-    private func withSource<Result>(
+    func withSource<Result>(
         isReadOnce: Bool, _ body: (any PersistentStore) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         guard case .url(let url) = source else {

@@ -21,7 +21,28 @@ struct StoreMigration: Sendable {
 
     /// See ``MigrationManager/migrate(from:to:model:options:)``.
     func run() throws(StoreError) -> MigrationReport {
-        throw StoreError(.unsupported, "Migrations are not run yet.")
+        let conversion = StoreConversion(
+            from: source, to: destination, options: options.conversion, registry: registry)
+        if let refusal = try conversion.refusalsBeforeOpening().first { throw refusal }
+        return try conversion.withSource(isReadOnce: false) { (store) throws(StoreError) in
+            if let refusal = try conversion.filler.refusals(for: model).first { throw refusal }
+            let frozen = try FrozenStore(store)
+            defer { try? frozen.close() }
+            let mapping =
+                try options.mapping ?? MappingModel.inferred(from: store.model, to: model, options: options.inference)
+            let (report, counts) = try runThreePasses(frozen, mapping)
+            return MigrationReport(
+                source: report.source, destination: report.destination, path: .threePasses,
+                mappings: zip(mapping.entityMappings, counts).map { mapping, count in
+                    MigrationReport.Mapping(
+                        name: mapping.name, type: mapping.type.rawValue, source: mapping.sourceEntity?.text,
+                        destination: mapping.destinationEntity?.text, read: count.read, made: count.made)
+                }, objects: report.objects, links: report.links, relationships: report.relationships,
+                sourceDigest: nil, mappedDigest: report.digest, destinationDigest: report.digest,
+                verified: report.verified, seconds: report.seconds, bytes: report.bytes,
+                peakPrivateBytes: report.peakPrivateBytes, skipped: report.skipped, losses: [],
+                warnings: report.warnings)
+        }
     }
 
     /// See ``MigrationManager/planMigration(from:to:model:options:)``.
