@@ -28,8 +28,12 @@ struct StoreMigration: Sendable {
             if let refusal = try conversion.filler.refusals(for: model).first { throw refusal }
             let frozen = try FrozenStore(store)
             defer { try? frozen.close() }
-            let mapping =
-                try options.mapping ?? MappingModel.inferred(from: store.model, to: model, options: options.inference)
+            let mapping: MappingModel
+            if let given = options.mapping {
+                mapping = given
+            } else {
+                mapping = try MappingModel.inferred(from: store.model, to: model, options: options.inference)
+            }
             let (report, counts) = try runThreePasses(frozen, mapping)
             return MigrationReport(
                 source: report.source, destination: report.destination, path: .threePasses,

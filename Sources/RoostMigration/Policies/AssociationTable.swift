@@ -14,7 +14,7 @@ final class AssociationTable {
     }
 
     /// The associations of one entity mapping.
-    private struct Side {
+    fileprivate struct Side {
         /// By root of the hierarchy.
         var indexes: [Int: AssociationIndex] = [:]
 
@@ -24,7 +24,7 @@ final class AssociationTable {
         }
     }
 
-    private struct Mapping {
+    fileprivate struct Mapping {
         var bySource = Side()
         var byDestination = Side()
         var count = 0

@@ -184,9 +184,11 @@ extension DestinationContent {
             if !relationship.isOrdered, places[destination.key] != nil { continue }
             var link = Link(object.key, destination.key, order: relationship.isOrdered ? Int64(position) : 0)
             if relationship.inverseIsOrdered, let inverse = relationship.inverse {
-                link.inverseOrder =
-                    try places[destination.key]?.inverse
-                    ?? takePlace(in: model.relationships[inverse], of: destination)
+                if let known = places[destination.key] {
+                    link.inverseOrder = known.inverse
+                } else {
+                    link.inverseOrder = try takePlace(in: model.relationships[inverse], of: destination)
+                }
             } else if let inverse = relationship.inverse {
                 touched[End(relationship: inverse, key: destination.key)] = 0
             }

@@ -116,7 +116,8 @@ struct LinkJob {
         // Every combination of mappings at both ends makes links, and each entity of the source goes through one mapping.
         guard pairs.count == sources.count * targets.count else { return false }
         let ends = isFlipped ? (origin.destination, origin.source) : (origin.source, origin.destination)
-        return try isWhole(sources, of: ends.0, session) && isWhole(targets, of: ends.1, session)
+        guard try isWhole(sources, of: ends.0, session) else { return false }
+        return try isWhole(targets, of: ends.1, session)
     }
 
     private func isWhole(_ mappings: Set<Int>, of entity: Int, _ session: MigrationSession) throws(StoreError) -> Bool {

@@ -133,7 +133,7 @@ public final class MigrationSession {
                     of: .init(entity: object.entityNumber, key: object.key), in: mapping, to: &found)
             }
         } else {
-            let all = associations.destinations(in: mapping)
+            let all = try associations.destinations(in: mapping)
             while let next = try all.next() { found.append(next) }
         }
         return found.uniqued().map { DestinationObject(content: content, entityNumber: $0.entity, key: $0.key) }
@@ -157,7 +157,7 @@ public final class MigrationSession {
                     of: .init(entity: object.entityNumber, key: object.key), in: mapping, to: &found)
             }
         } else {
-            let all = associations.sources(in: mapping)
+            let all = try associations.sources(in: mapping)
             while let next = try all.next() { found.append(next) }
         }
         return try source.objects(

@@ -98,9 +98,12 @@ final class MigrationSource {
     /// How many objects an entity has, not counting those of subentities.
     func count(of entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
         if let known = counts[entity.number] { return known }
-        let count =
-            try snapshot.recordedTally()?.entities[entity.number].count
-            ?? snapshot.count(FetchRequest(entity.name, includesSubentities: false))
+        let count: Int
+        if let tally = try snapshot.recordedTally() {
+            count = tally.entities[entity.number].count
+        } else {
+            count = try snapshot.count(FetchRequest(entity.name, includesSubentities: false))
+        }
         counts[entity.number] = count
         return count
     }
