@@ -43,7 +43,8 @@ let package = Package(
 
         .target(
             name: "RoostCore", dependencies: ["CXXHash", "CRoostSystem"],
-            exclude: ["Model/MODEL-FORMAT.md", "Values/RECORD-FORMAT.md"], swiftSettings: strict),
+            exclude: ["Mapping/MAPPING-FORMAT.md", "Model/MODEL-FORMAT.md", "Values/RECORD-FORMAT.md"],
+            swiftSettings: strict),
         .target(name: "RoostText", dependencies: ["RoostCore", "CXXHash"], swiftSettings: strict),
         .target(name: "RoostFiles", dependencies: ["RoostCore", "CRoostSystem"], swiftSettings: strict),
         .target(

@@ -7,13 +7,13 @@ extension MappingInference {
     mutating func attributeMappings(from origin: Entity, to entity: Entity) -> [PropertyMapping] {
         mappings(
             of: entity.attributes.filter(\.isStored), from: origin.attributes.filter(\.isStored), path: [],
-            sourcePath: [], entity: entity.name)
+            sourcePath: [], entity: entity)
     }
 
     /// What attributes get, or the elements of a composite at a path.
     private mutating func mappings(
         of attributes: [AttributeDescription], from origins: [AttributeDescription], path: [String],
-        sourcePath: [String], entity: EntityName
+        sourcePath: [String], entity: Entity
     ) -> [PropertyMapping] {
         let byIdentifier = Dictionary(grouping: origins, by: \.identifier)
         var mappings: [PropertyMapping] = []
@@ -24,7 +24,7 @@ extension MappingInference {
             guard let origin = Self.match(attribute.name, attribute.identifier, among: candidates, named: \.name)
             else {
                 if candidates.count > 1 {
-                    add(entity, name, Self.ambiguous(attribute.identifier, candidates.map(\.name)))
+                    add(entity, path, Self.ambiguous(attribute.identifier, candidates.map(\.name)))
                 }
                 mappings.append(PropertyMapping(name))
                 continue
@@ -43,10 +43,21 @@ extension MappingInference {
             } else if attribute.type == .string, options.convertsToString, origin.type.hasText {
                 mappings.append(PropertyMapping(name, .cast(value, .string)))
             } else {
-                add(entity, name, Self.refusal(of: origin, at: sourcePath, becoming: attribute))
+                add(entity, path, Self.refusal(of: origin, at: sourcePath, becoming: attribute))
             }
         }
         return mappings
+    }
+
+    /// Adds a problem of an attribute to the entity that declares it, so that it is told once for all heirs.
+    private mutating func add(_ entity: Entity, _ path: [String], _ message: String) {
+        var current = entity
+        while let parent = current.superentity,
+            !current.declaration.attributes.contains(where: { $0.name == path.first })
+        {
+            current = destination.entities[parent]
+        }
+        add(current.name, path.joined(separator: "."), message)
     }
 
     /// Whether two composites are the same tuple: the same names and types, all the way down, and no other identifiers.
@@ -76,10 +87,10 @@ extension MappingInference {
     mutating func relationshipMappings(from origin: Entity, to entity: Entity) -> [PropertyMapping] {
         entity.relationships.map { relationship in
             let name = relationship.declaration.name
-            guard let old = self.origin(of: relationship, in: origin, entity.name) else { return PropertyMapping(name) }
+            guard let old = self.origin(of: relationship, in: origin) else { return PropertyMapping(name) }
             guard relationship.isToMany || !old.isToMany else {
                 add(
-                    entity.name, name,
+                    relationship.name.entity, name,
                     "The relationship changes from to-many to to-one, and which object it shall keep is not said; give a mapping model with a policy for it, or add a new relationship."
                 )
                 return PropertyMapping(name)
@@ -93,7 +104,7 @@ extension MappingInference {
 
     /// The relationship of the source entity that one of the destination comes from.
     private mutating func origin(
-        of relationship: ManagedObjectModel.Relationship, in origin: Entity, _ entity: EntityName
+        of relationship: ManagedObjectModel.Relationship, in origin: Entity
     ) -> ManagedObjectModel.Relationship? {
         let identifier = relationship.declaration.identifier
         let candidates = origin.relationships.filter { $0.declaration.identifier == identifier }
@@ -101,7 +112,7 @@ extension MappingInference {
             relationship.declaration.name, identifier, among: candidates, named: \.declaration.name)
         if match == nil, candidates.count > 1 {
             add(
-                entity, relationship.declaration.name,
+                relationship.name.entity, relationship.declaration.name,
                 Self.ambiguous(identifier, candidates.map(\.declaration.name)))
         }
         return match
@@ -129,7 +140,7 @@ extension MappingInference {
         guard !isKept(relationship, before: inverse) else { return false }
         for heir in destination.entities[inverse.source].selfAndSubentities {
             guard let origin = origins[heir].map({ source.entities[$0] }),
-                let other = self.origin(of: inverse, in: origin, destination.entities[heir].name),
+                let other = self.origin(of: inverse, in: origin),
                 leads(other, to: inverse)
             else { continue }
             return other.inverse != old.number

@@ -174,7 +174,7 @@ struct MappingValidator {
         _ property: PropertyMapping, _ mapping: EntityMapping, _ entity: Entity, _ kind: String, isOther other: String?
     ) {
         if let other {
-            add(mapping, property.name, "'\(entity.name).\(property.name)' is a \(other); map it among the \(other)s.")
+            add(mapping, property.name, "'\(entity.name).\(property.name)' is of the \(other)s; map it among those.")
             return
         }
         let names = kind == "attribute" ? entity.attributes.map(\.name) : entity.relationships.map(\.name.name)

@@ -23,7 +23,13 @@ extension MigrationManager {
         from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
         options: MigrationOptions = MigrationOptions()
     ) throws(StoreError) -> MigrationReport {
-        try StoreMigration(from: source, to: destination, model: model, options: options, registry: registry).run()
+        if options.hasVersions {
+            return try ChainMigration(
+                source: source, destination: destination, model: model, options: options, registry: registry
+            ).run()
+        }
+        return try StoreMigration(from: source, to: destination, model: model, options: options, registry: registry)
+            .run()
     }
 
     /// What ``migrate(from:to:model:options:)`` would do, found out without writing anything.
@@ -34,6 +40,12 @@ extension MigrationManager {
         from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
         options: MigrationOptions = MigrationOptions()
     ) throws(StoreError) -> MigrationPlan {
-        try StoreMigration(from: source, to: destination, model: model, options: options, registry: registry).plan()
+        if options.hasVersions {
+            return try ChainMigration(
+                source: source, destination: destination, model: model, options: options, registry: registry
+            ).plan()
+        }
+        return try StoreMigration(from: source, to: destination, model: model, options: options, registry: registry)
+            .plan()
     }
 }

@@ -6,7 +6,8 @@ internal import RoostCore
 /// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings` (`[{"name","type","source","destination",
 /// "objects","steps"}]`), `objects` (of the destination, null where policies decide), `links` (of the source, null where it does
 /// not record the count), `losses` (messages), `bytesNeeded` and `secondsNeeded` (estimates), `bytesAvailable` (null for a
-/// destination that is not a file), `refusals` and `warnings` (messages). Later versions may add fields.
+/// destination that is not a file), `refusals` and `warnings` (messages), `steps` (`[{"source","destination","label","isInferred",
+/// "mappings","losses"}]`, empty for a single step). Later versions may add fields.
 public struct MigrationPlan: Sendable, Hashable, Codable {
     /// What would become of the objects of one entity mapping.
     public struct Mapping: Sendable, Hashable, Codable {
@@ -22,6 +23,22 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
         public var objects: Int
         /// What happens to properties, one sentence each; empty where objects are taken over as they are.
         public var steps: [String]
+    }
+
+    /// One step of a migration through several versions.
+    public struct Step: Sendable, Hashable, Codable {
+        /// The version it begins at.
+        public var source: String
+        /// The version it leads to.
+        public var destination: String
+        /// The stage that it carries out; nil outside a staged migration.
+        public var label: String?
+        /// Whether its mapping model is inferred.
+        public var isInferred: Bool
+        /// What each entity mapping does, one line each.
+        public var mappings: [String]
+        /// What of the version it begins at the next one has no place for.
+        public var losses: [String]
     }
 
     /// The URL of the source.
@@ -42,18 +59,24 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var bytesNeeded: Int
     /// The disk space that is free where the destination goes; nil when it is not a file.
     public var bytesAvailable: Int?
-    /// How long it is expected to take, by the bytes of the source: right within a factor of a few.
+    /// How long it is expected to take, by the number of objects and links: right within a factor of a few.
     public var secondsNeeded: Double
     /// Why the migration would be refused, or fail; empty when it would run.
     public var refusals: [String]
     /// What should be known before.
     public var warnings: [String]
+    /// The steps through several versions; empty for a single one.
+    ///
+    /// Then ``mappings`` is what the first of them does, whose objects can be counted.
+    public var steps: [Step] = []
 }
 
 extension MigrationPlan: CustomStringConvertible {
     /// The plan for people, several lines.
     public var description: String {
-        var lines = ["Would migrate \(source) to \(destination)."]
+        if path == .nothing { return "\(destination) has the model already; there is nothing to do." }
+        var lines = ["Would migrate \(source)\(source == destination ? " in place" : " to \(destination)")."]
+        for step in steps { lines += step.lines }
         lines.append("  path      \(path.explanation)")
         for mapping in mappings {
             lines.append("    \(mapping)")
@@ -68,6 +91,15 @@ extension MigrationPlan: CustomStringConvertible {
         for refusal in refusals { lines.append("  refused   \(refusal)") }
         for warning in warnings { lines.append("  warning   \(warning)") }
         return lines.joined(separator: "\n")
+    }
+}
+
+extension MigrationPlan.Step {
+    /// The step for people.
+    fileprivate var lines: [String] {
+        let what = [label, isInferred ? "inferred" : "by a mapping model"].compactMap { $0 }.joined(separator: ", ")
+        return ["  step      \(source) to \(destination) (\(what))"]
+            + mappings.map { "    \($0)" } + losses.map { "    loses   \($0)" }
     }
 }
 

@@ -7,7 +7,8 @@ internal import RoostCore
 /// "destination","read","made"}]`), `objects`, `links`, `relationships` (`[{"relationship","count"}]`), `sourceDigest` (null where
 /// the source records none), `mappedDigest`, `destinationDigest` (texts, see ``StoreDigest``), `verified`, `seconds`, `bytes` (of the
 /// destination), `peakPrivateBytes` (null where the system does not tell), `skipped` (IDs of damaged objects that were left out),
-/// `losses` and `warnings` (messages). Later versions may add fields.
+/// `losses` and `warnings` (messages), `steps` (reports of this form, whose `source` and `destination`
+/// are names of versions; empty for a single step), `backup` (a path, null without one). Later versions may add fields.
 public struct MigrationReport: Sendable, Hashable, Codable {
     /// What became of the objects of one entity mapping.
     public struct Mapping: Sendable, Hashable, Codable {
@@ -59,10 +60,17 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     public var losses: [String]
     /// What should be known.
     public var warnings: [String]
+    /// What each step did of a migration through several versions, whose names are their sources and destinations.
+    ///
+    /// Empty for a single step, which ``mappings`` describes.
+    public var steps: [MigrationReport] = []
+    /// Where a migration in place kept the old store; nil where it did not.
+    public var backup: String?
 
     private enum CodingKeys: String, CodingKey {
         case source, destination, path, mappings, objects, links, relationships, sourceDigest, mappedDigest
         case destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped, losses, warnings
+        case steps, backup
     }
 
     /// Writes every field, those that are nil as null.
@@ -85,15 +93,22 @@ public struct MigrationReport: Sendable, Hashable, Codable {
         try container.encode(skipped, forKey: .skipped)
         try container.encode(losses, forKey: .losses)
         try container.encode(warnings, forKey: .warnings)
+        try container.encode(steps, forKey: .steps)
+        try container.encode(backup, forKey: .backup)
     }
 }
 
 extension MigrationReport: CustomStringConvertible {
     /// The report for people, several lines.
     public var description: String {
-        var lines = ["Migrated \(source) to \(destination)."]
+        if path == .nothing { return "\(destination) has the model already; nothing was done." }
+        var lines = ["Migrated \(source)\(source == destination ? " in place" : " to \(destination)")."]
         lines.append("  path      \(path.explanation)")
         for mapping in mappings { lines.append("    \(mapping)") }
+        for step in steps {
+            lines.append("  step      \(step.source) to \(step.destination), \(step.path.explanation)")
+            for mapping in step.mappings { lines.append("    \(mapping)") }
+        }
         lines.append("  objects   \(objects)")
         lines.append("  links     \(links)")
         for relationship in relationships { lines.append("    \(relationship.relationship)  \(relationship.count)") }
@@ -107,6 +122,7 @@ extension MigrationReport: CustomStringConvertible {
         if let peakPrivateBytes { lines.append("  memory    \(peakPrivateBytes) bytes at most") }
         if !skipped.isEmpty { lines.append("  left out  \(skipped.count) damaged objects:") }
         for id in skipped { lines.append("    \(id)") }
+        if let backup { lines.append("  backup    \(backup)") }
         for loss in losses { lines.append("  lost      \(loss)") }
         for warning in warnings { lines.append("  warning   \(warning)") }
         return lines.joined(separator: "\n")

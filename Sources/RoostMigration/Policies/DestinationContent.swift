@@ -93,8 +93,8 @@ final class DestinationContent {
 
     /// Adds a record that `body` appends, of a new object.
     func append(
-        entity: Int, key: Int64, _ body: (inout RecordBatch) throws -> Void
-    ) throws -> DestinationObject {
+        entity: Int, key: Int64, _ body: (inout RecordBatch) throws(StoreError) -> Void
+    ) throws(StoreError) -> DestinationObject {
         try requireUnfinished()
         try body(&records)
         return addPending(entity, key)
@@ -365,6 +365,8 @@ final class DestinationContent {
         for index in pending.indices {
             if pending[index].isNew {
                 try append(index, to: &changes.inserts)
+                // What is committed as new begins to count anew.
+                changes.inserts.setVersionOfLast(1)
             } else if !pending[index].changes.isEmpty {
                 try append(index, to: &changes.updates)
                 records.withRecord(at: index) { tally.entities[$0.entityNumber].remove($0.storedContentHash) }

@@ -35,7 +35,8 @@ final class PolicyPlan {
                     policy: try Self.policy(mapping, policies)))
         }
         resolveKeys()
-        for mapping in mappings { try mapping.resolveRules(self) }
+        let attributes = try MappingPlan(declaration, from: source, to: destination, onlyAttributes: true)
+        for mapping in mappings { try mapping.resolve(self, attributes) }
         for mapping in mappings { mapping.resolveWays(self) }
     }
 
@@ -135,9 +136,9 @@ final class PolicyMapping {
     /// Whether source objects go through it.
     var takesObjects: Bool { source.map { !$0.isAbstract } ?? false && declaration.type != .remove }
 
-    func resolveRules(_ plan: PolicyPlan) throws(StoreError) {
+    func resolve(_ plan: PolicyPlan, _ attributes: MappingPlan) throws(StoreError) {
         guard let source, let destination else { return }
-        if !destination.isAbstract { attributes = try StandardAttributes(self, plan) }
+        self.attributes = try StandardAttributes(self, attributes)
         for relationship in destination.relationships {
             if let rule = try RelationshipRule(relationship, declaration, source, plan) { rules.append(rule) }
         }
@@ -147,11 +148,9 @@ final class PolicyMapping {
         for index in rules.indices { rules[index].way = rules[index].way(of: self, plan) }
     }
 
-    func setWay(_ way: RelationshipRule.Way, of rule: Int) { rules[rule].way = way }
-
     /// What the attributes are made with, once the source can be read.
     func prepare(_ source: MigrationSource) throws(StoreError) {
-        try attributes?.prepare(source, mapping: declaration)
+        try attributes?.prepare(source, rules: rules)
     }
 
     /// Makes the standard object of a source object and associates both.
@@ -163,12 +162,7 @@ final class PolicyMapping {
                 "The entity mapping '\(declaration.name)' takes objects of '\(source.name)', and \(object.id) is none.")
         }
         let key = try key(for: object, root: destination.root, session)
-        let values = try attributes.policyValues(object, ObjectID(destination.name, key), self, session)
-        let made = try session.content.append(entity: destination.number, key: key) { batch in
-            try object.batch.records.withRecord(at: object.index) { record in
-                try attributes.append(record, key: key, policyValues: values, rules: rules, to: &batch)
-            }
-        }
+        let made = try attributes.make(object, key: key, self, session)
         standardCount += 1
         try session.associations.associate(
             .init(entity: object.entityNumber, key: object.key), with: .init(entity: destination.number, key: key),

@@ -171,13 +171,18 @@ struct RelationshipRule {
 
     // MARK: Fields
 
-    /// Sets the field of a new object as if every object kept its key.
-    func setField(_ record: RecordReader, _ batch: inout RecordBatch) throws(StoreError) {
-        guard way == .field, let from, let to, let (entity, key) = record.reference(from), entity < kept.count,
-            kept[entity] >= 0
-        else { return }
-        try batch.setReference(entity: Int(kept[entity]), key: key, to)
-        if let toOrder { batch.setInteger64(place(of: record), toOrder) }
+    /// How the field of a new object is set as if every object kept its key; nil where it is not.
+    func reference(_ source: ManagedObjectModel) -> ReferencePlan? {
+        guard way == .field, let from, let to, case .related(let related, _) = origin else { return nil }
+        let reachable = source.entities[related.destination].selfAndSubentities.filter { !source.entities[$0].isAbstract }
+        let isMove =
+            from.kind == to.kind
+            && reachable.allSatisfy {
+                to.kind == .reference ? Int(kept[$0]) == relationship.destination : Int(kept[$0]) == $0
+            }
+        return ReferencePlan(
+            to: to, order: toOrder, from: from, orderFrom: fromOrder, targets: kept,
+            keySets: Array(repeating: -1, count: kept.count), isMove: isMove, isRequired: false, wasRequired: true)
     }
 
     /// The place in the ordered relationship back; who had none stands where its key puts it.
