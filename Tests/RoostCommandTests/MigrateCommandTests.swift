@@ -44,9 +44,10 @@ struct MigrateCommandTests {
         let model = try ModelFile.read(place.file("Notes.xcdatamodeld"), version: version).model
         let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: place.file("notes")), model: model)
         var changes = ChangeSet(model: model)
+        let colour = version == "Notes" ? "colour" : "hexColour"
         for key in 1...count {
             try changes.insert(
-                ObjectID("Note", Int64(key)), values: ["title": .string("note \(key)"), "colour": .string("c\(key)")])
+                ObjectID("Note", Int64(key)), values: ["title": .string("note \(key)"), colour: .string("c\(key)")])
         }
         _ = try store.commit(changes)
         try store.close()
