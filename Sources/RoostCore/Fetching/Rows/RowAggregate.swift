@@ -17,12 +17,25 @@ protocol RowAggregate: AnyObject {
     func value(of group: Int) -> PredicateOperand
 }
 
+/// An aggregate that follows from whole numbers, which a store may know of all objects together.
+protocol WholeNumberRowAggregate: RowAggregate {
+    /// What it follows from.
+    var questions: [WholeNumberAggregate] { get }
+
+    /// Takes the answers to ``questions`` for those of the one group, which has no records then.
+    func take(_ answers: [Int64?])
+}
+
 /// How many objects there are, whatever is counted of them: null counts too.
-final class CountAggregate: RowAggregate {
+final class CountAggregate: WholeNumberRowAggregate {
     private var counts: [Int64] = []
+    let questions: [WholeNumberAggregate] = [.objects]
+
+    func take(_ answers: [Int64?]) { counts = answers.map { $0 ?? 0 } }
 
     func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator) {
         counts.extend(to: groupCount, with: 0)
+        guard groupCount > 1 else { return counts[0] += Int64(groups.count) }
         for group in groups { counts[group] += 1 }
     }
 
@@ -30,17 +43,36 @@ final class CountAggregate: RowAggregate {
 }
 
 /// The sum or mean of a field with whole numbers: exact.
-final class WholeSumAggregate: RowAggregate {
+final class WholeSumAggregate: WholeNumberRowAggregate {
     private let slots: PlainArray<FieldSlot?>
     private let isAverage: Bool
     private var sums: [Int128] = []
     private var counts: [Int] = []
+    let questions: [WholeNumberAggregate]
 
-    init(_ slots: PlainArray<FieldSlot?>, isAverage: Bool) { (self.slots, self.isAverage) = (slots, isAverage) }
+    init(_ field: String, _ slots: PlainArray<FieldSlot?>, isAverage: Bool) {
+        (self.slots, self.isAverage) = (slots, isAverage)
+        questions = isAverage ? [.sum(field), .count(field)] : [.sum(field)]
+    }
+
+    func take(_ answers: [Int64?]) {
+        sums = [Int128(answers.first.flatMap { $0 } ?? 0)]
+        counts = [isAverage ? Int(answers.last.flatMap { $0 } ?? 0) : 0]
+    }
 
     func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator) {
         sums.extend(to: groupCount, with: 0)
         counts.extend(to: groupCount, with: 0)
+        guard groupCount > 1 else {
+            // Of one group only, sum and count stay in registers.
+            var (sum, count) = (sums[0], counts[0])
+            batch.forEach(slots) { _, slot, record in
+                sum += Int128(slot.integer(in: record))
+                count += 1
+            }
+            (sums[0], counts[0]) = (sum, count)
+            return
+        }
         batch.forEach(slots) { index, slot, record in
             sums[groups[index]] += Int128(slot.integer(in: record))
             counts[groups[index]] += 1
@@ -66,6 +98,15 @@ final class DoubleSumAggregate: RowAggregate {
     func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator) {
         sums.extend(to: groupCount, with: 0)
         counts.extend(to: groupCount, with: 0)
+        guard groupCount > 1 else {
+            var (sum, count) = (sums[0], counts[0])
+            batch.forEach(slots) { _, slot, record in
+                sum += slot.double(in: record)
+                count += 1
+            }
+            (sums[0], counts[0]) = (sum, count)
+            return
+        }
         batch.forEach(slots) { index, slot, record in
             sums[groups[index]] += slot.double(in: record)
             counts[groups[index]] += 1
@@ -80,18 +121,37 @@ final class DoubleSumAggregate: RowAggregate {
 }
 
 /// The least or greatest of a field with whole numbers.
-final class WholeExtremeAggregate: RowAggregate {
+final class WholeExtremeAggregate: WholeNumberRowAggregate {
     private let slots: PlainArray<FieldSlot?>
     private let isMaximum: Bool
     private var extremes: [Int64] = []
     private var isFound: [Bool] = []
+    let questions: [WholeNumberAggregate]
 
-    init(_ slots: PlainArray<FieldSlot?>, isMaximum: Bool) { (self.slots, self.isMaximum) = (slots, isMaximum) }
+    init(_ field: String, _ slots: PlainArray<FieldSlot?>, isMaximum: Bool) {
+        (self.slots, self.isMaximum) = (slots, isMaximum)
+        questions = [isMaximum ? .maximum(field) : .minimum(field)]
+    }
+
+    func take(_ answers: [Int64?]) {
+        extremes = answers.map { $0 ?? 0 }
+        isFound = answers.map { $0 != nil }
+    }
 
     func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator) {
         extremes.extend(to: groupCount, with: isMaximum ? .min : .max)
         isFound.extend(to: groupCount, with: false)
         let isMaximum = isMaximum
+        guard groupCount > 1 else {
+            var (extreme, isFound) = (extremes[0], self.isFound[0])
+            batch.forEach(slots) { _, slot, record in
+                let number = slot.integer(in: record)
+                extreme = isMaximum ? max(extreme, number) : min(extreme, number)
+                isFound = true
+            }
+            (extremes[0], self.isFound[0]) = (extreme, isFound)
+            return
+        }
         batch.forEach(slots) { index, slot, record in
             let (number, group) = (slot.integer(in: record), groups[index])
             if isMaximum ? number > extremes[group] : number < extremes[group] { extremes[group] = number }
