@@ -21,7 +21,7 @@ struct AggregateTests {
 
     private static let predicates: [FetchRequest.Predicate?] = [
         nil, .constant(false), .greater("i64", 1), .less("i64", 3), .less("i64", -5), .equal("loved", true),
-        .isNotNull("i16"), .contains("title", "a") && .less("i32", 1),
+        .isNotNull("i16"), .comparison(.init(.keyPath(["title"]), .contains, .constant("a"))) && .less("i32", 1),
     ]
 
     /// The rows of a request over records that are read one by one.

@@ -16,6 +16,8 @@ final class GroupedRows: RowCursor {
     /// What the first object of each group has in the place of the keys, group after group.
     private var keyValues: [Value] = []
     private var read: RecordBatch
+    /// The records where they lie, once they were asked for; nil where the store copies them.
+    private var visitor: (any RecordVisitor)?
     private var asked = false
     private var isRead = false
     private var isAtEnd = false
@@ -40,7 +42,8 @@ final class GroupedRows: RowCursor {
         guard !isAtEnd else { return false }
         // Goes on where a damaged object interrupted it.
         if !isRead {
-            if !asked, ask() { isRead = true } else { try readAll() }
+            if asked || !ask() { try readAll() }
+            isRead = true
         }
         do throws(StoreError) {
             let count = grouping.isWhole ? 1 : groups.count
@@ -92,6 +95,7 @@ final class GroupedRows: RowCursor {
     }
 
     private func readAll() throws(StoreError) {
+        if try readInPlace() { return }
         var numbers: [Int] = []
         while try records.next(into: &read) {
             do throws(StoreError) {
@@ -106,7 +110,22 @@ final class GroupedRows: RowCursor {
                 throw error.withoutObject
             }
         }
-        isRead = true
+    }
+
+    /// Looks at the records where they lie, for one aggregate of a field; false where they must be copied.
+    private func readInPlace() throws(StoreError) -> Bool {
+        guard grouping.isWhole, aggregates.count == 1, let aggregate = aggregates[0] as? any FieldAggregate else {
+            return false
+        }
+        if visitor == nil { visitor = try snapshot.visitor(request) }
+        guard let visitor else { return false }
+        try aggregate.add { (body) throws(StoreError) in
+            _ = try visitor.visit { record in
+                body(record)
+                return true
+            }
+        }
+        return true
     }
 
     /// Finds the group of each record.

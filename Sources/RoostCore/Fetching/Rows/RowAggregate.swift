@@ -26,6 +26,19 @@ protocol WholeNumberRowAggregate: RowAggregate {
     func take(_ answers: [Int64?])
 }
 
+/// An aggregate of a field that the record alone has, which needs no batch.
+protocol FieldAggregate: RowAggregate {
+    /// Adds the records that `show` passes on to the one group there is; what it has stays in registers meanwhile.
+    func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError)
+}
+
+extension FieldAggregate {
+    /// Adds the records of a batch to the one group there is.
+    func add(_ batch: RecordBatch) throws(StoreError) {
+        try add { (body) throws(StoreError) in batch.forEachRecord(body) }
+    }
+}
+
 /// How many objects there are, whatever is counted of them: null counts too.
 final class CountAggregate: WholeNumberRowAggregate {
     private var counts: [Int64] = []
@@ -35,7 +48,6 @@ final class CountAggregate: WholeNumberRowAggregate {
 
     func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator) {
         counts.extend(to: groupCount, with: 0)
-        guard groupCount > 1 else { return counts[0] += Int64(groups.count) }
         for group in groups { counts[group] += 1 }
     }
 
@@ -43,7 +55,7 @@ final class CountAggregate: WholeNumberRowAggregate {
 }
 
 /// The sum or mean of a field with whole numbers: exact.
-final class WholeSumAggregate: WholeNumberRowAggregate {
+final class WholeSumAggregate: WholeNumberRowAggregate, FieldAggregate {
     private let slots: PlainArray<FieldSlot?>
     private let isAverage: Bool
     private var sums: [Int128] = []
@@ -60,19 +72,23 @@ final class WholeSumAggregate: WholeNumberRowAggregate {
         counts = [isAverage ? Int(answers.last.flatMap { $0 } ?? 0) : 0]
     }
 
-    func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator) {
+    func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError) {
+        let slots = slots
+        var (sum, count) = (sums.first ?? 0, counts.first ?? 0)
+        defer { (sums, counts) = ([sum], [count]) }
+        try show { record in
+            guard let slot = slots[record.entityNumber], !slot.isNull(in: record) else { return }
+            sum += Int128(slot.integer(in: record))
+            count += 1
+        }
+    }
+
+    func add(
+        _ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator
+    ) throws(StoreError) {
+        guard groupCount > 1 else { return try add(batch) }
         sums.extend(to: groupCount, with: 0)
         counts.extend(to: groupCount, with: 0)
-        guard groupCount > 1 else {
-            // Of one group only, sum and count stay in registers.
-            var (sum, count) = (sums[0], counts[0])
-            batch.forEach(slots) { _, slot, record in
-                sum += Int128(slot.integer(in: record))
-                count += 1
-            }
-            (sums[0], counts[0]) = (sum, count)
-            return
-        }
         batch.forEach(slots) { index, slot, record in
             sums[groups[index]] += Int128(slot.integer(in: record))
             counts[groups[index]] += 1
@@ -87,7 +103,7 @@ final class WholeSumAggregate: WholeNumberRowAggregate {
 }
 
 /// The sum or mean of a field with floating-point numbers, added in the order in which they come.
-final class DoubleSumAggregate: RowAggregate {
+final class DoubleSumAggregate: FieldAggregate {
     private let slots: PlainArray<FieldSlot?>
     private let isAverage: Bool
     private var sums: [Double] = []
@@ -95,18 +111,23 @@ final class DoubleSumAggregate: RowAggregate {
 
     init(_ slots: PlainArray<FieldSlot?>, isAverage: Bool) { (self.slots, self.isAverage) = (slots, isAverage) }
 
-    func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator) {
+    func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError) {
+        let slots = slots
+        var (sum, count) = (sums.first ?? 0, counts.first ?? 0)
+        defer { (sums, counts) = ([sum], [count]) }
+        try show { record in
+            guard let slot = slots[record.entityNumber], !slot.isNull(in: record) else { return }
+            sum += slot.double(in: record)
+            count += 1
+        }
+    }
+
+    func add(
+        _ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator
+    ) throws(StoreError) {
+        guard groupCount > 1 else { return try add(batch) }
         sums.extend(to: groupCount, with: 0)
         counts.extend(to: groupCount, with: 0)
-        guard groupCount > 1 else {
-            var (sum, count) = (sums[0], counts[0])
-            batch.forEach(slots) { _, slot, record in
-                sum += slot.double(in: record)
-                count += 1
-            }
-            (sums[0], counts[0]) = (sum, count)
-            return
-        }
         batch.forEach(slots) { index, slot, record in
             sums[groups[index]] += slot.double(in: record)
             counts[groups[index]] += 1
@@ -121,7 +142,7 @@ final class DoubleSumAggregate: RowAggregate {
 }
 
 /// The least or greatest of a field with whole numbers.
-final class WholeExtremeAggregate: WholeNumberRowAggregate {
+final class WholeExtremeAggregate: WholeNumberRowAggregate, FieldAggregate {
     private let slots: PlainArray<FieldSlot?>
     private let isMaximum: Bool
     private var extremes: [Int64] = []
@@ -138,20 +159,25 @@ final class WholeExtremeAggregate: WholeNumberRowAggregate {
         isFound = answers.map { $0 != nil }
     }
 
-    func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator) {
+    func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError) {
+        let (slots, isMaximum) = (slots, isMaximum)
+        var (extreme, isFound) = (extremes.first ?? (isMaximum ? .min : .max), self.isFound.first ?? false)
+        defer { (extremes, self.isFound) = ([extreme], [isFound]) }
+        try show { record in
+            guard let slot = slots[record.entityNumber], !slot.isNull(in: record) else { return }
+            let number = slot.integer(in: record)
+            extreme = isMaximum ? max(extreme, number) : min(extreme, number)
+            isFound = true
+        }
+    }
+
+    func add(
+        _ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator
+    ) throws(StoreError) {
+        guard groupCount > 1 else { return try add(batch) }
         extremes.extend(to: groupCount, with: isMaximum ? .min : .max)
         isFound.extend(to: groupCount, with: false)
         let isMaximum = isMaximum
-        guard groupCount > 1 else {
-            var (extreme, isFound) = (extremes[0], self.isFound[0])
-            batch.forEach(slots) { _, slot, record in
-                let number = slot.integer(in: record)
-                extreme = isMaximum ? max(extreme, number) : min(extreme, number)
-                isFound = true
-            }
-            (extremes[0], self.isFound[0]) = (extreme, isFound)
-            return
-        }
         batch.forEach(slots) { index, slot, record in
             let (number, group) = (slot.integer(in: record), groups[index])
             if isMaximum ? number > extremes[group] : number < extremes[group] { extremes[group] = number }
