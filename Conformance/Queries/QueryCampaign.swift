@@ -35,6 +35,7 @@ public enum QueryCampaign {
     public static func run(
         on fixtures: [StoreFixture], seed: UInt64, caseCount: Int, casesPerWorld: Int = 250
     ) throws -> Summary {
+        try CampaignFunctions.register()
         var random = SeededGenerator(seed: seed)
         var summary = Summary()
         while summary.caseCount < caseCount {

@@ -131,6 +131,7 @@ struct QueryGenerator {
     }
 
     private mutating func scalarComparison(_ kind: Kind, _ scope: Scope) -> Predicate {
+        if kind == .date, random.oneIn(8) { return comparisonWithNow(scope) }
         let left = scalar(kind, scope)
         let options = kind == .text ? options() : []
         if random.oneIn(6) {
@@ -140,9 +141,21 @@ struct QueryGenerator {
         return .comparison(.init(left, random.pick(Self.orders), scalar(kind, scope), options: options))
     }
 
+    /// Before or behind the time of the fetch, to which no date of a world is near.
+    private mutating func comparisonWithNow(_ scope: Scope) -> Predicate {
+        let order = random.pick(
+            [.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual] as [Comparison.Operator])
+        let (field, now) = (time(scope), Expression.function(.now, []))
+        return .comparison(random.oneIn(2) ? .init(field, order, now) : .init(now, order, field))
+    }
+
     private mutating func textComparison(_ scope: Scope) -> Predicate {
         let (left, options) = (scalar(.text, scope), options())
-        switch random.below(9) {
+        switch random.below(10) {
+        case 9:
+            let pattern = Expression.registered(
+                CampaignFunctions.pattern, [.constant(.int(0)), scalar(.text, scope.deeper())])
+            return .comparison(.init(left, .matches, pattern, options: options))
         case 0, 1: return .comparison(.init(left, .contains, scalar(.text, scope), options: options))
         case 2: return .comparison(.init(left, .beginsWith, scalar(.text, scope), options: options))
         case 3: return .comparison(.init(left, .endsWith, scalar(.text, scope), options: options))
@@ -423,7 +436,8 @@ struct QueryGenerator {
         func call(_ function: FetchRequest.Function, _ arguments: Expression...) -> Expression {
             .function(function, arguments)
         }
-        switch random.below(15) {
+        switch random.below(16) {
+        case 15: return .registered(CampaignFunctions.number, [.constant(.int(0)), scalar(.text, scope)])
         case 0...2:
             return call(
                 random.pick([.add, .subtract, .multiply, .divide]), scalar(.number, scope), scalar(.number, scope))
@@ -465,7 +479,8 @@ struct QueryGenerator {
     }
 
     private mutating func text(_ scope: Scope) -> Expression? {
-        switch random.below(6) {
+        switch random.below(7) {
+        case 6: return .registered(CampaignFunctions.text, [.constant(.int(0)), scalar(.text, scope)])
         case 0, 1, 2: return .function(random.pick([.uppercase, .lowercase, .canonical]), [scalar(.text, scope)])
         case 3: return collected(.text, ["@min", "@max"], scope)
         case 4: return .cast(integer(scope), .string)

@@ -8,7 +8,7 @@ struct PlainFetch {
 
     init(_ graph: PlainGraph, text: PlainText = PlainText()) {
         self.graph = graph
-        evaluator = PlainPredicate(graph, text: text)
+        evaluator = PlainPredicate(graph, text: text, now: Date(), functions: CampaignFunctions.all)
     }
 
     /// The objects that meet the predicate, in order, before limit and offset.

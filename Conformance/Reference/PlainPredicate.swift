@@ -39,11 +39,11 @@ struct PlainPredicate {
     let now: Date
     private let values: PlainValue
     /// The functions that the program registered.
-    private let functions: [String: ([Value]) -> Value]
+    private let functions: [String: CampaignFunctions.Function]
 
     init(
         _ graph: PlainGraph, text: PlainText = PlainText(), now: Date = Date(timeIntervalSinceReferenceDate: 0),
-        functions: [String: ([Value]) -> Value] = [:]
+        functions: [String: CampaignFunctions.Function] = [:]
     ) {
         (self.graph, self.text, self.now, self.functions) = (graph, text, now, functions)
         values = PlainValue(model: graph.model, text: text)

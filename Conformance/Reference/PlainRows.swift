@@ -8,7 +8,7 @@ struct PlainRows {
 
     init(_ graph: PlainGraph, text: PlainText = PlainText()) {
         self.graph = graph
-        evaluator = PlainPredicate(graph, text: text)
+        evaluator = PlainPredicate(graph, text: text, now: Date(), functions: CampaignFunctions.all)
     }
 
     private static let aggregates: Set<FetchRequest.Function> = [

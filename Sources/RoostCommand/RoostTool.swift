@@ -6,7 +6,8 @@ internal import RoostConformance
 enum RoostTool {
     /// All subcommands, in the order of the help.
     static let commands: [Subcommand] = [
-        .convert, .info, .check, .diff, .fetch, .update, .delete, .dump, .load, .backup, .compact, .model, .config,
+        .convert, .migrate, .info, .check, .diff, .fetch, .update, .delete, .dump, .load, .backup, .compact, .model,
+        .config,
         .conformance, .demo,
         .completions, .man,
     ]

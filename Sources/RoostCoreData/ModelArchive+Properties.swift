@@ -108,7 +108,7 @@ extension ModelArchive {
         case (.float, .real(let value)): return .double(Double(Float(value)))
         case (.double, _), (.float, _): return node.integer.map { .double(Double($0)) }
         case (.decimal, .real(let value)): return DecimalNumber(utf8: String(value).utf8).map { .decimal($0.decimal) }
-        case (.decimal, .object(let object)): return try decimal(object).map { .decimal($0.decimal) }
+        case (.decimal, .object(let object)): return try Self.decimal(object).map { .decimal($0.decimal) }
         case (.decimal, _):
             return node.integer.flatMap { DecimalNumber(utf8: String($0).utf8) }.map { .decimal($0.decimal) }
         case (.string, .string(let text)): return .string(text)
@@ -124,7 +124,7 @@ extension ModelArchive {
     }
 
     /// An archived `NSDecimalNumber`: sixteen-bit groups of the mantissa, least significant first.
-    private func decimal(_ object: ArchivedObject) throws(StoreError) -> DecimalNumber? {
+    static func decimal(_ object: ArchivedObject) throws(StoreError) -> DecimalNumber? {
         guard case .data(let bytes) = try object.node("NS.mantissa"), let exponent = try object.integer("NS.exponent"),
             let length = try object.integer("NS.length"), (0...8).contains(length), bytes.count >= Int(length) * 2
         else { return nil }

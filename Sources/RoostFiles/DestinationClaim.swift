@@ -13,15 +13,22 @@ public final class DestinationClaim: Sendable {
         self.storePath = storePath
     }
 
-    /// Claims the name `path`, whether a store has it or not; does not wait.
+    /// Claims the name `path`, whether a store has it or not.
     ///
+    /// - Parameters:
+    ///   - path: The name.
+    ///   - timeoutSeconds: How long to wait for somebody else who has the claim; 0 tries once.
+    /// - Returns: The claim, held.
     /// - Throws: `busy` when somebody else has the claim; what ``StoreLock`` throws.
-    public static func acquire(forStoreAt path: String) throws(StoreError) -> DestinationClaim {
-        guard let claim = try attempt(path) else {
-            throw StoreError(
-                .busy, "Another conversion into '\(path)' is under way; wait for its end or choose another path")
-        }
-        return claim
+    public static func acquire(
+        forStoreAt path: String, timeoutSeconds: Double = 0
+    ) throws(StoreError) -> DestinationClaim {
+        var patience = Patience(seconds: timeoutSeconds)
+        repeat {
+            if let claim = try attempt(path) { return claim }
+        } while patience.wait()
+        throw StoreError(
+            .busy, "Another conversion into '\(path)' is under way; wait for its end or choose another path")
     }
 
     /// The claim, or nil when somebody else has it.

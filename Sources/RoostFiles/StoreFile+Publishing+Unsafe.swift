@@ -233,6 +233,9 @@ extension StoreFile {
             for suffix in companionSuffixes + [""] { try? remove(file + suffix) }
             try? lock.releaseRemovingFile()
         }
+        // A backup that is still the store itself is a second name that a replacement, which never came, had given it.
+        for backup in entries.filter({ isBackup($0, of: target) }).map({ "\(directory)/\($0)" })
+        where sameFile(backup, target) { try? remove(backup) }
     }
 
     /// The names in a directory; nil if it cannot be read.

@@ -1,3 +1,5 @@
+internal import RoostCore
+
 /// The file-system protocols every store uses: checking, creating, flushing, publishing and removing files.
 ///
 /// There is no other place in Roost that renames or flushes a store file. A path may be a symbolic link to a regular
@@ -43,6 +45,17 @@ public enum StoreFile {
 
     static let temporarySuffix = ".roost-tmp"
 
+    /// A new path beside `path` under which a store is kept that another one takes the place of: `<name>.backup-<uuid>`.
+    public static func backupSibling(of path: String) -> String { resolvingLink(path) + backupInfix + "\(StoreUUID())" }
+
+    private static let backupInfix = ".backup-"
+
+    /// Whether the directory entry `name` is that of a backup of `path`.
+    static func isBackup(_ name: String, of path: String) -> Bool {
+        let prefix = self.name(of: path) + backupInfix
+        return name.hasPrefix(prefix) && StoreUUID(String(name.dropFirst(prefix.count))) != nil
+    }
+
     /// What libraries and Roost put behind a store's name for the files that belong to it.
     static let companionSuffixes = ["-wal", "-shm", "-journal", "-lock", ".writer.lock", ".sound.lock", ".claim.lock"]
 
@@ -62,5 +75,21 @@ public enum StoreFile {
         let behind = String(rest.dropFirst(16).dropFirst(temporarySuffix.count))
         guard behind.isEmpty || behind == StoreLock.suffix || companionSuffixes.contains(behind) else { return nil }
         return prefix + random + temporarySuffix
+    }
+
+    /// A text in which the names of temporary siblings of `path` are replaced by `path`, which its reader knows.
+    public static func namingStore(_ path: String, in text: String) -> String {
+        let target = resolvingLink(path)
+        let prefix = "\(directory(of: target))/\(temporaryPrefix(for: target))"
+        var parts = text.split(separator: prefix, omittingEmptySubsequences: false)[...]
+        guard var result = parts.popFirst().map(String.init) else { return text }
+        for part in parts {
+            let random = part.prefix(16)
+            let isTemporary =
+                random.utf8.count == 16 && random.allSatisfy(\.isHexDigit)
+                && part.dropFirst(16).hasPrefix(temporarySuffix)
+            result += isTemporary ? path + part.dropFirst(16 + temporarySuffix.count) : prefix + part
+        }
+        return result
     }
 }

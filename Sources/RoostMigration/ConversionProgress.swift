@@ -26,6 +26,16 @@ public struct ConversionProgress: Sendable, Hashable {
     public var totalLinks: Int?
     /// Seconds since this phase began.
     public var seconds: Double
+    /// Which of the steps of a migration through several versions is under way; nil where there is one.
+    public var step: Step?
+
+    /// One of several steps.
+    public struct Step: Sendable, Hashable {
+        /// Which one; 1 is the first.
+        public var number: Int
+        /// How many there are.
+        public var count: Int
+    }
 
     /// Objects and links a second in this phase; 0 at its beginning.
     public var rate: Double { seconds > 0 ? Double(objects + links) / seconds : 0 }

@@ -75,5 +75,6 @@ private final class FrozenSnapshot: StoreSnapshot {
     func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try base.explain(request, executing: executing)
     }
+    func objectGraph() -> any ObjectGraph { base.objectGraph() }
     func close() {}
 }

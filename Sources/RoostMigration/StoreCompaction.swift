@@ -1,4 +1,3 @@
-internal import Foundation
 internal import RoostCore
 internal import RoostFiles
 
@@ -13,12 +12,8 @@ struct StoreCompaction: Sendable {
     func run() throws(StoreError) -> CompactionReport {
         do throws(StoreError) {
             return try compact()
-        } catch  where error.code == .busy {
-            let users = FileUsers.names(ofStoreAt: StoreFile.resolvingLink(url.path))
-            guard !users.isEmpty else { throw error }
-            let message = error.message.hasSuffix(".") ? error.message : error.message + "."
-            throw StoreError(
-                .busy, "\(message) It is open in \(users.joined(separator: ", ")).", underlying: error.underlying)
+        } catch {
+            throw error.namingUsers(ofStoreAt: url.path)
         }
     }
 
@@ -102,38 +97,19 @@ struct StoreCompaction: Sendable {
     // MARK: Nobody else has it open
 
     /// Copies the store into a new file that takes its place; the caller holds the store's lock exclusively.
-    ///
-    /// The lock keeps every opener out, this one too. So the file is read under a second name, which has a lock of its own: a
-    /// closed store is one file.
     private func rewrite(_ path: String, _ report: inout CompactionReport) throws(StoreError) {
-        try requireOneFile(path)
-        try StoreFile.requireKeepingOwner(at: path)
-        let old = StoreURL(type: url.type, path: StoreFile.temporarySibling(of: path))
-        let new = StoreURL(type: url.type, path: StoreFile.temporarySibling(of: path))
-        try StoreFile.addName(old.path, toFileAt: path)
-        do throws(StoreError) {
-            let copied = try copy(old, to: new)
-            (report.objects, report.links, report.digest) = (copied.objects, copied.links, copied.digest)
-            if let warning = copied.warnings.first {
+        var copied: ConversionReport?
+        _ = try StoreReplacement(type: type, path: path, keepsBackup: false).run { (old, new) throws(StoreError) in
+            let result = try copy(old, to: new)
+            if let warning = result.warnings.first {
                 throw StoreError(.corrupted, "'\(path)' was not compacted, because that would hide this: \(warning)")
             }
             try options.cancellation?.check()
-            try requireOneFile(path)
-            try StoreFile.publish(new.path, as: path, overwriting: true)
-        } catch {
-            for url in [old, new] { remove(url) }
-            throw error.naming(path, insteadOf: [old.path, new.path])
+            copied = result
+            return true
         }
-        remove(old)
-    }
-
-    /// Throws code `busy` when a program that knows nothing of Roost's locks has the store open: then it is more than one file.
-    private func requireOneFile(_ path: String) throws(StoreError) {
-        for suffix in ["-wal", "-shm", "-journal"] where (try? StoreFile.byteCount(at: path + suffix)) != nil {
-            throw StoreError(
-                .busy,
-                "'\(path)' is open in a program that is not Roost's: '\(path)\(suffix)' is there; close it there.")
-        }
+        guard let copied else { return }
+        (report.objects, report.links, report.digest) = (copied.objects, copied.links, copied.digest)
     }
 
     private func copy(_ old: StoreURL, to new: StoreURL) throws(StoreError) -> ConversionReport {
@@ -141,12 +117,6 @@ struct StoreCompaction: Sendable {
         (options.verifies, options.skipsDamaged, options.overwrites) = (true, false, false)
         options.destinationTypeOptions = options.sourceTypeOptions
         return try MigrationManager(registry: registry).convert(from: .url(old), to: .url(new), options: options)
-    }
-
-    /// Removes a name of ours with what belongs to it; what cannot be removed is swept by the next one who writes here.
-    private func remove(_ url: StoreURL) {
-        try? type.destroy(url)
-        for path in [url.path, StoreLock.path(forStoreAt: url.path)] { try? StoreFile.remove(path) }
     }
 
     // MARK: Somebody else has it open
@@ -160,15 +130,5 @@ struct StoreCompaction: Sendable {
         report.warnings.append(
             "Others still read the state before; the file becomes small when they have ended and the store is written or closed."
         )
-    }
-}
-
-extension StoreError {
-    /// The same error with a name that its reader knows in the place of temporary ones.
-    fileprivate func naming(_ path: String, insteadOf temporary: [String]) -> StoreError {
-        let message = temporary.reduce(message) { $0.replacingOccurrences(of: $1, with: path) }
-        return StoreError(
-            code, message, conflicts: conflicts, violations: violations, damagedObject: damagedObject,
-            underlying: underlying)
     }
 }

@@ -17,9 +17,9 @@ extension StoreConversion {
         return try filler.refusals()
     }
 
-    /// Everything that speaks against the conversion and depends on the open source.
-    func refusals(of source: any PersistentStore) throws(StoreError) -> [StoreError] {
-        if let refusal = try filler.refusals(for: source.model).first { return [refusal] }
+    /// Everything that speaks against a destination of `model` and depends on the open source.
+    func refusals(of source: any PersistentStore, for model: ManagedObjectModel) throws(StoreError) -> [StoreError] {
+        if let refusal = try filler.refusals(for: model).first { return [refusal] }
         guard let available = try filler.bytesAvailable() else { return [] }
         let needed = try bytesNeeded(source)
         let (total, overflow) = needed.addingReportingOverflow(options.reservedBytes)

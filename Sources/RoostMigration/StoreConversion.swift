@@ -22,7 +22,7 @@ struct StoreConversion: Sendable {
     func run() throws(StoreError) -> ConversionReport {
         if let refusal = try refusalsBeforeOpening().first { throw refusal }
         return try withSource(isReadOnce: true) { (store) throws(StoreError) in
-            if let refusal = try refusals(of: store).first { throw refusal }
+            if let refusal = try refusals(of: store, for: store.model).first { throw refusal }
             // Objects and metadata of one commit, whatever others commit meanwhile.
             let frozen = try FrozenStore(store)
             defer { try? frozen.close() }
@@ -39,7 +39,7 @@ struct StoreConversion: Sendable {
     func plan() throws(StoreError) -> ConversionPlan {
         var refusals = try refusalsBeforeOpening()
         return try withSource(isReadOnce: false) { (store) throws(StoreError) in
-            refusals += try self.refusals(of: store)
+            refusals += try self.refusals(of: store, for: store.model)
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
             let recorded = try snapshot.recordedTally()
@@ -65,7 +65,7 @@ struct StoreConversion: Sendable {
     // MARK: The source
 
     /// Runs `body` with the source, opened read-only for that time unless it was open already.
-    private func withSource<Result>(
+    func withSource<Result>(
         isReadOnce: Bool, _ body: (any PersistentStore) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         guard case .url(let url) = source else {

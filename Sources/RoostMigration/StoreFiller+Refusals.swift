@@ -42,7 +42,7 @@ extension StoreFiller {
                 return [
                     StoreError(
                         .modelMismatch,
-                        "The open destination '\(store.url)' has another model than the source; create it with the source's model."
+                        "The open destination '\(store.url)' has another model than the content that it is to hold; create it with that model."
                     )
                 ]
             }

@@ -15,7 +15,8 @@ struct StoreFiller: Sendable {
         case .store(let store):
             var report = try fill(store, from: source)
             let userMetadata = try source.identity().userMetadata
-            if !userMetadata.isEmpty {
+            // What the caller created it with needs no commit.
+            if !userMetadata.isEmpty, try store.metadata().userMetadata != userMetadata {
                 var changes = ChangeSet(model: store.model)
                 changes.userMetadata = userMetadata.mapValues { $0 }
                 _ = try store.commit(changes)

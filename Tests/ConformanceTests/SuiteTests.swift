@@ -55,7 +55,10 @@ struct SuiteTests {
         "unknownStoreType": "given by the registry, before a store is reached",
         "ioFailure": "needs a broken disk; the fault campaigns make calls of the system fail",
         "invalidModel": "given by models, before a store is reached",
+        "invalidMappingModel": "given by mapping models, before a store is reached",
+        "mappingNotInferable": "given by models, before a store is reached",
         "verificationFailed": "given by conversions, of a store that lost what it took",
+        "migrationFailed": "given by migrations, of objects that do not fit the new model",
         "internalInconsistency": "a promise that was not kept",
     ]
 

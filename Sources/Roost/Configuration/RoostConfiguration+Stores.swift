@@ -1,4 +1,5 @@
 public import RoostCore
+public import RoostMigration
 
 extension RoostConfiguration {
     /// The model that the configuration names, read from its file; nil when it names none.
@@ -47,32 +48,28 @@ extension RoostConfiguration {
     /// - Parameters:
     ///   - name: The store's name; nil for the default store.
     ///   - model: The program's model; nil for the configuration's.
+    ///   - rule: What becomes of a store that was made with another model.
     /// - Returns: The open store.
     /// - Throws: As ``openStore(_:model:isReadOnly:)``, but for a store that does not exist: then as
-    ///   ``PersistentStoreType/create(_:model:options:)``, and `invalidModel` when there is no model to create it with.
+    ///   ``PersistentStoreType/create(_:model:options:)``, and `invalidModel` when there is no model to create it with. As
+    ///   `MigrationManager.openOrCreateStore` where the rule asks for something to be done.
     public func openOrCreateStore(
-        _ name: String? = nil, model: ManagedObjectModel? = nil
+        _ name: String? = nil, model: ManagedObjectModel? = nil, ifIncompatible rule: IncompatibleStoreRule = .refuse
     ) throws(StoreError) -> any PersistentStore {
-        let model = if let model { model } else { try self.model() }
         var description = try storeDescription(name)
-        description.options.model = model
+        description.options.model = if let model { model } else { try self.model() }
+        guard description.options.model == nil else {
+            return try MigrationManager(registry: registry).openOrCreateStore(description, ifIncompatible: rule)
+        }
         do throws(StoreError) {
             return try registry.open(description)
         } catch {
             guard error.code == .notFound else { throw error }
         }
-        guard let model else {
-            throw StoreError(
-                .invalidModel,
-                "The store '\(description.url)' does not exist yet, and there is no model to create it with; name one in the configuration (model: \"…\") or give one in code."
-            )
-        }
-        do throws(StoreError) {
-            return try registry.create(description.url, model: model, options: description.options)
-        } catch {
-            guard error.code == .alreadyExists else { throw error }
-        }
-        return try registry.open(description)
+        throw StoreError(
+            .invalidModel,
+            "The store '\(description.url)' does not exist yet, and there is no model to create it with; name one in the configuration (model: \"…\") or give one in code."
+        )
     }
 
     private func store(_ name: String?) throws(StoreError) -> Store {

@@ -31,7 +31,8 @@ final class ProgressLine: Sendable {
     func clear() { console.showProgress("") }
 
     static func text(_ progress: ConversionProgress) -> String {
-        var parts = [progress.phase.rawValue]
+        var parts = progress.step.map { ["step \($0.number) of \($0.count)"] } ?? []
+        parts.append(progress.phase.rawValue)
         if let fraction = progress.fraction { parts.append("\(Int(fraction * 100)) %") }
         if progress.objects > 0 { parts.append("\(progress.objects) objects") }
         if progress.links > 0 { parts.append("\(progress.links) links") }

@@ -1,7 +1,7 @@
 /// The properties of one entity that batch requests can set, with the rules that hold for its records.
-struct BatchProperties {
+package struct BatchProperties {
     /// A property that can be set.
-    enum Property {
+    package enum Property {
         /// An attribute that is one field, the element of a composite, or the place in an ordered inverse.
         case field(RecordLayout.Field)
         /// A composite as a whole.
@@ -10,22 +10,22 @@ struct BatchProperties {
         case toOne(RecordLayout.Field, ManagedObjectModel.Relationship)
     }
 
-    let entity: ManagedObjectModel.Entity
+    package let entity: ManagedObjectModel.Entity
     let model: ManagedObjectModel
     /// The fields that must have a value.
-    let mandatory: [RecordLayout.Field]
+    package let mandatory: [RecordLayout.Field]
     /// The fields of mandatory elements, each with the marker of its composite: they must have a value where that is there.
-    let mandatoryElements: [(composite: RecordLayout.Field, element: RecordLayout.Field)]
+    package let mandatoryElements: [(composite: RecordLayout.Field, element: RecordLayout.Field)]
     /// By field: the marker of the composite that an element is of.
-    let composites: [RecordLayout.Field?]
+    package let composites: [RecordLayout.Field?]
 
     /// The fields of elements with a default, each with the marker of its composite: outer composites first.
-    let elementDefaults: [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)]
+    package let elementDefaults: [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)]
 
     /// Whether the entity has a composite attribute.
     var hasComposites: Bool { composites.contains { $0 != nil } }
 
-    init(_ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) {
+    package init(_ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) {
         self.entity = entity
         self.model = model
         let layout = entity.layout
@@ -105,7 +105,7 @@ struct BatchProperties {
     ///   - owner: What the value is for, as a message names it.
     ///   - body: What is called for each field.
     /// - Throws: `invalidValue` when the property cannot hold the value; `unknownProperty` for an element that a composite has not.
-    func forEachField(
+    package func forEachField(
         of value: Value, for property: Property, _ owner: () -> String,
         _ body: (RecordLayout.Field, Value) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -180,7 +180,7 @@ extension Value {
     ///
     /// Numbers change their type where nothing is lost: a double becomes an integer when it is whole, a decimal when its shortest text
     /// gives the double back. A decimal becomes the nearest double, which is all that such a field can hold. Booleans are 0 and 1.
-    func converted(to kind: RecordLayout.Field.Kind) -> Value? {
+    package func converted(to kind: RecordLayout.Field.Kind) -> Value? {
         switch (self, kind) {
         case (.null, _), (.bool, .boolean), (.double, .double), (.double, .float), (.decimal, .decimal), (.date, .date),
             (.uuid, .uuid), (.string, .string), (.uri, .uri), (.data, .data), (.data, .transformable),

@@ -1,12 +1,16 @@
 /// What one property of the destination object gets.
 public struct PropertyMapping: Hashable, Sendable {
-    /// The property of the destination entity.
+    /// The property of the destination entity, or an element of a composite attribute by its path: `address.street`.
+    ///
+    /// A mapping of a whole composite gives each of its elements what the value has under the same name; mappings of elements,
+    /// behind it, say otherwise for theirs.
     public var name: String
     /// What gives the value; nil for the default of a new object.
     ///
     /// Written with the variables of ``MappingVariable``: `$source.title`, `($source.celsius - 32.0) / 1.8`,
     /// `FUNCTION($entityPolicy, "convert:", $source.x)`. A function of the policy or of the manager is the whole expression, or
-    /// an argument of another one.
+    /// an argument of another one. A number becomes the type of its attribute, which must be able to hold it exactly, floating-point
+    /// types as nearly as they can; null becomes the default of a mandatory attribute.
     public var valueExpression: FetchRequest.Expression?
     /// The user's own notes, which policies can read.
     public var userInfo: [String: String]

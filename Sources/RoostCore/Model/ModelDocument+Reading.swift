@@ -17,26 +17,13 @@ extension ModelDocument {
             throw StoreError(.invalidModel, "The model document is not valid JSON: \(error)")
         }
         // Before anything else: a newer document may hold keys that only look wrong.
-        try checkVersion(node)
+        try JSONObjectReader.requireVersion(formatVersion, of: node, named: "model document")
         let problems = JSONProblems(of: bytes)
         let parts = ModelDocumentReader(problems: problems).model(node)
         guard problems.messages.isEmpty else {
             throw .invalidModel(problems.messages.map { ModelProblem(entity: nil, $0) })
         }
         return parts
-    }
-
-    private static func checkVersion(_ node: JSONNode) throws(StoreError) {
-        guard case .object(let members) = node.content,
-            let version = members.first(where: { $0.key == "formatVersion" })
-        else { return }
-        guard case .number(let text) = version.value.content, let number = Int(text), number > formatVersion else {
-            return
-        }
-        throw StoreError(
-            .unsupportedVersion,
-            "The model document has format version \(number); this program reads up to \(formatVersion). Use a newer one."
-        )
     }
 }
 
@@ -47,12 +34,7 @@ private struct ModelDocumentReader {
     func model(_ node: JSONNode) -> ModelDocument.Parts {
         let reader = object(node, "", ModelDocument.modelKeys)
         var parts = ModelDocument.Parts()
-        if reader.node("formatVersion") == nil, case .object = node.content {
-            problems.add("'formatVersion' is missing; the newest is \(ModelDocument.formatVersion).", path: "", at: 0)
-        } else if let version = reader.int("formatVersion"), version < 1 {
-            problems.add(
-                "format versions start at 1.", path: "formatVersion", at: reader.node("formatVersion")?.byteOffset ?? 0)
-        }
+        reader.checkVersion(ModelDocument.formatVersion, of: node)
         parts.versionIdentifiers = reader.strings("versionIdentifiers")
         parts.userInfo = reader.stringDictionary("userInfo")
         parts.entities = each(reader, "entities") { entity($0, $1, path: $2) }
@@ -64,7 +46,7 @@ private struct ModelDocumentReader {
         parts.fetchRequestTemplates = each(reader, "fetchRequestTemplates") { name, node, path in
             let reader = object(node, path, ModelDocument.fetchRequestTemplateKeys)
             return FetchRequestTemplate(
-                name, entity: required(reader, "entity", at: node), predicateFormat: reader.string("predicate"),
+                name, entity: reader.required("entity", at: node), predicateFormat: reader.string("predicate"),
                 options: reader.stringDictionary("options"))
         }
         return parts
@@ -81,13 +63,6 @@ private struct ModelDocumentReader {
         reader.members(key).compactMap { member in
             read(member.key, member.value, JSONObjectReader.join(reader.path(key), member.key))
         }
-    }
-
-    private func required(_ reader: JSONObjectReader, _ key: String, at node: JSONNode) -> String {
-        if reader.node(key) == nil, case .object = node.content {
-            problems.add("'\(key)' is missing.", path: reader.path, at: node.byteOffset)
-        }
-        return reader.string(key) ?? ""
     }
 
     private func entity(_ name: String, _ node: JSONNode, path: String) -> EntityDescription {
@@ -110,7 +85,7 @@ private struct ModelDocumentReader {
 
     private func attribute(_ name: String, _ node: JSONNode, path: String) -> AttributeDescription? {
         let reader = object(node, path, ModelDocument.attributeKeys)
-        let typeName = required(reader, "type", at: node)
+        let typeName = reader.required("type", at: node)
         guard let type = AttributeType(name: typeName) else {
             if let node = reader.node("type"), case .string = node.content {
                 reader.addUnknown(
@@ -143,7 +118,7 @@ private struct ModelDocumentReader {
     private func relationship(_ name: String, _ node: JSONNode, path: String) -> RelationshipDescription {
         let reader = object(node, path, ModelDocument.relationshipKeys)
         return RelationshipDescription(
-            name, destination: required(reader, "destination", at: node), inverse: reader.string("inverse"),
+            name, destination: reader.required("destination", at: node), inverse: reader.string("inverse"),
             minCount: reader.int("minCount") ?? 0, maxCount: reader.int("maxCount"),
             isOrdered: reader.bool("isOrdered", default: false), isOptional: reader.bool("isOptional", default: true),
             isTransient: reader.bool("isTransient", default: false),
@@ -156,7 +131,7 @@ private struct ModelDocumentReader {
     private func fetchedProperty(_ name: String, _ node: JSONNode, path: String) -> FetchedPropertyDescription {
         let reader = object(node, path, ModelDocument.fetchedPropertyKeys)
         return FetchedPropertyDescription(
-            name, entity: required(reader, "entity", at: node), predicateFormat: reader.string("predicate"),
+            name, entity: reader.required("entity", at: node), predicateFormat: reader.string("predicate"),
             isOptional: reader.bool("isOptional", default: true), userInfo: reader.stringDictionary("userInfo"))
     }
 
@@ -166,7 +141,7 @@ private struct ModelDocumentReader {
             let element = object(item, "\(reader.path("elements"))[\(index)]", ModelDocument.fetchIndexElementKeys)
             return FetchIndexDescription.Element(
                 element.node("expression") == nil
-                    ? required(element, "property", at: item) : element.string("property") ?? "",
+                    ? element.required("property", at: item) : element.string("property") ?? "",
                 collation: element.choice("collation", default: .binary),
                 isAscending: element.bool("isAscending", default: true), expression: element.string("expression"))
         }

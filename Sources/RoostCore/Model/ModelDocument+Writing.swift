@@ -1,37 +1,7 @@
-/// The members of an object; what has its default value is left out.
-private struct Members {
-    var members: [JSONMember] = []
-
-    mutating func add(_ key: String, _ text: String?) {
-        if let text { members.append(JSONMember(key, .string(text))) }
-    }
-
-    mutating func add(_ key: String, _ number: Int?) {
-        if let number { members.append(JSONMember(key, .number("\(number)"))) }
-    }
-
-    mutating func add(_ key: String, _ value: Bool, default standard: Bool) {
-        if value != standard { members.append(JSONMember(key, .bool(value))) }
-    }
-
-    mutating func add(_ key: String, _ content: JSONNode.Content?) {
-        if let content { members.append(JSONMember(key, content)) }
-    }
-
-    mutating func add(_ key: String, object: [JSONMember]) {
-        if !object.isEmpty { members.append(JSONMember(key, .object(object))) }
-    }
-
-    mutating func add(_ key: String, _ texts: [String: String]) {
-        let sorted = texts.sorted { ModelResolver.precedes($0.key, $1.key) }
-        add(key, object: sorted.map { JSONMember($0.key, .string($0.value)) })
-    }
-}
-
 extension ModelDocument {
     /// The document as a tree.
     static func node(of model: ManagedObjectModel) -> JSONNode {
-        var result = Members()
+        var result = JSONMembers()
         result.add("formatVersion", formatVersion)
         if !model.versionIdentifiers.isEmpty {
             result.add("versionIdentifiers", texts(model.versionIdentifiers))
@@ -44,7 +14,7 @@ extension ModelDocument {
         result.add(
             "fetchRequestTemplates",
             object: model.fetchRequestTemplates.map { template in
-                var members = Members()
+                var members = JSONMembers()
                 members.add("entity", template.entityName)
                 members.add("predicate", template.predicateFormat)
                 members.add("options", template.options)
@@ -56,7 +26,7 @@ extension ModelDocument {
     private static func texts(_ texts: [String]) -> JSONNode.Content { .array(texts.map { JSONNode(.string($0)) }) }
 
     static func node(of entity: EntityDescription) -> JSONNode.Content {
-        var result = Members()
+        var result = JSONMembers()
         result.add("superentity", entity.superentityName)
         result.add("isAbstract", entity.isAbstract, default: false)
         result.add("managedObjectClassName", entity.managedObjectClassName)
@@ -76,7 +46,7 @@ extension ModelDocument {
     }
 
     static func node(of attribute: AttributeDescription) -> JSONNode.Content {
-        var result = Members()
+        var result = JSONMembers()
         result.add("type", attribute.type.name)
         result.add("isOptional", attribute.isOptional, default: true)
         result.add("isTransient", attribute.isTransient, default: false)
@@ -101,7 +71,7 @@ extension ModelDocument {
     }
 
     static func node(of relationship: RelationshipDescription) -> JSONNode.Content {
-        var result = Members()
+        var result = JSONMembers()
         result.add("destination", relationship.destinationEntityName)
         result.add("inverse", relationship.inverseName)
         result.add("minCount", relationship.minCount == 0 ? nil : relationship.minCount)
@@ -118,7 +88,7 @@ extension ModelDocument {
     }
 
     static func node(of property: FetchedPropertyDescription) -> JSONNode.Content {
-        var result = Members()
+        var result = JSONMembers()
         result.add("entity", property.entityName)
         result.add("predicate", property.predicateFormat)
         result.add("isOptional", property.isOptional, default: true)
@@ -128,14 +98,14 @@ extension ModelDocument {
 
     static func node(of index: FetchIndexDescription) -> JSONNode.Content {
         let elements = index.elements.map { element in
-            var members = Members()
+            var members = JSONMembers()
             members.add("property", element.property.isEmpty && element.expression != nil ? nil : element.property)
             members.add("collation", element.collation == .binary ? nil : element.collation.rawValue)
             members.add("isAscending", element.isAscending, default: true)
             members.add("expression", element.expression)
             return JSONNode(.object(members.members))
         }
-        var result = Members()
+        var result = JSONMembers()
         result.add("elements", .array(elements))
         result.add("partialIndexPredicate", index.partialIndexPredicateFormat)
         return .object(result.members)

@@ -150,6 +150,12 @@ extension StoreError.Code {
     public static let limitExceeded = Self("limitExceeded")
     /// A model document has errors; the message lists them.
     public static let invalidModel = Self("invalidModel")
+    /// A mapping model has errors, or does not fit the models it is used with; the message lists them.
+    public static let invalidMappingModel = Self("invalidMappingModel")
+    /// No mapping model can be inferred for two models; the message lists every reason.
+    ///
+    /// Give an explicit one.
+    public static let mappingNotInferable = Self("mappingNotInferable")
     /// The store's type lacks the capability.
     ///
     /// Nothing happened.
@@ -158,6 +164,10 @@ extension StoreError.Code {
     ///
     /// It was discarded.
     public static let verificationFailed = Self("verificationFailed")
+    /// An object could not become one of the new model: a mandatory property has no value, a value does not fit, or a policy failed.
+    ///
+    /// The source is as it was; nothing is left of the destination.
+    public static let migrationFailed = Self("migrationFailed")
     /// Something that Roost or a backend guarantees did not hold.
     ///
     /// Please report it.

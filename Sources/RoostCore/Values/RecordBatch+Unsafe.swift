@@ -234,12 +234,7 @@ extension RecordBatch {
     public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, _ field: RecordLayout.Field) throws(StoreError) {
         guard buildLayout != nil, field.kind.isVariable else { throw wrongType(field, "bytes") }
         precondition(field.index >= buildNextVariable, "tail fields must be set in the layout's order")
-        guard arena.count - buildOffset + bytes.count <= RecordLayout.maximumByteCount else {
-            throw StoreError(
-                .limitExceeded,
-                "The record of \(buildName) would be larger than \(RecordLayout.maximumByteCount) bytes."
-            )
-        }
+        guard arena.count - buildOffset + bytes.count <= RecordLayout.maximumByteCount else { throw tooLarge }
         fillEnds(upTo: field.index)
         arena.append(contentsOf: bytes)
         store(UInt32(truncatingIfNeeded: arena.count - buildTailOffset).littleEndian, field)
@@ -247,7 +242,7 @@ extension RecordBatch {
     }
 
     /// Stores the current end of the tail into the slots of the tail fields from `buildNextVariable` to `limit`.
-    private mutating func fillEnds(upTo limit: Int) {
+    mutating func fillEnds(upTo limit: Int) {
         guard buildNextVariable < limit else { return }
         let end = UInt32(truncatingIfNeeded: arena.count - buildTailOffset).littleEndian
         // The slots of the tail's fields, four bytes each, are the last before the tail.
@@ -290,6 +285,11 @@ extension RecordBatch {
     func wrongType(_ field: RecordLayout.Field, _ what: String) -> StoreError {
         StoreError(
             .invalidValue, "Property '\(field.name)' of \(buildName) has type \(field.kind) and cannot hold \(what).")
+    }
+
+    var tooLarge: StoreError {
+        StoreError(
+            .limitExceeded, "The record of \(buildName) would be larger than \(RecordLayout.maximumByteCount) bytes.")
     }
 
     private var buildName: String { "\(buildLayout?.entity.text ?? "object")/p\(buildKey)" }

@@ -26,7 +26,7 @@ extension FetchRequest.Function {
     }
 
     /// The function of a name in any case, with or without the colon at its end.
-    init?(name: String) {
+    package init?(name: String) {
         guard let function = Self.byName[Self.key(name)] else { return nil }
         self = function
     }

@@ -169,6 +169,35 @@ package struct JSONObjectReader {
         return value
     }
 
+    /// Text that must be there; reports and gives an empty one when it is absent from an object.
+    package func required(_ key: String, at node: JSONNode) -> String {
+        if members[key] == nil, case .object = node.content {
+            problems.add("'\(key)' is missing.", path: path, at: node.byteOffset)
+        }
+        return string(key) ?? ""
+    }
+
+    /// Throws code `unsupportedVersion` for a document whose `formatVersion` is newer than the newest that is known.
+    static func requireVersion(_ newest: Int, of node: JSONNode, named name: String) throws(StoreError) {
+        guard case .object(let members) = node.content,
+            let version = members.first(where: { $0.key == "formatVersion" }),
+            case .number(let text) = version.value.content, let number = Int(text), number > newest
+        else { return }
+        throw StoreError(
+            .unsupportedVersion,
+            "The \(name) has format version \(number); this program reads up to \(newest). Use a newer one.")
+    }
+
+    /// Reports a `formatVersion` that is missing or less than the first one.
+    func checkVersion(_ newest: Int, of node: JSONNode) {
+        if members["formatVersion"] == nil, case .object = node.content {
+            problems.add("'formatVersion' is missing; the newest is \(newest).", path: "", at: 0)
+        } else if let version = int("formatVersion"), version < 1 {
+            problems.add(
+                "format versions start at 1.", path: "formatVersion", at: members["formatVersion"]?.byteOffset ?? 0)
+        }
+    }
+
     /// Reports a name that is not one of `names`.
     package func addUnknown(among names: [String], instead text: String, path: String, at node: JSONNode) {
         let hint = nearestName(to: text, among: names).map { "; did you mean '\($0)'?" }

@@ -1,0 +1,65 @@
+internal import Foundation
+public import RoostCore
+
+/// A store that was kept from an older version of a program, on which the program's migrations are tried.
+///
+/// Keep a store of each released version beside the tests, in the state that matters. A test then takes a few lines, in any framework:
+///
+/// ```swift
+/// let fixture = MigrationFixture(StoreURL(type: "sqlite", path: "Fixtures/notes-1.sqlite"), registry: .builtIn)
+/// let expected = MigrationSnapshot(
+///     model: try Notes.current(), counts: ["Note": 2, "Section": 1],
+///     objects: [.init("Note", where: .equal("postID", "n1"), values: ["hexColor": "FF0000"])])
+/// let differences = try fixture.differences(from: expected) { copy in
+///     _ = try MigrationManager().migrateInPlace(copy, model: expected.model, options: Notes.migration)
+///     return copy
+/// }
+/// #expect(differences == [])
+/// ```
+///
+/// How a copy is migrated is the caller's: what is tried is the program's own way, whatever it is made of.
+public struct MigrationFixture: Sendable {
+    /// The stored store: a closed store that is one file.
+    public let store: StoreURL
+    /// The types of store.
+    public let registry: StoreRegistry
+
+    /// Makes a fixture; reads nothing.
+    public init(_ store: StoreURL, registry: StoreRegistry = .shared) {
+        self.store = store
+        self.registry = registry
+    }
+
+    /// Copies the stored store, has the copy migrated, and says how the result differs from what is expected.
+    ///
+    /// The stored store is not opened, so not even a lock file is made beside it. The copy and what is made of it go when this returns.
+    /// - Parameters:
+    ///   - expected: What must come out.
+    ///   - migrate: Migrates the copy, which it gets in a directory of its own; gives where the result is, mostly in the same place.
+    /// - Returns: One sentence for each difference; empty when the result is as expected.
+    /// - Throws: What `migrate` throws, and what keeps the store from being copied or the result from being opened.
+    public func differences(
+        from expected: MigrationSnapshot, migratedBy migrate: (_ copy: StoreURL) throws -> StoreURL
+    ) throws -> [String] {
+        let files = FileManager.default
+        let directory = files.temporaryDirectory.appendingPathComponent("roost-fixture-\(UUID().uuidString)")
+        try files.createDirectory(at: directory, withIntermediateDirectories: false)
+        // What cannot be removed is left to the system.
+        defer { try? files.removeItem(at: directory) }
+        let path = directory.appendingPathComponent(URL(fileURLWithPath: store.path).lastPathComponent).path
+        try files.copyItem(atPath: store.path, toPath: path)
+        // A fixture may be kept read-only; its copy is to be changed.
+        try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let result = try registry.open(
+            try migrate(StoreURL(type: store.type, path: path)), options: StoreOptions(isReadOnly: true))
+        do {
+            let differences = try expected.differences(in: result)
+            try result.close()
+            return differences
+        } catch {
+            // The first error is the one to tell.
+            try? result.close()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,108 @@
+public import RoostCore
+
+/// What a store must hold after a migration; what is nil or not named is not looked at.
+public struct MigrationSnapshot: Sendable {
+    /// An object that must be there.
+    public struct ExpectedObject: Sendable {
+        /// Its entity; an object of a subentity counts too.
+        public var entity: EntityName
+        /// The condition that this object alone meets; nil where it is the only one of its entity.
+        public var predicate: FetchRequest.Predicate?
+        /// Its values by property: attributes, and to-one relationships as object IDs.
+        public var values: [String: Value]
+        /// Where its to-many relationships lead, in their order; of one without an order in the order of keys.
+        public var targets: [String: [Int64]]
+
+        /// Makes an expectation.
+        public init(
+            _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil, values: [String: Value] = [:],
+            targets: [String: [Int64]] = [:]
+        ) {
+            self.entity = entity
+            self.predicate = predicate
+            self.values = values
+            self.targets = targets
+        }
+    }
+
+    /// The model that the store must be compatible with.
+    public var model: ManagedObjectModel
+    /// The objects of each entity, those of subentities not counted; an entity that is left out must have none.
+    public var counts: [String: Int]?
+    /// The digest, as ``StoreDigest`` writes it.
+    ///
+    /// It says in one value that nothing at all has changed since it was written down. Begin with any text: the difference tells the
+    /// right one.
+    public var digest: String?
+    /// Some of the objects.
+    public var objects: [ExpectedObject]
+
+    /// Makes an expectation.
+    public init(
+        model: ManagedObjectModel, counts: [String: Int]? = nil, digest: String? = nil, objects: [ExpectedObject] = []
+    ) {
+        self.model = model
+        self.counts = counts
+        self.digest = digest
+        self.objects = objects
+    }
+
+    /// How a store differs from this, one sentence for each difference; empty when it does not.
+    ///
+    /// Checks too that the store is sound and that no reference leads nowhere (``checkStore(_:limit:)``).
+    /// - Throws: What keeps the store from being read; `unknownEntity`, `unknownProperty` for an expectation that makes no sense.
+    public func differences(in store: any PersistentStore) throws(StoreError) -> [String] {
+        guard model.isCompatible(with: try store.metadata()) else {
+            let changes = model.difference(from: store.model).filter(\.changesVersionHash)
+            return ["The store does not have the model: " + changes.map(\.description).joined(separator: "; ")]
+        }
+        var differences = try checkStore(store).map { "The store is not sound: \($0)." }
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let tally = try snapshot.computeTally()
+        if let counts {
+            for (entity, found) in zip(snapshot.model.entities, tally.entities) {
+                let expected = counts[entity.name.text] ?? 0
+                guard found.count != expected else { continue }
+                differences.append("There are \(found.count) objects of '\(entity.name)', not \(expected).")
+            }
+            for name in counts.keys.sorted() { _ = try snapshot.model.requireEntity(EntityName(name)) }
+        }
+        if let digest, tally.digest.description != digest {
+            differences.append("The digest is \(tally.digest), not \(digest).")
+        }
+        for object in objects { differences += try object.differences(in: snapshot) }
+        return differences
+    }
+}
+
+extension MigrationSnapshot.ExpectedObject {
+    fileprivate func differences(in snapshot: any StoreSnapshot) throws(StoreError) -> [String] {
+        let entity = try snapshot.model.requireEntity(entity)
+        let what = "'\(entity.name)'\(predicate.map { " where \($0)" } ?? "")"
+        let found = try snapshot.objects(FetchRequest(entity.name, where: predicate, limit: 2))
+        guard let object = found.first, found.count == 1 else {
+            return ["There is \(found.isEmpty ? "no" : "more than one") object of \(what)."]
+        }
+        var differences: [String] = []
+        let stored = object.values
+        for (name, expected) in values.sorted(by: { $0.key < $1.key }) {
+            let value = stored[name] ?? .null
+            guard value != expected else { continue }
+            // The object may be of a subentity, which has more.
+            let own = try snapshot.model.requireEntity(object.id.entity)
+            guard own.layout.fields.contains(where: { $0.name == name }) else {
+                throw StoreError(.unknownProperty, "Entity '\(own.name)' has no attribute or to-one '\(name)'.")
+            }
+            differences.append("Of \(what), '\(name)' is \(value), not \(expected).")
+        }
+        for (name, expected) in targets.sorted(by: { $0.key < $1.key }) {
+            let keys = try snapshot.drain(
+                snapshot.links(of: RelationshipName(entity.name, name), from: object.id)
+            ).map(\.target)
+            guard keys != expected else { continue }
+            differences.append("Of \(what), '\(name)' leads to \(keys), not \(expected).")
+        }
+        return differences
+    }
+}

@@ -1,0 +1,182 @@
+internal import Foundation
+internal import Roost
+internal import RoostFiles
+internal import RoostMigration
+
+extension Subcommand {
+    static let migrate = Subcommand(
+        name: "migrate", summary: "Bring a store to another version of its model, in place or into a new store.",
+        usage: "STORE", argumentCount: 1...1,
+        discussion: """
+            Makes a store of the model that --to names out of what STORE holds: in the place of STORE with --in-place, or as another
+            store, of any type, with --output. The result is read again and compared before it gets its name, in one step. After an
+            error, Ctrl-C or a crash STORE is as it was, or migrated; the same command finishes what is left. With --in-place nobody
+            can open STORE meanwhile, and one that has the model already is left alone.
+
+            FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .xcdatamodel, .mom) or a store. Behind a
+            bundle of versions @VERSION says which one is meant; the current one unless given. Of a bundle STORE goes from its version
+            to that one over the versions between them, in as few steps as possible: by the mapping models that --mapping names, and by
+            inference between neighbours. With --direct, and for any other FILE, it goes there in one step.
+
+            --mapping takes .roostmapping.json and .xcmappingmodel. A mapping model that needs a policy, which is code, is refused: that
+            takes a program.
+
+            With --json prints one object: source, destination, path (nothing, onePass, threePasses), mappings [{name, type, source,
+            destination, read, made}], objects, links, relationships [{relationship, count}], sourceDigest, mappedDigest,
+            destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped [ID], losses [text], warnings [text], steps [the same
+            for each of several], backup; with --dry-run: source, destination, path, mappings [{name, type, source, destination,
+            objects, steps [text]}], objects, links, losses [text], bytesNeeded, bytesAvailable, secondsNeeded, refusals [text],
+            warnings [text], steps [{source, destination, label, isInferred, mappings [text], losses [text]}].
+            """,
+        options: [
+            CommandOption("to", "t", value: "FILE", help: "The model to migrate to, as FILE or FILE@VERSION."),
+            CommandOption("mapping", value: "FILE", help: "A mapping model; can be given several times."),
+            CommandOption("in-place", "i", help: "Replace STORE by the result."),
+            CommandOption("output", "o", value: "DEST", help: "Make a new store of the result; type:path."),
+            CommandOption(
+                "keep-backup", needs: "in-place", help: "Keep the old file, as <name>.backup-<UUID> beside the new one."
+            ),
+            CommandOption("overwrite", needs: "output", help: "Replace an existing store of DEST's type."),
+            CommandOption("direct", help: "Go to the model in one step, whatever versions there are."),
+            CommandOption("to-text", help: "Where an attribute becomes a string, take the text of its value."),
+            CommandOption(
+                "dry-run", "n", help: "Show what would be done, and what would be refused (exit 3). Writes nothing."),
+            CommandOption("skip-damaged", help: "Leave damaged records out and report them; not with --in-place."),
+            CommandOption("no-verify", help: "Do not read the finished store again."),
+            .json, .quiet, .verbose,
+        ] + StoreArguments.openingOptions,
+        examples: [
+            "roost migrate notes.sqlite --to=Notes.xcdatamodeld --in-place --keep-backup",
+            "roost migrate notes.sqlite --to=Notes.xcdatamodeld@Notes\\ 3 --output=lmdb:notes.lmdb --dry-run",
+            "roost migrate main --to=Notes.roostmodel.json --mapping=NotesToPosts.roostmapping.json --in-place --json",
+        ],
+        run: runMigrate)
+
+    @Sendable private static func runMigrate(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        guard let target = arguments.value("to") else {
+            throw UsageError("--to is missing: the model to migrate to; see 'roost migrate --help'")
+        }
+        let isInPlace = arguments.has("in-place")
+        guard isInPlace != (arguments.value("output") != nil) else {
+            throw UsageError(
+                isInPlace
+                    ? "--in-place and --output exclude each other; leave one out"
+                    : "say where the result goes: --in-place, or --output=type:path")
+        }
+        guard !isInPlace || !arguments.has("skip-damaged") else {
+            throw UsageError(
+                "--skip-damaged loses data, so it is not done in place; write to another store with --output")
+        }
+        let store = try StoreArguments.store(arguments.positions[0], arguments)
+        let request = try MigrationRequest(store, target, arguments)
+        if !arguments.has("quiet") { for warning in request.warnings { console.printError("warning: \(warning)") } }
+        var options = request.options
+        let manager = MigrationManager(registry: .builtIn)
+        let destination = try arguments.value("output").map { try StoreArguments.newStore($0, arguments) }
+        options.conversion.destinationTypeOptions = destination?.options.typeOptions ?? [:]
+        if arguments.has("dry-run") {
+            let plan: MigrationPlan
+            if let destination {
+                plan = try manager.planMigration(
+                    from: .url(store.url), to: .url(destination.url), model: request.model, options: options)
+            } else {
+                plan = try manager.planMigrationInPlace(store.url, model: request.model, options: options)
+            }
+            if arguments.has("json") { try console.printJSON(plan) } else { try console.print(plan.description) }
+            guard let refusal = plan.refusals.first else { return .success }
+            console.printError(RoostTool.line(refusal))
+            return .failure
+        }
+        let progress = ProgressLine(console)
+        let cancellation = ConversionCancellation()
+        options.conversion.cancellation = cancellation
+        if !arguments.has("quiet"), console.showsProgress { options.conversion.onProgress = { progress.show($0) } }
+        let report: MigrationReport
+        do {
+            defer { progress.clear() }
+            report = try Interruption.shared.cancelling(cancellation) {
+                if let destination {
+                    return try manager.migrate(
+                        from: .url(store.url), to: .url(destination.url), model: request.model, options: options)
+                }
+                return try manager.migrateInPlace(store.url, model: request.model, options: options)
+            }
+        }
+        try console.printReport(report, report.description, warnings: report.warnings, arguments)
+        return .success
+    }
+}
+
+/// What a command line asks to be migrated, and how.
+private struct MigrationRequest {
+    let model: ManagedObjectModel
+    let options: MigrationOptions
+    /// What of models and mapping models was not taken over as it stands.
+    let warnings: [String]
+
+    init(_ store: PersistentStoreDescription, _ target: String, _ arguments: ParsedArguments) throws {
+        var warnings: [String] = []
+        let (path, version) = Self.split(target)
+        let read = try StoreArguments.model(path, version: version, arguments)
+        (model, warnings) = (read.model, read.warnings)
+        var options = MigrationOptions(
+            conversion: ConversionOptions(
+                overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
+                verifies: !arguments.has("no-verify"), sourceModel: store.options.model,
+                sourceTypeOptions: store.options.typeOptions, timeoutSeconds: store.options.timeoutSeconds),
+            inference: MappingModel.InferenceOptions(convertsToString: arguments.has("to-text")),
+            keepsBackup: arguments.has("keep-backup"))
+        let files = arguments.allValues("mapping")
+        if let history = arguments.has("direct") ? nil : try ModelFile.history(at: path) {
+            options.history = try Self.adding(files, to: history, &warnings)
+        } else if let file = files.first {
+            guard files.count == 1 else {
+                throw UsageError("one step takes one --mapping; several need a bundle of versions for --to")
+            }
+            let type = try StoreRegistry.builtIn.type(named: store.url.type)
+            let source = try type.metadata(at: store.url, options: store.options).model
+            let mapping = try MappingFile.read(file, source: source, destination: model)
+            warnings += mapping.warnings
+            options.mapping = try Self.requireDeclared(mapping.mapping, file)
+        }
+        (self.options, self.warnings) = (options, warnings)
+    }
+
+    /// The path and the version of `FILE@VERSION`; a path that is there as it stands has no version.
+    private static func split(_ text: String) -> (path: String, version: String?) {
+        guard !StoreFile.hasEntry(at: text), let at = text.lastIndex(of: "@"), at > text.startIndex else {
+            return (text, nil)
+        }
+        let (path, version) = (String(text[..<at]), String(text[text.index(after: at)...]))
+        return version.isEmpty || !StoreFile.hasEntry(at: path) ? (text, nil) : (path, version)
+    }
+
+    /// The history with mapping models between the versions that they fit.
+    private static func adding(
+        _ files: [String], to history: ModelHistory, _ warnings: inout [String]
+    ) throws -> ModelHistory {
+        var history = history
+        for file in files {
+            let read = try MappingFile.read(file)
+            warnings += read.warnings
+            do throws(StoreError) {
+                try history.add(try requireDeclared(read.mapping, file))
+            } catch {
+                throw StoreError(error.code, "'\(file)': \(error.message)", underlying: error.underlying)
+            }
+        }
+        return history
+    }
+
+    /// Refuses a mapping model that code takes part in.
+    private static func requireDeclared(_ mapping: MappingModel, _ file: String) throws(StoreError) -> MappingModel {
+        guard let entity = mapping.entityMappings.first(where: { $0.policyName != nil || $0.type == .custom }) else {
+            return mapping
+        }
+        let policy = entity.policyName.map { "the policy '\($0)'" } ?? "a policy"
+        throw StoreError(
+            .unsupported,
+            "The mapping '\(entity.name)' of '\(file)' needs \(policy), which is code; write a program that registers it in MigrationOptions.policies and calls MigrationManager.migrate."
+        )
+    }
+}

@@ -1,0 +1,34 @@
+/// Something about a migration that can be said from models and mapping alone, before any object is read.
+public struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
+    /// What a remark means for the data.
+    public enum Kind: String, Sendable, CaseIterable, Codable {
+        /// Data that the source has do not reach the destination.
+        case loss
+        /// The migration fails where the data do not meet a condition.
+        case demand
+        /// Nothing is lost, but something is made up, or looks like a mistake.
+        case note
+    }
+
+    /// What it means for the data.
+    public let kind: Kind
+    /// The entity concerned: for a loss the source's, else the destination's.
+    public let entity: String
+    /// The property concerned, if it is one.
+    public let property: String?
+    /// What happens, for people.
+    public let message: String
+
+    /// Makes a remark.
+    public init(_ kind: Kind, entity: String, property: String? = nil, _ message: String) {
+        self.kind = kind
+        self.entity = entity
+        self.property = property
+        self.message = message
+    }
+
+    /// The kind, the place and the message: `loss: Note.color: …`.
+    public var description: String {
+        "\(kind): \(entity)\(property.map { "." + $0 } ?? ""): \(message)"
+    }
+}

@@ -1,0 +1,115 @@
+extension RecordBatch {
+    /// Starts a record that has the values of a prototype already; its tail is empty.
+    ///
+    /// - Parameters:
+    ///   - layout: The record's layout.
+    ///   - key: The object's key.
+    ///   - version: Its version.
+    ///   - prototype: Header, bitmap and slots of a record of the layout, all its tail fields null: ``prototype(_:of:)`` makes it.
+    package mutating func beginRecord(
+        _ layout: RecordLayout, key: Int64, version: UInt32, startingWith prototype: [UInt8]
+    ) {
+        precondition(prototype.count == layout.fixedByteCount, "the prototype is of another layout")
+        beginRecord(layout, key: key, version: version)
+        let base = buildOffset
+        arena.withUnsafeMutableBytes { arena in
+            prototype.withUnsafeBytes { prototype in
+                // SAFETY: `beginRecord` has put a template of as many bytes at `base`.
+                UnsafeMutableRawBufferPointer(rebasing: arena[base..<base + prototype.count])
+                    .copyMemory(from: prototype)
+            }
+        }
+    }
+
+    /// Header, bitmap and slots of a record of a layout with these values, none of them in the tail.
+    ///
+    /// - Throws: `invalidValue` for a value that is not of the field's type or range.
+    package static func prototype(
+        _ values: [(field: RecordLayout.Field, value: Value)], of layout: RecordLayout, model: ManagedObjectModel
+    ) throws(StoreError) -> [UInt8] {
+        var batch = RecordBatch(model: model)
+        batch.beginRecord(layout, key: 1, version: 0)
+        for (field, value) in values where !field.kind.isVariable { try batch.set(value, field) }
+        return batch.arena
+    }
+
+    /// Sets the fields of the record being built that come from another record as bytes, but for the bytes in its tail.
+    ///
+    /// A field that is null there becomes null, whatever the prototype said.
+    package mutating func moveSlots(of record: RecordReader, _ moves: RecordMoves) {
+        let base = buildOffset
+        let bytes = record.bytes
+        precondition(bytes.count >= moves.fixedByteCount, "the record is of another layout than the moves")
+        arena.withUnsafeMutableBytes { arena in
+            // SAFETY: moves are made for two layouts: what is read lies in the fixed part of the one, which the record has (above), and
+            // what is written in that of the other, which `beginRecord` has filled.
+            for slots in moves.slots {
+                UnsafeMutableRawBufferPointer(rebasing: arena[base + slots.to..<base + slots.to + slots.count])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[slots.from..<slots.from + slots.count]))
+            }
+            for bit in moves.nullBits {
+                let isNull = bytes[bit.fromByte] & bit.fromMask != 0
+                let rest = arena[base + bit.toByte] & ~bit.toMask
+                arena[base + bit.toByte] = isNull ? rest | bit.toMask : rest
+            }
+        }
+    }
+
+    /// Sets fields of the record being built whose bytes are in the tail to those of another record.
+    ///
+    /// Their null bits come with ``moveSlots(of:_:)``. Tail fields must be set in the layout's order.
+    /// - Throws: Code `limitExceeded` when the record would become larger than ``RecordLayout/maximumByteCount``.
+    package mutating func moveTail(of record: RecordReader, _ tail: RecordMoves.Tail, _ moves: RecordMoves)
+        throws(StoreError)
+    {
+        precondition(tail.firstField >= buildNextVariable, "tail fields must be set in the layout's order")
+        fillEnds(upTo: tail.firstField)
+        let bytes = record.bytes
+        // SAFETY: the record is of the layout that the moves were made for, and its structure was checked: the ends ascend and do not
+        // pass its end. What is written lies in the fixed part, which `beginRecord` has filled.
+        let start = tail.isFirst ? 0 : Int(RecordReader.load(bytes, tail.from - 4, as: UInt32.self))
+        let end = Int(RecordReader.load(bytes, tail.from + 4 * (tail.count - 1), as: UInt32.self))
+        guard arena.count - buildOffset + end - start <= RecordLayout.maximumByteCount else { throw tooLarge }
+        let shift = arena.count - buildTailOffset - start
+        let fixed = moves.fixedByteCount
+        arena.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[fixed + start..<fixed + end]))
+        let base = buildOffset + tail.to
+        arena.withUnsafeMutableBytes { arena in
+            for position in 0..<tail.count {
+                let end = Int(RecordReader.load(bytes, tail.from + 4 * position, as: UInt32.self))
+                arena.storeBytes(
+                    of: UInt32(truncatingIfNeeded: end + shift).littleEndian, toByteOffset: base + 4 * position,
+                    as: UInt32.self)
+            }
+        }
+        buildNextVariable = tail.firstField + tail.count
+    }
+
+    /// Whether a field of the record being built is null so far.
+    package func isBuildingNull(_ field: RecordLayout.Field) -> Bool {
+        arena[buildOffset + RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
+    }
+
+    /// Appends a whole record of another layout with the same fields, as one of the entity of `layout`.
+    ///
+    /// It keeps key and version. See ``RecordMoves/isWhole``.
+    package mutating func append(_ record: RecordReader, as layout: RecordLayout) {
+        let bytes = record.bytes
+        let offset = arena.count
+        arena.append(contentsOf: bytes)
+        entries.append(
+            Entry(
+                offset: offset, count: bytes.count, key: record.key,
+                entity: Int32(truncatingIfNeeded: layout.entityNumber)))
+        guard record.entityNumber != layout.entityNumber else { return }
+        let number = UInt16(truncatingIfNeeded: layout.entityNumber).littleEndian
+        arena.withUnsafeMutableBytes { arena in
+            // SAFETY: a record is at least as long as its header.
+            arena.storeBytes(of: number, toByteOffset: offset + RecordLayout.Header.entity, as: UInt16.self)
+            let hash = RecordHash.content(of: UnsafeRawBufferPointer(rebasing: arena[offset...]), key: record.key)
+            arena.storeBytes(
+                of: (hash ^ RecordHash.versionMask(record.version)).littleEndian,
+                toByteOffset: offset + RecordLayout.Header.checksum, as: UInt64.self)
+        }
+    }
+}

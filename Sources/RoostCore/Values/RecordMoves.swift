@@ -1,0 +1,84 @@
+/// How fields of one layout become fields of another that hold the same: slots and tails as bytes, side by side in runs.
+///
+/// Made once for two layouts, used for many records: ``RecordBatch/beginRecord(_:key:version:startingWith:)``, then
+/// ``RecordBatch/moveSlots(of:_:)``, then ``RecordBatch/moveTail(of:_:)`` for each of the ``tails`` among the tail fields that are set.
+package struct RecordMoves: Sendable {
+    /// Slots that lie side by side in both layouts.
+    struct Slots: Sendable {
+        var from: Int
+        var to: Int
+        var count: Int
+    }
+
+    /// Where the null bit of a field is in both layouts.
+    struct NullBit: Sendable {
+        var fromByte: Int
+        var toByte: Int
+        var fromMask: UInt8
+        var toMask: UInt8
+    }
+
+    /// Fields whose bytes are in the tail, side by side in both layouts.
+    package struct Tail: Sendable {
+        /// The first of the fields it sets.
+        package let firstField: Int
+        /// How many fields there are.
+        package fileprivate(set) var count: Int
+        /// Where the slot of the first field is, in either layout.
+        let from: Int
+        let to: Int
+        /// Whether the first field starts at the beginning of the tail it comes from.
+        let isFirst: Bool
+    }
+
+    let slots: [Slots]
+    let nullBits: [NullBit]
+    /// The byte count of the records that fields come from, without their tails.
+    let fixedByteCount: Int
+    /// The tails, in the order in which they must be set.
+    package let tails: [Tail]
+    /// Whether a whole record is a whole record of the other layout, but for the entity's number.
+    package let isWhole: Bool
+
+    /// Makes moves of pairs of fields of the same kind; no field is set twice.
+    package init(
+        _ fields: [(from: RecordLayout.Field, to: RecordLayout.Field)], from: RecordLayout, to: RecordLayout
+    ) {
+        let fields = fields.sorted { $0.to.index < $1.to.index }
+        assert(fields.allSatisfy { $0.from.kind == $0.to.kind }, "bytes mean the same only in fields of one kind")
+        var slots: [Slots] = []
+        var tails: [Tail] = []
+        var previous: (from: RecordLayout.Field, to: RecordLayout.Field)?
+        for pair in fields {
+            let isNext =
+                previous.map { $0.from.index + 1 == pair.from.index && $0.to.index + 1 == pair.to.index } ?? false
+            if pair.to.kind.isVariable {
+                if isNext, !tails.isEmpty {
+                    tails[tails.count - 1].count += 1
+                } else {
+                    tails.append(
+                        Tail(
+                            firstField: pair.to.index, count: 1, from: pair.from.byteOffset, to: pair.to.byteOffset,
+                            isFirst: pair.from.index == from.firstVariableField))
+                }
+            } else if isNext, !slots.isEmpty {
+                slots[slots.count - 1].count += pair.to.kind.width
+            } else {
+                slots.append(Slots(from: pair.from.byteOffset, to: pair.to.byteOffset, count: pair.to.kind.width))
+            }
+            previous = pair
+        }
+        self.slots = slots.filter { $0.count > 0 }
+        self.tails = tails
+        nullBits = fields.map { pair in
+            NullBit(
+                fromByte: RecordLayout.Header.bitmap + pair.from.index >> 3,
+                toByte: RecordLayout.Header.bitmap + pair.to.index >> 3,
+                fromMask: 1 << UInt8(pair.from.index & 7), toMask: 1 << UInt8(pair.to.index & 7))
+        }
+        fixedByteCount = from.fixedByteCount
+        isWhole =
+            fields.count == to.fields.count && from.fields.count == to.fields.count
+            && fields.allSatisfy { $0.from.index == $0.to.index }
+    }
+}

@@ -1,0 +1,111 @@
+internal import RoostCore
+
+/// What the import of a mapping must know of a model: its entities, what they inherit from, and the names of their properties.
+struct ModelOutline {
+    struct Entity {
+        var superentity: String?
+        var attributes: Set<String> = []
+        var relationships: Set<String> = []
+        /// The entities that relationships lead to, by the relationships' names, where they are known.
+        var destinations: [String: String] = [:]
+    }
+
+    /// What an outline may have at most.
+    enum Limit {
+        static let entities = 10_000
+        static let properties = 200_000
+        static let inheritance = 100
+    }
+
+    private(set) var entities: [String: Entity] = [:]
+
+    /// The outline of a model.
+    init(_ model: ManagedObjectModel) {
+        for description in model.entityDescriptions {
+            entities[description.name] = Entity(
+                superentity: description.superentityName, attributes: Set(description.attributes.map(\.name)),
+                relationships: Set(description.relationships.map(\.name)),
+                destinations: Dictionary(
+                    description.relationships.map { ($0.name, $0.destinationEntityName) }, uniquingKeysWith: { $1 }))
+        }
+    }
+
+    /// The outline of the copy of a model that a mapping model embeds: an archive of Xcode's editor, which nothing else reads.
+    ///
+    /// - Throws: `corrupted`, `limitExceeded`.
+    init(archive bytes: [UInt8], file: String) throws(StoreError) {
+        let root = try KeyedArchive(bytes, file: file).rootObject()
+        guard try root.className == "XDPMModel", let package = try root.object("_xd_rootPackage") else {
+            throw StoreError(.corrupted, "\(file) is no model of Xcode's editor.")
+        }
+        var propertyCount = 0
+        for (name, node) in try package.dictionary("XDBucketForClassesstorage") {
+            guard let object = node.object, try object.className == "XDPMEntity" else { continue }
+            var entity = Entity()
+            for parent in try object.list("XDBucketForGeneralizationsstorage") {
+                entity.superentity = try parent.object?.object("_general")?.string("_name")
+            }
+            for (property, node) in try object.dictionary("XDBucketForOwnedAttributesstorage") {
+                propertyCount += 1
+                guard let description = node.object else { continue }
+                switch try description.className {
+                case "XDPMAttribute": entity.attributes.insert(property)
+                case "XDPMRelationship":
+                    entity.relationships.insert(property)
+                    entity.destinations[property] = try Self.destination(of: description)
+                default: continue
+                }
+            }
+            entities[name] = entity
+            guard entities.count <= Limit.entities, propertyCount <= Limit.properties else {
+                throw StoreError(.limitExceeded, "\(file) has too many entities or properties.")
+            }
+        }
+    }
+
+    /// The entity that a relationship of the editor's leads to: a tagged value of one of its stereotypes.
+    private static func destination(of relationship: ArchivedObject) throws(StoreError) -> String? {
+        for (name, node) in try relationship.dictionary("XDBucketForStereotypesstorage")
+        where name == "XD_PR_Stereotype" {
+            guard let stereotype = node.object else { continue }
+            for (tag, node) in try stereotype.dictionary("XDBucketForOwnedAttributesstorage")
+            where tag == "XD_PRK_destination" {
+                return try node.object?.object("_default")?.string("_name")
+            }
+        }
+        return nil
+    }
+
+    // MARK: Asking
+
+    /// Whether an entity has an attribute, inherited ones included; nil for an entity that is not there.
+    func hasAttribute(_ name: String, of entity: String) -> Bool? {
+        guard entities[entity] != nil else { return nil }
+        return lineage(of: entity).contains { entities[$0]?.attributes.contains(name) == true }
+    }
+
+    /// Whether an entity has a relationship, inherited ones included; nil for an entity that is not there.
+    func hasRelationship(_ name: String, of entity: String) -> Bool? {
+        guard entities[entity] != nil else { return nil }
+        return lineage(of: entity).contains { entities[$0]?.relationships.contains(name) == true }
+    }
+
+    /// The entity that a relationship leads to; nil when that is not known.
+    func destination(of relationship: String, of entity: String) -> String? {
+        lineage(of: entity).lazy.compactMap { entities[$0]?.destinations[relationship] }.first
+    }
+
+    /// Whether an entity inherits from another one.
+    func isSubentity(_ entity: String, of other: String) -> Bool { lineage(of: entity).dropFirst().contains(other) }
+
+    /// The entity and what it inherits from, nearest first; an entity that inherits from itself ends the line.
+    private func lineage(of entity: String) -> [String] {
+        var line: [String] = []
+        var next: String? = entity
+        while let name = next, line.count < Limit.inheritance, !line.contains(name) {
+            line.append(name)
+            next = entities[name]?.superentity
+        }
+        return line
+    }
+}

@@ -1,0 +1,46 @@
+internal import RoostCore
+internal import RoostFiles
+
+extension InPlaceMigration {
+    /// See ``MigrationManager/planMigrationInPlace(_:model:options:)``.
+    func plan() throws(StoreError) -> MigrationPlan {
+        let type = try replaceableType()
+        let path = StoreFile.resolvingLink(url.path)
+        try StoreFile.requireRegularFile(at: path, forWriting: false)
+        guard try steps(from: type.metadata(at: url, options: readingOptions)) != nil else {
+            let report = try nothing(type)
+            return MigrationPlan(
+                source: url.description, destination: url.description, path: .nothing, mappings: [],
+                objects: report.objects, links: report.links, losses: [], bytesNeeded: 0, bytesAvailable: nil,
+                secondsNeeded: 0, refusals: [], warnings: [])
+        }
+        var options = options
+        options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
+        let sibling = StoreURL(type: type.name, path: StoreFile.temporarySibling(of: path))
+        var plan = try MigrationManager(registry: registry).planMigration(
+            from: .url(url), to: .url(sibling), model: model, options: options)
+        (plan.source, plan.destination) = (url.description, url.description)
+        plan.refusals = plan.refusals.map { StoreFile.namingStore(path, in: $0) }
+        plan.refusals += refusals(path)
+        return plan
+    }
+
+    /// What speaks against replacing the file.
+    private func refusals(_ path: String) -> [String] {
+        var refusals: [String] = []
+        func note(_ body: () throws(StoreError) -> Void) {
+            do throws(StoreError) { try body() } catch {
+                refusals.append(error.namingUsers(ofStoreAt: path).message)
+            }
+        }
+        note { () throws(StoreError) in try StoreFile.requireRegularFile(at: path, forWriting: true) }
+        note { () throws(StoreError) in try StoreFile.requireKeepingOwner(at: path) }
+        // Without a lock file nobody has the store open, and none is made for the question.
+        if StoreFile.hasEntry(at: StoreLock.path(forStoreAt: path)) {
+            note { () throws(StoreError) in
+                try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0).release()
+            }
+        }
+        return refusals
+    }
+}

@@ -1,0 +1,147 @@
+internal import RoostCore
+internal import RoostFiles
+
+/// One migration of a store under its own name.
+struct InPlaceMigration: Sendable {
+    let url: StoreURL
+    let model: ManagedObjectModel
+    let options: MigrationOptions
+    let registry: StoreRegistry
+
+    /// See ``MigrationManager/migrateInPlace(_:model:options:)``.
+    func run() throws(StoreError) -> MigrationReport {
+        let type = try replaceableType()
+        do throws(StoreError) {
+            return try run(type)
+        } catch {
+            throw error.namingUsers(ofStoreAt: url.path)
+        }
+    }
+
+    private func run(_ type: any PersistentStoreType) throws(StoreError) -> MigrationReport {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let path = StoreFile.resolvingLink(url.path)
+        try StoreFile.requireRegularFile(at: path, forWriting: true)
+        // What can be refused, or needs nothing to be done, is found out before anybody is kept out of the store.
+        guard try steps(from: type.metadata(at: url, options: readingOptions)) != nil else { return try nothing(type) }
+        let timeout = options.conversion.timeoutSeconds
+        // Nobody else replaces the store, or sweeps away what is built here, before this ends.
+        let claim = try DestinationClaim.acquire(forStoreAt: path, timeoutSeconds: timeout)
+        defer { claim.release() }
+        StoreFile.sweepTemporarySiblings(of: path, holding: claim)
+        // Opens and closes it: recovers what a crash left and brings everything into the one file.
+        let store = try type.open(url, options: settlingOptions)
+        try store.close()
+        try StoreFile.requireSpace(
+            forStoresOf: try StoreFile.byteCount(at: path), count: 2, besideStoreAt: path,
+            reserving: options.conversion.reservedBytes)
+        try options.conversion.cancellation?.check()
+        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: timeout)
+        let done: (report: MigrationReport, backup: String?)?
+        do {
+            defer { lock.release() }
+            done = try replace(type, path)
+        }
+        guard let (migrated, backup) = done else { return try nothing(type) }
+        // The new store has the name: whatever happens now, the migration has succeeded.
+        var report = migrated
+        (report.source, report.destination) = (url.description, url.description)
+        report.backup = backup
+        if let bytes = try? StoreFile.byteCount(at: path) { report.bytes = bytes }
+        report.seconds = (clock.now - start).inSeconds
+        return report
+    }
+
+    /// Makes the new store and puts it in the place of the old one; the caller holds the store's lock exclusively.
+    ///
+    /// Nil when somebody else migrated it before.
+    private func replace(
+        _ type: any PersistentStoreType, _ path: String
+    ) throws(StoreError) -> (report: MigrationReport, backup: String?)? {
+        var report: MigrationReport?
+        let replacement = StoreReplacement(type: type, path: path, keepsBackup: options.keepsBackup)
+        let backup = try replacement.run { (old, new) throws(StoreError) in
+            let identity = try type.metadata(at: old, options: readingOptions)
+            // Two programs may have begun at once: the second one finds it done.
+            guard let chain = try steps(from: identity) else { return false }
+            var options = options
+            options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
+            let run = ChainRun(
+                chain: chain, destination: .url(StoreURL(type: type.name, path: path)), options: options,
+                registry: registry)
+            let outcome = try run.run(from: .url(old), identity: identity)
+            guard let store = outcome.store else {
+                throw StoreError(.internalInconsistency, "A migration in place has made no store.")
+            }
+            do throws(StoreError) {
+                try options.conversion.cancellation?.check()
+            } catch {
+                throw store.discard(after: error)
+            }
+            try store.store.close()
+            // The type knows what of a closed store must be flushed, and what stands beside its file.
+            try type.replace(new, with: store.url, overwriting: false)
+            report = outcome.report
+            return true
+        }
+        guard let report else { return nil }
+        return (report, backup)
+    }
+
+    /// The steps to the model; nil for a store that has it.
+    func steps(from metadata: StoreMetadata) throws(StoreError) -> MigrationChain? {
+        guard !model.isCompatible(with: metadata) else { return nil }
+        let chain = try options.chain(from: metadata.model, to: model, storeAt: url)
+        return chain.steps.isEmpty ? nil : chain
+    }
+
+    /// The report about a store that has the model already.
+    func nothing(_ type: any PersistentStoreType) throws(StoreError) -> MigrationReport {
+        let store = try type.open(url, options: readingOptions)
+        let report: MigrationReport
+        do throws(StoreError) {
+            report = try nothing(store)
+        } catch {
+            throw StoreFiller.close(store, after: error)
+        }
+        try store.close()
+        return report
+    }
+
+    private func nothing(_ store: any PersistentStore) throws(StoreError) -> MigrationReport {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let tally = try snapshot.recordedTally() ?? StoreTally(model: store.model)
+        let digest = tally.digest
+        return MigrationReport(
+            source: url.description, destination: url.description, path: .nothing, mappings: [],
+            objects: digest.objectCount, links: digest.linkCount,
+            relationships: tally.relationshipCounts(store.model), sourceDigest: digest.description,
+            mappedDigest: digest.description, destinationDigest: digest.description, verified: false,
+            seconds: 0, bytes: try store.byteCount(), skipped: [], losses: [], warnings: [])
+    }
+
+    /// The store's type; throws where there is no file that could be replaced.
+    func replaceableType() throws(StoreError) -> any PersistentStoreType {
+        let type = try registry.type(named: url.type)
+        guard type.capabilities.contains(.file), type.capabilities.contains(.writing) else {
+            throw StoreError(
+                .unsupported,
+                "Stores of type '\(type.name)' are no files that Roost writes, so '\(url)' cannot be migrated in place; migrate it into another store."
+            )
+        }
+        return type
+    }
+
+    var readingOptions: StoreOptions {
+        var options = settlingOptions
+        options.isReadOnly = true
+        return options
+    }
+
+    private var settlingOptions: StoreOptions {
+        StoreOptions(
+            timeoutSeconds: options.conversion.timeoutSeconds, typeOptions: options.conversion.sourceTypeOptions)
+    }
+}

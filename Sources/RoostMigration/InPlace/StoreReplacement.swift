@@ -1,0 +1,99 @@
+internal import RoostCore
+internal import RoostFiles
+
+/// Puts a new version of a store in its place, under its own name and in one step, while nobody has it open.
+///
+/// The caller holds the store's ``DestinationClaim`` and its lock, exclusively, from before the first record is read until this returns:
+/// a commit of somebody else can neither come between what is read and the new name nor be lost with the old file. The lock keeps
+/// every opener out, the caller too. So the old file is read under a second name, which has a lock of its own: a closed store is one
+/// file. A backup is a name of the old file too, given to it durably before the new one takes its place: at any instant the store's name
+/// leads to the old file or to the new one, and the old one has a name until it may go. Where the new one never came, the backup is the
+/// store itself, and the next who sweeps sees that.
+struct StoreReplacement: Sendable {
+    /// The type of the store.
+    let type: any PersistentStoreType
+    /// The store's file; no link.
+    let path: String
+    /// Whether the old file is kept, under ``StoreFile/backupSibling(of:)``.
+    let keepsBackup: Bool
+
+    /// Replaces the store.
+    ///
+    /// - Parameter make: Makes the new store out of the old one, both under names beside the store that nobody knows; leaves both closed,
+    ///   the new one flushed. Gives false, without a new one, when the old one shall stay.
+    /// - Returns: The path of the backup; nil without one.
+    /// - Throws: `busy` when a program that knows nothing of Roost's locks has the store open; `permissionDenied` for the file of
+    ///   another user, who would lose it; `unsupported` without hard links; what `make` throws. The store is as it was; only with
+    ///   `ioFailure` the new one may be there already without being durable.
+    func run(
+        _ make: (_ old: StoreURL, _ new: StoreURL) throws(StoreError) -> Bool
+    ) throws(StoreError) -> String? {
+        try Self.requireOneFile(path)
+        try StoreFile.requireKeepingOwner(at: path)
+        let old = StoreURL(type: type.name, path: StoreFile.temporarySibling(of: path))
+        let new = StoreURL(type: type.name, path: StoreFile.temporarySibling(of: path))
+        try StoreFile.addName(old.path, toFileAt: path)
+        var backup: String?
+        do throws(StoreError) {
+            if try make(old, new) {
+                try Self.requireOneFile(path)
+                if keepsBackup { backup = try addBackup() }
+                try StoreFile.publish(new.path, as: path, overwriting: true)
+            }
+        } catch {
+            // As long as the store is the old file its backup is nothing but a second name.
+            if let backup, StoreFile.sameFile(backup, path) { try? StoreFile.remove(backup) }
+            for url in [old, new] { remove(url) }
+            throw error.naming(path)
+        }
+        remove(old)
+        return backup
+    }
+
+    private func addBackup() throws(StoreError) -> String {
+        let backup = StoreFile.backupSibling(of: path)
+        try StoreFile.addName(backup, toFileAt: path)
+        do throws(StoreError) {
+            // Durable before the store's name leads elsewhere.
+            try StoreFile.syncDirectory(of: path)
+        } catch {
+            try? StoreFile.remove(backup)
+            throw error
+        }
+        return backup
+    }
+
+    /// Throws code `busy` when a program that knows nothing of Roost's locks has the store open: then it is more than one file.
+    private static func requireOneFile(_ path: String) throws(StoreError) {
+        for suffix in ["-wal", "-shm", "-journal"] where (try? StoreFile.byteCount(at: path + suffix)) != nil {
+            throw StoreError(
+                .busy,
+                "'\(path)' is open in a program that is not Roost's: '\(path)\(suffix)' is there; close it there.")
+        }
+    }
+
+    /// Removes a name of ours with what belongs to it; what cannot be removed is swept by the next one who writes here.
+    private func remove(_ url: StoreURL) {
+        try? type.destroy(url)
+        for path in [url.path, StoreLock.path(forStoreAt: url.path)] { try? StoreFile.remove(path) }
+    }
+}
+
+extension StoreError {
+    /// The same error with a name that its reader knows in the place of those of temporary siblings of the store.
+    func naming(_ path: String) -> StoreError {
+        StoreError(
+            code, StoreFile.namingStore(path, in: message), conflicts: conflicts, violations: violations,
+            denials: denials, damagedObject: damagedObject, underlying: underlying)
+    }
+
+    /// The same error, and of code `busy` who has the store open, as far as the system tells.
+    func namingUsers(ofStoreAt path: String) -> StoreError {
+        guard code == .busy else { return self }
+        let users = FileUsers.names(ofStoreAt: StoreFile.resolvingLink(path))
+        guard !users.isEmpty else { return self }
+        let message = message.hasSuffix(".") ? message : message + "."
+        return StoreError(
+            .busy, "\(message) It is open in \(users.joined(separator: ", ")).", underlying: underlying)
+    }
+}

@@ -1,0 +1,206 @@
+internal import RoostCore
+
+extension MappingPlan {
+    // MARK: What the mapping says
+
+    /// What a maker's mapping says of a relationship of its destination; nil, with an obstacle, where one pass cannot follow it.
+    private mutating func statement(
+        _ maker: Maker, _ relationship: ManagedObjectModel.Relationship
+    ) -> RelationshipStatement? {
+        let name = relationship.name.name
+        let mapping = entityMapping(of: maker)
+        if mapping.type == .copy {
+            return maker.source.relationship(name).map { .related($0, by: nil) } ?? .nothing
+        }
+        let expression = mapping.relationshipMappings.first { $0.name == name }?.valueExpression
+        if let statement = RelationshipStatement(expression, source: maker.source) { return statement }
+        addObstacle("mapping '\(mapping.name)' sets '\(name)' by an expression that looks at more than a relationship")
+        return nil
+    }
+
+    /// The relationship of the source that a maker's mapping takes for one of the destination; nil for none.
+    private mutating func origin(
+        _ maker: Maker, _ relationship: ManagedObjectModel.Relationship
+    ) -> ManagedObjectModel.Relationship? {
+        guard case .related(let origin, let name)? = statement(maker, relationship) else { return nil }
+        guard let name else { return origin }
+        // An entity mapping that is named and the only one that fits says no more than the relationship does.
+        let fitting = fitting(origin.destination, relationship.destination)
+        if fitting.contains(where: { entityMapping(of: $0).name != name }) {
+            addObstacle(
+                "mapping '\(entityMapping(of: maker).name)' sets '\(relationship.name.name)' to what the mapping '\(name)' made, and others make objects that fit too"
+            )
+        }
+        return origin
+    }
+
+    /// The makers that take objects of an entity of the source, or of subentities, and make such of an entity of the destination.
+    private func fitting(_ source: Int, _ destination: Int) -> [Maker] {
+        let (from, to) = (self.source.entities[source], self.destination.entities[destination])
+        return makers.filter { from.includes($0.source.number) && to.includes($0.destination.number) }
+    }
+
+    /// The makers of an entity of the destination, with what their mappings take for one of its relationships.
+    private mutating func origins(
+        of relationship: ManagedObjectModel.Relationship
+    ) -> [(maker: Maker, origin: ManagedObjectModel.Relationship?)] {
+        let entity = destination.entities[relationship.source]
+        var origins: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
+        for maker in makers where entity.includes(maker.destination.number) {
+            origins.append((maker, origin(maker, relationship)))
+        }
+        return origins
+    }
+
+    private func sayDifferently(_ relationship: ManagedObjectModel.Relationship) -> String {
+        "the mappings do not agree on which pairs of the source '\(relationship.name)' and its inverse have"
+    }
+
+    // MARK: To-one
+
+    /// Finds out what the to-one relationships of a maker's objects get.
+    mutating func resolveReferences(of number: Int) {
+        var references: [ReferencePlan] = []
+        var missing: [String] = []
+        let maker = makers[number]
+        for relationship in maker.destination.relationships where relationship.storage == .field {
+            if let reference = reference(maker, relationship) {
+                references.append(reference)
+            } else if !relationship.declaration.isOptional {
+                missing.append(relationship.name.name)
+            }
+        }
+        update(number) { maker in
+            maker.references = references
+            maker.missing += missing
+        }
+    }
+
+    /// What a to-one relationship gets; nil for nothing.
+    private mutating func reference(
+        _ maker: Maker, _ relationship: ManagedObjectModel.Relationship
+    ) -> ReferencePlan? {
+        let inverse = relationship.inverse.map { destination.relationships[$0] }
+        let own = origin(maker, relationship)
+        // What the other side says must be the same pairs.
+        var others: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
+        if let inverse, inverse.number != relationship.number { others = origins(of: inverse) }
+        let saying = others.filter { $0.origin != nil }
+        let relations = Set(saying.compactMap { $0.origin.map { SourceRelation($0, source).flipped(source) } })
+        let from: ManagedObjectModel.Relationship
+        var targets: [Maker]
+        if let own {
+            guard own.storage == .field else {
+                addObstacle("'\(maker.destination.name).\(relationship.name.name)' has one object, and comes from many")
+                return nil
+            }
+            guard relations.isSubset(of: [SourceRelation(own, source)]) else {
+                addObstacle(sayDifferently(relationship))
+                return nil
+            }
+            from = own
+            targets = fitting(own.destination, relationship.destination)
+        } else {
+            // What the inverse says holds for this side too.
+            guard let relation = relations.first else { return nil }
+            guard relations.count == 1 else {
+                addObstacle(sayDifferently(relationship))
+                return nil
+            }
+            guard
+                let field = maker.source.relationships.first(where: {
+                    $0.storage == .field && SourceRelation($0, source) == relation
+                })
+            else {
+                // Objects that nobody's relationship leads to have none; those of others would have to be searched for.
+                if saying.contains(where: { leads($0.origin, to: maker.source) }) {
+                    addObstacle("only the inverse of '\(relationship.name)' has objects in the source")
+                }
+                return nil
+            }
+            from = field
+            let saying = Set(saying.map(\.maker.number))
+            targets = fitting(field.destination, relationship.destination).filter { saying.contains($0.number) }
+        }
+        guard let to = maker.destination.layout.field(relationship.name.name),
+            let fromField = maker.source.layout.field(from.name.name)
+        else { return nil }
+        return reference(maker, relationship, from, fromField, to, targets)
+    }
+
+    private func leads(_ relationship: ManagedObjectModel.Relationship?, to entity: ManagedObjectModel.Entity) -> Bool {
+        relationship.map { source.entities[$0.destination].includes(entity.number) } ?? false
+    }
+
+    private mutating func reference(
+        _ maker: Maker, _ relationship: ManagedObjectModel.Relationship, _ from: ManagedObjectModel.Relationship,
+        _ fromField: RecordLayout.Field, _ to: RecordLayout.Field, _ targets: [Maker]
+    ) -> ReferencePlan {
+        var table = [Int32](repeating: -1, count: source.entities.count)
+        var sets = [Int32](repeating: -1, count: source.entities.count)
+        for target in targets {
+            table[target.source.number] = Int32(truncatingIfNeeded: target.destination.number)
+            if target.filter != nil { sets[target.source.number] = Int32(truncatingIfNeeded: keySet(of: [target])) }
+        }
+        let reachable = source.entities[from.destination].selfAndSubentities.filter { !source.entities[$0].isAbstract }
+        let isMove =
+            fromField.kind == to.kind
+            && reachable.allSatisfy { entity in
+                sets[entity] < 0
+                    && (to.kind == .reference
+                        ? Int(table[entity]) == relationship.destination : Int(table[entity]) == entity)
+            }
+        let layouts = (maker.source.layout, maker.destination.layout)
+        return ReferencePlan(
+            to: to, order: layouts.1.field(RecordLayout.orderFieldName(of: to.name)), from: fromField,
+            orderFrom: layouts.0.field(RecordLayout.orderFieldName(of: fromField.name)), targets: table, keySets: sets,
+            isMove: isMove, isRequired: !relationship.declaration.isOptional, wasRequired: !from.declaration.isOptional)
+    }
+
+    // MARK: Links
+
+    /// Finds out what the links of a relationship that owns some come from.
+    mutating func resolveLinks(of relationship: ManagedObjectModel.Relationship) {
+        let here = origins(of: relationship)
+        var there: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
+        if let inverse = relationship.inverse, inverse != relationship.number {
+            there = origins(of: destination.relationships[inverse])
+        }
+        let relations = Set(
+            here.compactMap { $0.origin.map { SourceRelation($0, source) } }
+                + there.compactMap { $0.origin.map { SourceRelation($0, source).flipped(source) } })
+        guard let relation = relations.first else { return }
+        let owner = relation.relationship(source)
+        guard relations.count == 1 else { return addObstacle(sayDifferently(relationship)) }
+        if relationship.isReflexive, !owner.isReflexive {
+            return addObstacle("'\(relationship.name)' becomes its own inverse, so pairs can be there twice")
+        }
+        let (from, to) =
+            relation.isFlipped ? (owner.destination, owner.source) : (owner.source, owner.destination)
+        var sources = fitting(from, relationship.source)
+        var targets = fitting(to, relationship.destination)
+        // A pair counts where the mapping of one end says it.
+        let (saying, sayingBack) = (
+            Set(here.filter { $0.origin != nil }.map(\.maker.number)),
+            Set(there.filter { $0.origin != nil }.map(\.maker.number))
+        )
+        let (allSay, allSayBack) = (
+            sources.allSatisfy { saying.contains($0.number) }, targets.allSatisfy { sayingBack.contains($0.number) }
+        )
+        if !allSay, !allSayBack {
+            if sayingBack.isEmpty {
+                sources = sources.filter { saying.contains($0.number) }
+                if relationship.isReflexive { return addObstacle(sayDifferently(relationship)) }
+            } else if saying.isEmpty {
+                targets = targets.filter { sayingBack.contains($0.number) }
+            } else {
+                return addObstacle(sayDifferently(relationship))
+            }
+        }
+        guard let taken = taken(of: source.entities[from], by: sources),
+            let takenBack = self.taken(of: source.entities[to], by: targets)
+        else { return }
+        links.append(
+            LinkPlan(relationship: relationship, relation: relation, sources: taken, targets: takenBack))
+    }
+}

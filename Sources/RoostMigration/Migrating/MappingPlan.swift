@@ -1,0 +1,202 @@
+internal import RoostCore
+
+/// A mapping model resolved against two models: what becomes of each object and of each pair of objects, in one pass over the source.
+///
+/// Where ``obstacles`` is not empty, one pass cannot do it.
+struct MappingPlan: Sendable {
+    /// An entity mapping that makes an object of each object it takes.
+    struct Maker: Sendable {
+        /// The position in ``MappingPlan/makers``.
+        let number: Int
+        /// The position in the mapping model.
+        let mapping: Int
+        let source: ManagedObjectModel.Entity
+        let destination: ManagedObjectModel.Entity
+        /// Which objects it takes; nil for all of the entity.
+        let filter: FetchRequest.Predicate?
+        /// What the attributes get.
+        var fields: [FieldPlan] = []
+        /// What the to-one relationships get.
+        var references: [ReferencePlan] = []
+        /// The mandatory properties that no object can have a value for.
+        var missing: [String] = []
+    }
+
+    /// The objects of one hierarchy of the destination: they come from one hierarchy of the source.
+    struct Hierarchy: Sendable {
+        let destination: Int
+        /// The entity whose objects, those of subentities included, are read; nil where nothing becomes an object of the hierarchy.
+        let source: Int?
+        /// The makers, by the number of their source entity.
+        let makers: [Int: Int]
+    }
+
+    let source: ManagedObjectModel
+    let destination: ManagedObjectModel
+    let mapping: MappingModel
+    private(set) var makers: [Maker] = []
+    private(set) var hierarchies: [Hierarchy] = []
+    var links: [LinkPlan] = []
+    /// Sets of makers: the keys of the objects that they take are to be known before anything is sent.
+    private(set) var keySets: [[Int]] = []
+    /// Why objects cannot be migrated one by one in one pass; empty when they can.
+    private(set) var obstacles: [String] = []
+
+    /// Resolves a mapping model.
+    ///
+    /// - Throws: `unknownEntity`, `unknownProperty`, and what keeps an expression or a predicate from being compiled.
+    init(
+        _ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel
+    ) throws(StoreError) {
+        self.source = source
+        self.destination = destination
+        self.mapping = mapping
+        for (index, entityMapping) in mapping.entityMappings.enumerated() {
+            if let policy = entityMapping.policyName {
+                addObstacle("mapping '\(entityMapping.name)' has the policy '\(policy)'")
+            }
+            guard let from = entityMapping.sourceEntity, let to = entityMapping.destinationEntity else { continue }
+            let entity = try source.requireEntity(from)
+            guard !entity.isAbstract else { continue }
+            makers.append(
+                Maker(
+                    number: makers.count, mapping: index, source: entity,
+                    destination: try destination.requireEntity(to),
+                    filter: entityMapping.sourcePredicate))
+        }
+        resolveHierarchies()
+        guard obstacles.isEmpty else { return }
+        for number in makers.indices { try resolveAttributes(of: number) }
+        for number in makers.indices { resolveReferences(of: number) }
+        for relationship in destination.linkRelationships { resolveLinks(of: relationship) }
+    }
+
+    /// The entity mapping of a maker.
+    func entityMapping(of maker: Maker) -> EntityMapping { mapping.entityMappings[maker.mapping] }
+
+    mutating func addObstacle(_ reason: String) {
+        if !obstacles.contains(reason) { obstacles.append(reason) }
+    }
+
+    mutating func update(_ number: Int, _ change: (inout Maker) -> Void) { change(&makers[number]) }
+
+    // MARK: Hierarchies
+
+    /// Finds where the objects of each hierarchy of the destination come from; each must keep its key.
+    private mutating func resolveHierarchies() {
+        for root in destination.roots {
+            let name = destination.entities[root].name
+            var bySource: [Int: Int] = [:]
+            for maker in makers where maker.destination.root == root {
+                if bySource.updateValue(maker.number, forKey: maker.source.number) != nil {
+                    addObstacle(
+                        "several mappings take objects of '\(maker.source.name)' into the hierarchy of '\(name)', where they cannot have the same key"
+                    )
+                }
+            }
+            let roots = Set(bySource.keys.map { source.entities[$0].root })
+            if roots.count > 1 {
+                let names = roots.sorted().map { "'\(source.entities[$0].name)'" }.joined(separator: ", ")
+                addObstacle(
+                    "the hierarchy of '\(name)' takes objects of several hierarchies, those of \(names), which get new keys"
+                )
+            }
+            hierarchies.append(
+                Hierarchy(destination: root, source: commonEntity(of: Array(bySource.keys)), makers: bySource))
+        }
+    }
+
+    /// The nearest entity of the source that all of some entities of one hierarchy are of; nil for none.
+    private func commonEntity(of entities: [Int]) -> Int? {
+        guard var common = entities.first else { return nil }
+        while !entities.allSatisfy(source.entities[common].includes) {
+            guard let parent = source.entities[common].superentity else { return common }
+            common = parent
+        }
+        return common
+    }
+
+    // MARK: Which objects are taken
+
+    /// Which objects become others.
+    enum Taken: Sendable, Hashable {
+        /// All.
+        case all
+        /// Those whose keys are in the set with this number.
+        case keys(Int)
+    }
+
+    /// Which of the objects of an entity of the source, those of subentities included, some makers take; nil for none.
+    mutating func taken(of entity: ManagedObjectModel.Entity, by makers: [Maker]) -> Taken? {
+        guard !makers.isEmpty else { return nil }
+        let whole = Set(makers.filter { $0.filter == nil }.map(\.source.number))
+        let isAll = entity.selfAndSubentities.allSatisfy { whole.contains($0) || source.entities[$0].isAbstract }
+        return isAll ? .all : .keys(keySet(of: makers))
+    }
+
+    /// The number of the set of keys of the objects that some makers take.
+    mutating func keySet(of makers: [Maker]) -> Int {
+        let numbers = makers.map(\.number).sorted()
+        if let known = keySets.firstIndex(of: numbers) { return known }
+        keySets.append(numbers)
+        return keySets.count - 1
+    }
+}
+
+/// What one field of the destination gets.
+struct FieldPlan: Sendable {
+    /// Where a value comes from.
+    enum Source: Sendable {
+        /// The same value for every object.
+        case constant(Value)
+        /// The bytes of a field of the source object, which is of the same kind.
+        case move(RecordLayout.Field)
+        /// The value of a field of another kind.
+        case convert(RecordLayout.Field)
+        /// The value of an expression about the source object.
+        case expression(FetchRequest.Expression)
+        /// The object that became of the one that an object-ID attribute names.
+        case objectID(RecordLayout.Field)
+        /// The presence of a composite, one of whose elements has a value.
+        case presence([RecordLayout.Field])
+    }
+
+    let to: RecordLayout.Field
+    let source: Source
+    /// The composite that the field is an element of, without which it has no value.
+    var marker: RecordLayout.Field?
+    /// The value in the place of null.
+    var fallback: Value?
+    /// Whether null ends the migration.
+    var isRequired = false
+}
+
+/// What a to-one relationship gets.
+struct ReferencePlan: Sendable {
+    /// The field, and where its place in the ordered relationship back is.
+    let to: RecordLayout.Field
+    let order: RecordLayout.Field?
+    /// The field of the source object, and where its place is; without one, the place is the object's key.
+    let from: RecordLayout.Field
+    let orderFrom: RecordLayout.Field?
+    /// By the number of the source entity: that of the entity that its objects become, −1 where they become none that fits.
+    let targets: [Int32]
+    /// By the number of the source entity: the set of the keys of the objects that become others, −1 where all do.
+    let keySets: [Int32]
+    /// Whether every object becomes another, the same number standing for its entity, so that the field's bytes stay as they are.
+    let isMove: Bool
+    /// Whether an object that leads nowhere ends the migration; one that leads nowhere in the source does not where that is mandatory there too.
+    let isRequired: Bool
+    let wasRequired: Bool
+}
+
+/// What a relationship with links gets.
+struct LinkPlan: Sendable {
+    /// The relationship that owns the links.
+    let relationship: ManagedObjectModel.Relationship
+    /// The pairs that become links, seen from the relationship's source.
+    let relation: SourceRelation
+    /// Which objects at either end become others.
+    let sources: MappingPlan.Taken
+    let targets: MappingPlan.Taken
+}

@@ -1,0 +1,48 @@
+public import RoostCore
+
+/// How to migrate.
+public struct MigrationOptions: Sendable {
+    /// How the source is opened and the destination made, as in a conversion.
+    ///
+    /// ``ConversionOptions/sourceModel`` is the model of a source that embeds none.
+    public var conversion: ConversionOptions
+    /// How objects of the source's model become those of the new one; nil for what follows from the two models alone.
+    public var mapping: MappingModel?
+    /// The versions of the model between that of the source and the new one; nil to go there in one step.
+    ///
+    /// In the place of ``mapping``.
+    public var history: ModelHistory?
+    /// The stages that lead to the new model; nil to go there in one step.
+    ///
+    /// In the place of ``mapping``.
+    public var stages: StagedMigrationManager?
+    /// Whether a mapping model may be inferred where none is given.
+    public var infersMappingModel: Bool
+    /// What may follow from the two models alone, where ``mapping`` is nil.
+    public var inference: MappingModel.InferenceOptions
+    /// What makes the policies that entity mappings name, by ``EntityMapping/policyName``.
+    ///
+    /// Called once for each entity mapping of a migration.
+    public var policies: [String: @Sendable () -> EntityMigrationPolicy]
+    /// Whether a migration in place keeps the old file, as `<name>.backup-<UUID>` beside the new one.
+    ///
+    /// It is an ordinary store of the old model, which nobody removes but its owner.
+    public var keepsBackup: Bool
+
+    /// Makes options.
+    public init(
+        conversion: ConversionOptions = ConversionOptions(), mapping: MappingModel? = nil,
+        history: ModelHistory? = nil, stages: StagedMigrationManager? = nil, infersMappingModel: Bool = true,
+        inference: MappingModel.InferenceOptions = MappingModel.InferenceOptions(),
+        policies: [String: @Sendable () -> EntityMigrationPolicy] = [:], keepsBackup: Bool = false
+    ) {
+        self.conversion = conversion
+        self.mapping = mapping
+        self.history = history
+        self.stages = stages
+        self.infersMappingModel = infersMappingModel
+        self.keepsBackup = keepsBackup
+        self.inference = inference
+        self.policies = policies
+    }
+}

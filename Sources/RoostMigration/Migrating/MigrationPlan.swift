@@ -1,0 +1,116 @@
+internal import Foundation
+internal import RoostCore
+
+/// What a migration would do, found out without doing anything.
+///
+/// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings` (`[{"name","type","source","destination",
+/// "objects","steps"}]`), `objects` (of the destination, null where policies decide), `links` (of the source, null where it does
+/// not record the count), `losses` (messages), `bytesNeeded` and `secondsNeeded` (estimates), `bytesAvailable` (null for a
+/// destination that is not a file), `refusals` and `warnings` (messages), `steps` (`[{"source","destination","label","isInferred",
+/// "mappings","losses"}]`, empty for a single step). Later versions may add fields.
+public struct MigrationPlan: Sendable, Hashable, Codable {
+    /// What would become of the objects of one entity mapping.
+    public struct Mapping: Sendable, Hashable, Codable {
+        /// The mapping's name.
+        public var name: String
+        /// What the mapping does, see ``EntityMapping/MappingType``.
+        public var type: String
+        /// The entity of the objects it takes; nil for type `add`.
+        public var source: String?
+        /// The entity of the objects it makes; nil for type `remove`.
+        public var destination: String?
+        /// How many objects it takes.
+        public var objects: Int
+        /// What happens to properties, one sentence each; empty where objects are taken over as they are.
+        public var steps: [String]
+    }
+
+    /// One step of a migration through several versions.
+    public struct Step: Sendable, Hashable, Codable {
+        /// The version it begins at.
+        public var source: String
+        /// The version it leads to.
+        public var destination: String
+        /// The stage that it carries out; nil outside a staged migration.
+        public var label: String?
+        /// Whether its mapping model is inferred.
+        public var isInferred: Bool
+        /// What each entity mapping does, one line each.
+        public var mappings: [String]
+        /// What of the version it begins at the next one has no place for.
+        public var losses: [String]
+    }
+
+    /// The URL of the source.
+    public var source: String
+    /// The URL of the destination.
+    public var destination: String
+    /// How it would be done.
+    public var path: MigrationPath
+    /// What each entity mapping would do, in the order of the mapping model.
+    public var mappings: [Mapping]
+    /// How many objects the destination would have; nil where policies decide.
+    public var objects: Int?
+    /// How many links the source has; nil where it does not record it.
+    public var links: Int?
+    /// What of the source the new model has no place for.
+    public var losses: [String]
+    /// The disk space that the destination is expected to take.
+    public var bytesNeeded: Int
+    /// The disk space that is free where the destination goes; nil when it is not a file.
+    public var bytesAvailable: Int?
+    /// How long it is expected to take, by the number of objects and links: right within a factor of a few.
+    public var secondsNeeded: Double
+    /// Why the migration would be refused, or fail; empty when it would run.
+    public var refusals: [String]
+    /// What should be known before.
+    public var warnings: [String]
+    /// The steps through several versions; empty for a single one.
+    ///
+    /// Then ``mappings`` is what the first of them does, whose objects can be counted.
+    public var steps: [Step] = []
+}
+
+extension MigrationPlan: CustomStringConvertible {
+    /// The plan for people, several lines.
+    public var description: String {
+        if path == .nothing { return "\(destination) has the model already; there is nothing to do." }
+        var lines = ["Would migrate \(source)\(source == destination ? " in place" : " to \(destination)")."]
+        for step in steps { lines += step.lines }
+        lines.append("  path      \(path.explanation)")
+        for mapping in mappings {
+            lines.append("    \(mapping)")
+            for step in mapping.steps { lines.append("      \(step)") }
+        }
+        lines.append("  objects   \(objects.map(String.init) ?? "as the policies decide")")
+        lines.append("  links     \(links.map(String.init) ?? "not counted")")
+        for loss in losses { lines.append("  loses     \(loss)") }
+        let available = bytesAvailable.map { ", \($0) are free" } ?? ""
+        lines.append("  bytes     about \(bytesNeeded)\(available)")
+        lines.append("  seconds   about \(String(format: secondsNeeded < 10 ? "%.1f" : "%.0f", secondsNeeded))")
+        for refusal in refusals { lines.append("  refused   \(refusal)") }
+        for warning in warnings { lines.append("  warning   \(warning)") }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension MigrationPlan.Step {
+    /// The step for people.
+    fileprivate var lines: [String] {
+        let what = [label, isInferred ? "inferred" : "by a mapping model"].compactMap { $0 }.joined(separator: ", ")
+        return ["  step      \(source) to \(destination) (\(what))"]
+            + mappings.map { "    \($0)" } + losses.map { "    loses   \($0)" }
+    }
+}
+
+extension MigrationPlan.Mapping: CustomStringConvertible {
+    /// One line.
+    public var description: String {
+        switch (source, destination) {
+        case (let source?, let destination?): "\(name) (\(type))  \(source) to \(destination)  \(objects)"
+        case (let source?, nil): "\(name) (\(type))  \(source), dropped  \(objects)"
+        case (nil, let destination?): "\(name) (\(type))  \(destination), new"
+        case (nil, nil): "\(name) (\(type))"
+        }
+    }
+}

@@ -1,0 +1,154 @@
+internal import Foundation
+internal import RoostCore
+
+/// What a migration did.
+///
+/// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings` (`[{"name","type","source",
+/// "destination","read","made"}]`), `objects`, `links`, `relationships` (`[{"relationship","count"}]`), `sourceDigest` (null where
+/// the source records none), `mappedDigest`, `destinationDigest` (texts, see ``StoreDigest``), `verified`, `seconds`, `bytes` (of the
+/// destination), `peakPrivateBytes` (null where the system does not tell), `skipped` (IDs of damaged objects that were left out),
+/// `losses` and `warnings` (messages), `steps` (reports of this form, whose `source` and `destination`
+/// are names of versions; empty for a single step), `backup` (a path, null without one). Later versions may add fields.
+public struct MigrationReport: Sendable, Hashable, Codable {
+    /// What became of the objects of one entity mapping.
+    public struct Mapping: Sendable, Hashable, Codable {
+        /// The mapping's name.
+        public var name: String
+        /// What the mapping does, see ``EntityMapping/MappingType``.
+        public var type: String
+        /// The entity of the objects it took; nil for type `add`.
+        public var source: String?
+        /// The entity of the objects it made; nil for type `remove`.
+        public var destination: String?
+        /// How many objects it took; nil where they were not read, as those that are dropped.
+        public var read: Int?
+        /// How many objects it made.
+        public var made: Int
+    }
+
+    /// The URL of the source.
+    public var source: String
+    /// The URL of the destination.
+    public var destination: String
+    /// How it was done.
+    public var path: MigrationPath
+    /// What each entity mapping did, in the order of the mapping model.
+    public var mappings: [Mapping]
+    /// How many objects the destination has.
+    public var objects: Int
+    /// How many links the destination has.
+    public var links: Int
+    /// The links of each relationship of the destination that has some.
+    public var relationships: [RelationshipCount]
+    /// The content of the source, as its last commit recorded it; nil where it records none.
+    public var sourceDigest: String?
+    /// What the mapping made of it.
+    public var mappedDigest: String
+    /// What the finished destination holds; equal to ``mappedDigest``, or the migration would have failed.
+    public var destinationDigest: String
+    /// Whether ``destinationDigest`` comes from reading the finished destination again, rather than from writing it.
+    public var verified: Bool
+    /// How long it took.
+    public var seconds: Double
+    /// The bytes of the destination.
+    public var bytes: Int
+    /// The most private memory that the process had meanwhile; nil where the system does not tell.
+    public var peakPrivateBytes: Int?
+    /// The damaged objects that were left out, as `Entity/p<key>`.
+    public var skipped: [String]
+    /// What of the source the new model has no place for.
+    public var losses: [String]
+    /// What should be known.
+    public var warnings: [String]
+    /// What each step did of a migration through several versions, whose names are their sources and destinations.
+    ///
+    /// Empty for a single step, which ``mappings`` describes.
+    public var steps: [MigrationReport] = []
+    /// Where a migration in place kept the old store; nil where it did not.
+    public var backup: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case source, destination, path, mappings, objects, links, relationships, sourceDigest, mappedDigest
+        case destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped, losses, warnings
+        case steps, backup
+    }
+
+    /// Writes every field, those that are nil as null.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(source, forKey: .source)
+        try container.encode(destination, forKey: .destination)
+        try container.encode(path, forKey: .path)
+        try container.encode(mappings, forKey: .mappings)
+        try container.encode(objects, forKey: .objects)
+        try container.encode(links, forKey: .links)
+        try container.encode(relationships, forKey: .relationships)
+        try container.encode(sourceDigest, forKey: .sourceDigest)
+        try container.encode(mappedDigest, forKey: .mappedDigest)
+        try container.encode(destinationDigest, forKey: .destinationDigest)
+        try container.encode(verified, forKey: .verified)
+        try container.encode(seconds, forKey: .seconds)
+        try container.encode(bytes, forKey: .bytes)
+        try container.encode(peakPrivateBytes, forKey: .peakPrivateBytes)
+        try container.encode(skipped, forKey: .skipped)
+        try container.encode(losses, forKey: .losses)
+        try container.encode(warnings, forKey: .warnings)
+        try container.encode(steps, forKey: .steps)
+        try container.encode(backup, forKey: .backup)
+    }
+}
+
+extension MigrationReport: CustomStringConvertible {
+    /// The report for people, several lines.
+    public var description: String {
+        if path == .nothing { return "\(destination) has the model already; nothing was done." }
+        var lines = ["Migrated \(source)\(source == destination ? " in place" : " to \(destination)")."]
+        lines.append("  path      \(path.explanation)")
+        for mapping in mappings { lines.append("    \(mapping)") }
+        for step in steps {
+            lines.append("  step      \(step.source) to \(step.destination), \(step.path.explanation)")
+            for mapping in step.mappings { lines.append("    \(mapping)") }
+        }
+        lines.append("  objects   \(objects)")
+        lines.append("  links     \(links)")
+        for relationship in relationships { lines.append("    \(relationship.relationship)  \(relationship.count)") }
+        lines.append("  digests   source \(sourceDigest ?? "not recorded")")
+        lines.append("            mapped \(mappedDigest)")
+        lines.append(
+            "            destination \(destinationDigest), \(verified ? "verified by reading it again" : "not verified")"
+        )
+        lines.append("  bytes     \(bytes)")
+        lines.append("  seconds   \(String(format: "%.2f", seconds))")
+        if let peakPrivateBytes { lines.append("  memory    \(peakPrivateBytes) bytes at most") }
+        if !skipped.isEmpty { lines.append("  left out  \(skipped.count) damaged objects:") }
+        for id in skipped { lines.append("    \(id)") }
+        if let backup { lines.append("  backup    \(backup)") }
+        for loss in losses { lines.append("  lost      \(loss)") }
+        for warning in warnings { lines.append("  warning   \(warning)") }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension MigrationReport.Mapping: CustomStringConvertible {
+    /// One line.
+    public var description: String {
+        let counts = read.map { $0 == made ? "\(made)" : "\($0) read, \(made) made" } ?? "\(made)"
+        switch (source, destination) {
+        case (let source?, let destination?): return "\(name) (\(type))  \(source) to \(destination)  \(counts)"
+        case (let source?, nil): return "\(name) (\(type))  \(source), dropped\(read.map { "  \($0)" } ?? "")"
+        case (nil, let destination?): return "\(name) (\(type))  \(destination), new  \(made)"
+        case (nil, nil): return "\(name) (\(type))"
+        }
+    }
+}
+
+extension MigrationPath {
+    /// The path for people.
+    var explanation: String {
+        switch self {
+        case .nothing: "nothing to do, the store has the model"
+        case .onePass: "one pass"
+        case .threePasses: "three passes"
+        }
+    }
+}

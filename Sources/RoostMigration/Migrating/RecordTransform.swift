@@ -1,0 +1,246 @@
+internal import RoostCore
+
+/// Makes records of one entity of the new model out of those of one entity of the source: the compiled form of an entity mapping.
+///
+/// What has the same meaning on both sides is moved as bytes, many fields at once; what is the same for all objects stands in the
+/// prototype that each record starts from; everything else is a step. For one thread.
+final class RecordTransform {
+    /// Something that is done for each record, beside the moves.
+    private enum Step {
+        /// The bytes of tail fields that are side by side in both layouts.
+        case tail(RecordMoves.Tail)
+        case constant(RecordLayout.Field, Value, marker: RecordLayout.Field?)
+        /// A field of another kind, or one that gets a value in the place of null.
+        case convert(RecordLayout.Field, from: RecordLayout.Field, fallback: Value?)
+        case expression(RecordLayout.Field, ExpressionEvaluator, fallback: Value?, marker: RecordLayout.Field?)
+        case objectID(RecordLayout.Field, from: RecordLayout.Field)
+        case reference(ReferencePlan)
+        case presence(RecordLayout.Field, of: [RecordLayout.Field])
+    }
+
+    /// A field that must have a value where the composite that it is in has one.
+    private struct Requirement {
+        var field: RecordLayout.Field
+        var marker: RecordLayout.Field?
+    }
+
+    private let layout: RecordLayout
+    private let moves: RecordMoves
+    private let prototype: [UInt8]
+    private let steps: [Step]
+    private let requirements: [Requirement]
+    private let matcher: RecordMatcher?
+    private let entityTable: [Int32]
+    private let keySets: [KeySet]
+    private let destination: ManagedObjectModel
+    /// Whether a record is one of the new model as it is, but for the entity's number.
+    private let isWhole: Bool
+
+    /// How many records were looked at, and how many were made.
+    private(set) var readCount = 0
+    private(set) var madeCount = 0
+
+    /// Compiles what a plan says of a maker.
+    ///
+    /// - Parameters:
+    ///   - maker: One of the plan's.
+    ///   - plan: The whole plan.
+    ///   - graph: Where expressions and predicates find related objects.
+    ///   - keySets: The keys of ``MappingPlan/keySets``.
+    /// - Throws: What keeps an expression or the predicate from being compiled, naming the mapping.
+    init(
+        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: any ObjectGraph, _ keySets: [KeySet]
+    ) throws(StoreError) {
+        let mapping = plan.entityMapping(of: maker)
+        layout = maker.destination.layout
+        destination = plan.destination
+        entityTable = plan.entityTable
+        self.keySets = keySets
+        matcher = try Self.matcher(maker, plan, over: graph)
+        var (moved, constants): ([(RecordLayout.Field, RecordLayout.Field)], [(RecordLayout.Field, Value)]) = ([], [])
+        var (steps, requirements): ([(Int, Step)], [Requirement]) = ([], [])
+        let identity = entityTable.enumerated().allSatisfy { $1 == Int32(truncatingIfNeeded: $0) }
+        for field in maker.fields {
+            let position = field.to.kind.isVariable ? field.to.index : -1
+            if field.isRequired { requirements.append(Requirement(field: field.to, marker: field.marker)) }
+            switch field.source {
+            case .constant(let value):
+                if value.isNull { continue }
+                if field.to.kind.isVariable || field.marker != nil {
+                    steps.append((position, .constant(field.to, value, marker: field.marker)))
+                } else {
+                    constants.append((field.to, value))
+                }
+            case .move(let from) where field.fallback == nil: moved.append((from, field.to))
+            case .move(let from), .convert(let from):
+                steps.append((position, .convert(field.to, from: from, fallback: field.fallback)))
+            case .objectID(let from) where identity: moved.append((from, field.to))
+            case .objectID(let from): steps.append((position, .objectID(field.to, from: from)))
+            case .presence(let elements): steps.append((layout.fields.count, .presence(field.to, of: elements)))
+            case .expression(let expression):
+                let compiled: CompiledExpression
+                do throws(StoreError) {
+                    compiled = try CompiledExpression(expression, for: maker.source.name, model: plan.source)
+                } catch {
+                    throw error.naming(mapping, field.to.name)
+                }
+                steps.append(
+                    (
+                        position,
+                        .expression(
+                            field.to, compiled.evaluator(over: graph), fallback: field.fallback, marker: field.marker)
+                    ))
+            }
+        }
+        for reference in maker.references {
+            if reference.isMove, !reference.isRequired || reference.wasRequired, Self.movesPlace(of: reference) {
+                moved.append((reference.from, reference.to))
+                if let from = reference.orderFrom, let to = reference.order { moved.append((from, to)) }
+            } else {
+                steps.append((-1, .reference(reference)))
+            }
+        }
+        let moves = RecordMoves(moved.map { ($0.0, $0.1) }, from: maker.source.layout, to: layout)
+        for tail in moves.tails { steps.append((tail.firstField, .tail(tail))) }
+        // Fields in the tail must be set in the layout's order.
+        self.steps = steps.sorted { $0.0 < $1.0 }.map(\.1)
+        self.moves = moves
+        self.requirements = requirements
+        isWhole = moves.isWhole && requirements.isEmpty
+        prototype = try RecordBatch.prototype(constants.map { ($0.0, $0.1) }, of: layout, model: plan.destination)
+    }
+
+    /// A matcher of what a maker takes; nil where it takes all objects of the entity.
+    static func matcher(
+        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: any ObjectGraph
+    ) throws(StoreError) -> RecordMatcher? {
+        guard let filter = maker.filter else { return nil }
+        let request = FetchRequest(maker.source.name, where: filter, includesSubentities: false)
+        do throws(StoreError) {
+            return try RecordFilter(request, model: plan.source).matcher(over: graph)
+        } catch {
+            throw error.naming(plan.entityMapping(of: maker), nil)
+        }
+    }
+
+    /// Whether the place in an ordered relationship back, if there is one, comes from a place.
+    private static func movesPlace(of reference: ReferencePlan) -> Bool {
+        reference.order == nil || reference.orderFrom != nil
+    }
+
+    // MARK: One record
+
+    /// Appends what becomes of a record of the source, if its mapping takes it.
+    ///
+    /// - Throws: `migrationFailed` naming the object and the property; what evaluating an expression throws.
+    func append(_ record: RecordReader, to batch: inout RecordBatch) throws(StoreError) {
+        readCount += 1
+        if let matcher, try !matcher.matches(record) { return }
+        madeCount += 1
+        if isWhole { return batch.append(record, as: layout) }
+        batch.beginRecord(layout, key: record.key, version: record.version, startingWith: prototype)
+        do throws(StoreError) {
+            batch.moveSlots(of: record, moves)
+            for step in steps { try take(step, record, &batch) }
+            for requirement in requirements where batch.isBuildingNull(requirement.field) {
+                if let marker = requirement.marker, batch.isBuildingNull(marker) { continue }
+                throw missing(requirement.field, record)
+            }
+        } catch {
+            batch.abandonRecord()
+            throw error
+        }
+        batch.endRecord()
+    }
+
+    private func take(_ step: Step, _ record: RecordReader, _ batch: inout RecordBatch) throws(StoreError) {
+        switch step {
+        case .tail(let tail): try batch.moveTail(of: record, tail, moves)
+        case .constant(let field, let value, let marker):
+            if let marker, batch.isBuildingNull(marker) { return }
+            try set(value, field, record, &batch)
+        case .convert(let field, let from, let fallback):
+            guard !record.isNull(from) else {
+                if let fallback { try set(fallback, field, record, &batch) }
+                return
+            }
+            try set(record.value(from), field, record, &batch)
+        case .expression(let field, let evaluator, let fallback, let marker):
+            if let marker, batch.isBuildingNull(marker) { return }
+            let value: Value
+            do throws(StoreError) { value = try evaluator.value(of: record) } catch {
+                throw StoreError(
+                    error.code, "\(property(field)) of \(record.id): \(error.message)", underlying: error.underlying)
+            }
+            try set(value.isNull ? fallback ?? .null : value, field, record, &batch)
+        case .objectID(let field, let from):
+            guard let (entity, key) = record.reference(from), entity < entityTable.count, entityTable[entity] >= 0
+            else { return }
+            try batch.setReference(entity: Int(entityTable[entity]), key: key, field)
+        case .reference(let reference): try take(reference, record, &batch)
+        case .presence(let field, let elements):
+            if elements.contains(where: { !batch.isBuildingNull($0) }) { batch.setComposite(field) }
+        }
+    }
+
+    private func take(
+        _ reference: ReferencePlan, _ record: RecordReader, _ batch: inout RecordBatch
+    ) throws(StoreError) {
+        guard let (entity, key) = record.reference(reference.from) else {
+            if reference.isRequired, !reference.wasRequired { throw missing(reference.to, record) }
+            return
+        }
+        guard entity < reference.targets.count, reference.targets[entity] >= 0,
+            reference.keySets[entity] < 0 || keySets[Int(reference.keySets[entity])].contains(key)
+        else {
+            if reference.isRequired { throw missing(reference.to, record) }
+            return
+        }
+        try batch.setReference(entity: Int(reference.targets[entity]), key: key, reference.to)
+        guard let order = reference.order else { return }
+        // Who had no place in order stands where its key puts it.
+        let place = reference.orderFrom.map { record.isNull($0) ? record.key : record.integer($0) } ?? record.key
+        batch.setInteger64(place, order)
+    }
+
+    private func set(
+        _ value: Value, _ field: RecordLayout.Field, _ record: RecordReader, _ batch: inout RecordBatch
+    ) throws(StoreError) {
+        guard let stored = value.converted(to: field.kind) else {
+            throw StoreError(
+                .migrationFailed,
+                "\(property(field)) of \(record.id) has type \(field.kind) in the new model and cannot hold \(value.kindDescription) with its value; give the mapping an expression for it, or change the object."
+            )
+        }
+        do throws(StoreError) { try batch.set(stored, field) } catch  where error.code == .invalidValue {
+            throw StoreError(
+                .migrationFailed,
+                "\(property(field)) of \(record.id) has type \(field.kind) in the new model, and the value is outside its range; give the mapping an expression for it, or change the object."
+            )
+        }
+    }
+
+    private func missing(_ field: RecordLayout.Field, _ record: RecordReader) -> StoreError {
+        StoreError.missingValue(layout.entity, field.name, object: record.id)
+    }
+
+    private func property(_ field: RecordLayout.Field) -> String { "'\(layout.entity).\(field.name)'" }
+}
+
+extension StoreError {
+    /// An object has no value for a property that is mandatory in the new model.
+    static func missingValue(_ entity: EntityName, _ property: String, object: ObjectID) -> StoreError {
+        StoreError(
+            .migrationFailed,
+            "'\(entity).\(property)' is mandatory in the new model, and \(object) has no value for it; give it a default value, make it optional, or give a mapping with an expression for it."
+        )
+    }
+
+    /// The same error, of a mapping's expression or predicate.
+    fileprivate func naming(_ mapping: EntityMapping, _ property: String?) -> StoreError {
+        let place = property.map { "'\($0)'" } ?? "the predicate"
+        return StoreError(
+            code, "Mapping '\(mapping.name)', \(place): \(message)", damagedObject: damagedObject,
+            underlying: underlying)
+    }
+}

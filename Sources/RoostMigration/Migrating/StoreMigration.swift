@@ -1,0 +1,183 @@
+internal import RoostCore
+
+/// One migration, from its refusals to its report.
+struct StoreMigration: Sendable {
+    let source: ConversionEndpoint
+    let destination: ConversionEndpoint
+    let model: ManagedObjectModel
+    let options: MigrationOptions
+    let registry: StoreRegistry
+
+    init(
+        from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
+        options: MigrationOptions, registry: StoreRegistry
+    ) {
+        self.source = source
+        self.destination = destination
+        self.model = model
+        self.options = options
+        self.registry = registry
+    }
+
+    /// What opens the source and makes the destination.
+    var conversion: StoreConversion {
+        StoreConversion(from: source, to: destination, options: options.conversion, registry: registry)
+    }
+
+    /// See ``MigrationManager/migrate(from:to:model:options:)``.
+    func run() throws(StoreError) -> MigrationReport {
+        if let refusal = try conversion.refusalsBeforeOpening().first { throw refusal }
+        return try conversion.withSource(isReadOnce: false) { (store) throws(StoreError) in
+            if let refusal = try conversion.refusals(of: store, for: model).first { throw refusal }
+            // Objects and metadata of one commit, whatever others commit meanwhile.
+            let frozen = try FrozenStore(store)
+            defer { try? frozen.close() }
+            let mapping = try self.mapping(from: frozen.model)
+            let plan = try MappingPlan(mapping, from: frozen.model, to: model)
+            guard plan.obstacles.isEmpty else { return try threePasses(frozen, plan) }
+            return try onePass(frozen, plan)
+        }
+    }
+
+    /// The mapping model: the one that was given, checked, or the one that follows from the models.
+    func mapping(from sourceModel: ManagedObjectModel) throws(StoreError) -> MappingModel {
+        guard let mapping = options.mapping else {
+            guard options.infersMappingModel else { throw .noMappingModel }
+            return try MappingModel.inferred(from: sourceModel, to: model, options: options.inference)
+        }
+        try mapping.requireValid(from: sourceModel, to: model)
+        return mapping
+    }
+
+    // MARK: Running
+
+    private func onePass(_ store: any PersistentStore, _ plan: MappingPlan) throws(StoreError) -> MigrationReport {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        if let refusal = try plan.refusals(snapshot, countsNulls: false).first { throw refusal }
+        let content = MappedContent(store, plan, options: options.conversion)
+        let copied = try conversion.filler.fill(from: content)
+        let outcome = content.outcome
+        let mappings = zip(plan.mapping.entityMappings, outcome.counts).map { mapping, counts in
+            let dropped = mapping.sourceEntity.flatMap(plan.source.entity).flatMap { entity in
+                outcome.recorded?.entities[entity.number].count
+            }
+            return MigrationReport.Mapping(
+                mapping, read: counts?.read ?? (mapping.sourceEntity == nil ? 0 : dropped), made: counts?.made ?? 0)
+        }
+        return MigrationReport(
+            copied, path: .onePass, mappings: mappings, sourceDigest: outcome.recorded?.digest,
+            remarks: plan.mapping.remarks(from: plan.source, to: plan.destination))
+    }
+
+    private func threePasses(_ store: any PersistentStore, _ plan: MappingPlan) throws(StoreError) -> MigrationReport {
+        throw StoreError(
+            .unsupported, "The mapping model takes three passes: \(plan.obstacles.joined(separator: "; ")).")
+    }
+
+    // MARK: Planning
+
+    /// How many objects and links a second a migration is expected to make.
+    private static let expectedRate = 400_000.0
+
+    /// See ``MigrationManager/planMigration(from:to:model:options:)``.
+    func plan() throws(StoreError) -> MigrationPlan {
+        var refusals = try conversion.refusalsBeforeOpening()
+        return try conversion.withSource(isReadOnce: false) { (store) throws(StoreError) in
+            refusals += try conversion.refusals(of: store, for: model)
+            var plan = MigrationPlan(
+                source: source.url.description, destination: destination.url.description, path: .onePass, mappings: [],
+                objects: nil, links: nil, losses: [], bytesNeeded: try conversion.bytesNeeded(store),
+                bytesAvailable: try? conversion.filler.bytesAvailable(), secondsNeeded: 0, refusals: [], warnings: [])
+            do throws(StoreError) {
+                plan.warnings = try StoreContent(store, options: options.conversion).notices()
+            } catch {
+                guard error.code == .corrupted else { throw error }
+                refusals.append(error)
+            }
+            do throws(StoreError) {
+                let mapping = try self.mapping(from: store.model)
+                try complete(&plan, store, MappingPlan(mapping, from: store.model, to: model), &refusals)
+            } catch {
+                guard Self.isAboutModels(error) else { throw error }
+                refusals.append(error)
+            }
+            plan.refusals = refusals.map(\.message)
+            return plan
+        }
+    }
+
+    /// Whether an error says that these models or this mapping cannot be used, rather than that the source cannot be read.
+    private static func isAboutModels(_ error: StoreError) -> Bool {
+        let codes: [StoreError.Code] = [
+            .mappingNotInferable, .invalidMappingModel, .unknownEntity, .unknownProperty, .invalidRequest,
+            .invalidValue,
+        ]
+        return codes.contains(error.code)
+    }
+
+    private func complete(
+        _ plan: inout MigrationPlan, _ store: any PersistentStore, _ mapped: MappingPlan, _ refusals: inout [StoreError]
+    ) throws(StoreError) {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        plan.path = mapped.obstacles.isEmpty ? .onePass : .threePasses
+        plan.links = try snapshot.recordedTally()?.digest.linkCount
+        for (index, mapping) in mapped.mapping.entityMappings.enumerated() {
+            var count = 0
+            if let entity = mapping.sourceEntity {
+                count = try snapshot.count(
+                    FetchRequest(entity, where: mapping.sourcePredicate, includesSubentities: false))
+            }
+            plan.mappings.append(
+                MigrationPlan.Mapping(
+                    name: mapping.name, type: mapping.type.rawValue, source: mapping.sourceEntity?.text,
+                    destination: mapping.destinationEntity?.text, objects: count, steps: mapped.steps(of: index)))
+        }
+        for obstacle in mapped.obstacles { plan.warnings.append("It takes three passes: \(obstacle).") }
+        let read = plan.mappings.reduce(0) { $0 + ($1.destination == nil ? 0 : $1.objects) }
+        if mapped.obstacles.isEmpty {
+            plan.objects = read
+            refusals += try mapped.refusals(snapshot, countsNulls: true)
+        }
+        plan.secondsNeeded = Double(read + (plan.links ?? 0)) / Self.expectedRate
+        for remark in mapped.mapping.remarks(from: mapped.source, to: mapped.destination) {
+            if remark.kind == .loss { plan.losses.append(remark.text) } else { plan.warnings.append(remark.text) }
+        }
+    }
+}
+
+extension MappingRemark {
+    /// The place and the message.
+    var text: String { "\(entity)\(property.map { "." + $0 } ?? ""): \(message)" }
+}
+
+extension MigrationReport.Mapping {
+    /// What an entity mapping did.
+    init(_ mapping: EntityMapping, read: Int?, made: Int) {
+        self.init(
+            name: mapping.name, type: mapping.type.rawValue, source: mapping.sourceEntity?.text,
+            destination: mapping.destinationEntity?.text, read: read, made: made)
+    }
+}
+
+extension MigrationReport {
+    /// The report of a migration whose destination was filled and compared as that of a conversion.
+    init(
+        _ copied: ConversionReport, path: MigrationPath, mappings: [Mapping], sourceDigest: StoreDigest?,
+        remarks: [MappingRemark]
+    ) {
+        self.init(
+            source: copied.source, destination: copied.destination, path: path, mappings: mappings,
+            objects: copied.objects, links: copied.links, relationships: copied.relationships,
+            sourceDigest: sourceDigest?.description, mappedDigest: copied.digest, destinationDigest: copied.digest,
+            verified: copied.verified, seconds: copied.seconds, bytes: copied.bytes,
+            peakPrivateBytes: copied.peakPrivateBytes, skipped: copied.skipped,
+            losses: remarks.filter { $0.kind == .loss }.map(\.text),
+            warnings: copied.warnings
+                + copied.dangling.map {
+                    "\($0.count) references by '\($0.relationship)' lead to objects that were left out."
+                }
+                + remarks.filter { $0.kind == .note }.map(\.text))
+    }
+}

@@ -1,0 +1,45 @@
+internal import RoostCore
+
+extension ChainMigration {
+    /// See ``MigrationManager/planMigration(from:to:model:options:)``.
+    ///
+    /// What there will be behind the first step nobody can count, so the steps are described and the first one is planned.
+    func plan() throws(StoreError) -> MigrationPlan {
+        let identity = try identity()
+        let chain = try options.chain(from: identity.model, to: model, storeAt: source.url)
+        var options = options
+        (options.history, options.stages) = (nil, nil)
+        options.mapping = chain.steps.first?.mapping
+        var plan = try MigrationManager(registry: registry).planMigration(
+            from: source, to: destination, model: chain.steps.first?.model ?? model, options: options)
+        guard chain.steps.count > 1 else { return plan }
+        plan.take(chain, from: identity.model)
+        return plan
+    }
+}
+
+extension MigrationPlan {
+    /// Makes a plan of the first step one of all steps.
+    mutating func take(_ chain: MigrationChain, from source: ManagedObjectModel) {
+        var model = source
+        for step in chain.steps {
+            let losses = step.mapping.remarks(from: model, to: step.model).filter { $0.kind == .loss }
+            steps.append(
+                Step(
+                    source: step.sourceName, destination: step.destinationName, label: step.label,
+                    isInferred: step.isInferred,
+                    mappings: step.mapping.entityMappings.map { mapping in
+                        let ends = [mapping.sourceEntity, mapping.destinationEntity].compactMap { $0?.text }
+                        return "\(mapping.name) (\(mapping.type.rawValue))  \(ends.joined(separator: " to "))"
+                    }, losses: losses.map(\.text)))
+            model = step.model
+        }
+        losses = steps.flatMap { step in step.losses.map { "\(step.destination): \($0)" } }
+        objects = nil
+        secondsNeeded *= Double(chain.steps.count)
+        bytesNeeded = bytesNeeded.addingReportingOverflow(bytesNeeded).overflow ? .max : bytesNeeded * 2
+        if chain.steps.contains(where: { $0.stage != nil }) {
+            warnings.append("Code of the stages runs on the way; what it does is not planned.")
+        }
+    }
+}

@@ -1,0 +1,193 @@
+public import RoostCore
+
+/// The steps that bring a store from the model that it has to another one, each with its mapping model.
+struct MigrationChain: Sendable {
+    /// One migration of the whole store.
+    struct Step: Sendable {
+        /// What the version is called that the step begins at.
+        var sourceName: String
+        /// What the version is called that the step leads to.
+        var destinationName: String
+        /// The model of the step's result.
+        var model: ManagedObjectModel
+        /// What becomes of what.
+        var mapping: MappingModel
+        /// Whether the mapping model was inferred.
+        var isInferred: Bool
+        /// The stage that the step carries out; nil outside a staged migration.
+        var stage: CustomMigrationStage?
+        /// What the stage is called; nil outside a staged migration.
+        var label: String?
+    }
+
+    /// The steps, in order; empty for a store that has the model already.
+    var steps: [Step]
+
+    /// The step that leads directly to a model, by a given mapping model or an inferred one.
+    ///
+    /// - Throws: `mappingNotInferable`; `invalidMappingModel`; `modelMismatch` where nothing may be inferred.
+    static func direct(
+        from source: ManagedObjectModel, to model: ManagedObjectModel, _ options: MigrationOptions
+    ) throws(StoreError) -> MigrationChain {
+        let mapping: MappingModel
+        if let given = options.mapping {
+            try given.requireValid(from: source, to: model)
+            mapping = given
+        } else if source.stores(sameAs: model) {
+            return MigrationChain(steps: [])
+        } else {
+            guard options.infersMappingModel else { throw .noMappingModel }
+            mapping = try MappingModel.inferred(from: source, to: model, options: options.inference)
+        }
+        return MigrationChain(steps: [
+            Step(
+                sourceName: source.versionName ?? "the store's model",
+                destinationName: model.versionName ?? "the model",
+                model: model, mapping: mapping, isInferred: options.mapping == nil)
+        ])
+    }
+}
+
+extension ManagedObjectModel {
+    /// What the model calls its version; nil where it says nothing.
+    var versionName: String? { versionIdentifiers.first { !$0.isEmpty } }
+}
+
+extension ModelHistory {
+    /// The steps from the model of a store to a version of the history.
+    ///
+    /// - Parameters:
+    ///   - source: The model of the store.
+    ///   - target: The model to reach, which is that of a version.
+    ///   - url: The store, for messages.
+    ///   - options: Whether and how mappings are inferred.
+    /// - Returns: The steps; none for a store that has the model already.
+    /// - Throws: `invalidRequest` for a target that is no version; `unknownModelVersion`, `newerModelVersion`; `mappingNotInferable`
+    ///   where no way leads to the target, with what stands against each step.
+    func chain(
+        from source: ManagedObjectModel, to target: ManagedObjectModel, storeAt url: StoreURL,
+        _ options: MigrationOptions
+    ) throws(StoreError) -> MigrationChain {
+        guard let end = position(of: target) else {
+            throw StoreError(
+                .invalidRequest,
+                "The model to migrate to is none of the versions \(versionList); add it to the history.")
+        }
+        guard let start = try start(of: source, notBehind: end, storeAt: url) else { return MigrationChain(steps: []) }
+        var steps = mappings.indices.map {
+            VersionStep(from: mappings[$0].source, to: mappings[$0].destination, kind: .mapping($0))
+        }
+        var inferred: [Int: MappingModel] = [:]
+        var failures: [String] = []
+        for version in start..<end {
+            if isSame(version, version + 1) {
+                steps.append(VersionStep(from: version, to: version + 1, kind: .same))
+                continue
+            }
+            guard !mappings.contains(where: { $0.source == version && $0.destination == version + 1 }) else { continue }
+            let between = "'\(versions[version].name)' to '\(versions[version + 1].name)'"
+            guard options.infersMappingModel else {
+                failures.append("from \(between) there is no mapping model, and none is to be inferred.")
+                continue
+            }
+            do throws(StoreError) {
+                inferred[version] = try MappingModel.inferred(
+                    from: versions[version].model, to: versions[version + 1].model, options: options.inference)
+                steps.append(VersionStep(from: version, to: version + 1, kind: .inferred))
+            } catch {
+                guard error.code == .mappingNotInferable else { throw error }
+                failures.append("from \(between): \(error.message)")
+            }
+        }
+        guard let path = VersionPath.shortest(from: start, to: end, steps: steps) else {
+            let reasons = failures.map { "\n  \($0)" }.joined()
+            throw StoreError(
+                .mappingNotInferable,
+                "No way leads from version '\(versions[start].name)', which '\(url)' has, to '\(versions[end].name)'; give a mapping model for what cannot be inferred:\(reasons)"
+            )
+        }
+        return MigrationChain(steps: joined(path, inferred))
+    }
+
+    /// The version that a store is at; nil when it stores what the target does.
+    private func start(
+        of source: ManagedObjectModel, notBehind end: Int, storeAt url: StoreURL
+    ) throws(StoreError) -> Int? {
+        if versions[end].model.stores(sameAs: source) { return nil }
+        if let start = versions[..<end].lastIndex(where: { $0.model.stores(sameAs: source) }) { return start }
+        if let newer = versions[end...].firstIndex(where: { $0.model.stores(sameAs: source) }) {
+            throw StoreError(
+                .newerModelVersion,
+                "'\(url)' has version '\(versions[newer].name)', which comes behind '\(versions[end].name)'; use a program that knows it. Versions are not migrated backwards; the known ones are \(versionList)."
+            )
+        }
+        throw StoreError.unknownModelVersion(url, source, known: versions.map { ($0.name, $0.model) })
+    }
+
+    /// The migrations of a path: versions that store the same are one.
+    private func joined(_ path: [VersionStep], _ inferred: [Int: MappingModel]) -> [MigrationChain.Step] {
+        var steps: [MigrationChain.Step] = []
+        for step in path {
+            let mapping: MappingModel
+            switch step.kind {
+            case .same:
+                // The step before makes the newer of both; without one the store is at the newer one anyway.
+                if !steps.isEmpty {
+                    steps[steps.count - 1].model = versions[step.to].model
+                    steps[steps.count - 1].destinationName = versions[step.to].name
+                }
+                continue
+            case .mapping(let position): mapping = mappings[position].mapping
+            case .inferred:
+                guard let found = inferred[step.from] else { continue }
+                mapping = found
+            }
+            steps.append(
+                MigrationChain.Step(
+                    sourceName: versions[step.from].name, destinationName: versions[step.to].name,
+                    model: versions[step.to].model, mapping: mapping, isInferred: step.kind == .inferred))
+        }
+        return steps
+    }
+}
+
+extension StoreError {
+    /// A store of another model that no mapping model brings to the one that is wanted.
+    static var noMappingModel: StoreError {
+        StoreError(
+            .modelMismatch,
+            "The store has another model, there is no mapping model, and none is to be inferred; give one, or let it be inferred."
+        )
+    }
+
+    /// A store whose model is none of the known versions: says which one comes nearest, and what differs.
+    static func unknownModelVersion(
+        _ url: StoreURL, _ model: ManagedObjectModel, known: [(name: String, model: ManagedObjectModel)]
+    ) -> StoreError {
+        let list = known.map { "'\($0.name)'" }.joined(separator: ", ")
+        let called = model.versionName.map { ", which calls itself '\($0)'," } ?? ""
+        let differences = known.map { version in
+            (version.name, version.model.difference(from: model).filter(\.changesVersionHash))
+        }
+        let nearest = differences.min { $0.1.count < $1.1.count }.map { name, differences in
+            let first = differences.prefix(3).map(\.description).joined(separator: "; ")
+            let rest = differences.count > 3 ? "; and \(differences.count - 3) more" : ""
+            return " Nearest is '\(name)': \(first)\(rest)."
+        }
+        return StoreError(
+            .unknownModelVersion,
+            "The model of '\(url)'\(called) is none of the versions \(list); add its version, or migrate it directly with a mapping model of its own.\(nearest ?? "")"
+        )
+    }
+}
+
+extension StoreError.Code {
+    /// The store's model is none of the versions that are known.
+    ///
+    /// Nothing was changed.
+    public static let unknownModelVersion = Self("unknownModelVersion")
+    /// The store has a version of the model that comes behind the one to migrate to.
+    ///
+    /// Nothing was changed. Use a newer program.
+    public static let newerModelVersion = Self("newerModelVersion")
+}

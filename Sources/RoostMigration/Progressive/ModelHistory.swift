@@ -1,0 +1,150 @@
+public import RoostCore
+
+/// The versions that a model has had, oldest first, and the mapping models between them.
+///
+/// A store is at the newest of these versions that it is compatible with. The way from there to a later version has as few steps as
+/// possible. A step is one of the mapping models, which may skip versions, or, between neighbours, an inferred mapping: renaming identifiers
+/// speak about the version right before, and an inferred leap over a version that has a mapping model would lose what that one keeps.
+/// Between neighbours with a mapping model nothing is inferred.
+public struct ModelHistory: Sendable {
+    /// One version of a model.
+    public struct Version: Sendable {
+        /// What the version is called in messages and reports.
+        public let name: String
+        /// The model.
+        public let model: ManagedObjectModel
+
+        /// Makes a version.
+        public init(_ name: String, _ model: ManagedObjectModel) { (self.name, self.model) = (name, model) }
+    }
+
+    /// A mapping model and the versions between which it leads.
+    public struct VersionMapping: Sendable {
+        /// The position of the version whose objects it takes.
+        public let source: Int
+        /// The position of the version whose objects it makes.
+        public let destination: Int
+        /// The mapping model.
+        public let mapping: MappingModel
+    }
+
+    /// The versions, oldest first; their names are unique.
+    public let versions: [Version]
+    /// The mapping models, in the order in which they were added.
+    public private(set) var mappings: [VersionMapping] = []
+
+    /// Makes a history without mapping models.
+    ///
+    /// - Parameter versions: The versions, oldest first.
+    /// - Throws: `invalidRequest` without a version, and for a name that is there twice.
+    public init(_ versions: [Version]) throws(StoreError) {
+        guard !versions.isEmpty else {
+            throw StoreError(.invalidRequest, "A history of a model needs a version at least; give the current one.")
+        }
+        var names: Set<String> = []
+        for version in versions where !names.insert(version.name).inserted {
+            throw StoreError(
+                .invalidRequest, "The history has two versions that are called '\(version.name)'; rename one.")
+        }
+        self.versions = versions
+    }
+
+    /// Adds a mapping model between two versions.
+    ///
+    /// - Parameters:
+    ///   - mapping: The mapping model.
+    ///   - source: The name of the version whose objects it takes.
+    ///   - destination: The name of the version whose objects it makes, which comes later.
+    /// - Throws: `invalidRequest` for versions that the history does not have, or has in the other order; `invalidMappingModel` with
+    ///   everything that keeps the mapping model from fitting both models.
+    public mutating func add(
+        _ mapping: MappingModel, from source: String, to destination: String
+    ) throws(StoreError) {
+        let (from, to) = (try position(named: source), try position(named: destination))
+        guard from < to else {
+            throw StoreError(
+                .invalidRequest,
+                "A mapping model of a history leads to a later version, not from '\(source)' to '\(destination)'; exchange them, or migrate with the mapping model alone."
+            )
+        }
+        try mapping.requireValid(from: versions[from].model, to: versions[to].model)
+        mappings.append(VersionMapping(source: from, destination: to, mapping: mapping))
+    }
+
+    /// Adds a mapping model between the versions that it fits.
+    ///
+    /// Those are the versions with its version hashes where it has some, and otherwise those whose entities and properties it names.
+    /// - Throws: `invalidMappingModel` when it fits no two versions, or several without saying by version hashes which.
+    public mutating func add(_ mapping: MappingModel) throws(StoreError) {
+        var fitting: [(Int, Int)] = []
+        var nearest: (names: String, problems: [MappingProblem])?
+        for from in versions.indices {
+            for to in versions.indices where to > from {
+                let problems = mapping.problems(from: versions[from].model, to: versions[to].model)
+                if problems.isEmpty {
+                    fitting.append((from, to))
+                } else if problems.count < nearest?.problems.count ?? .max {
+                    nearest = ("'\(versions[from].name)' to '\(versions[to].name)'", problems)
+                }
+            }
+        }
+        // Versions that store the same are one for a mapping model; the newest stands for them.
+        let distinct = fitting.filter { from, to in
+            !fitting.contains { ($0 > from || $1 > to) && isSame($0, from) && isSame($1, to) }
+        }
+        guard let (from, to) = distinct.first else {
+            let reason = nearest.map { "; from \($0.names), where it fits best: \($0.problems[0])" } ?? ""
+            throw StoreError(
+                .invalidMappingModel,
+                "The mapping model (\(Self.names(of: mapping))) fits no two of the versions \(versionList)\(reason)")
+        }
+        guard distinct.count == 1 else {
+            let pairs = distinct.map { "'\(versions[$0].name)' to '\(versions[$1].name)'" }
+            throw StoreError(
+                .invalidMappingModel,
+                "The mapping model (\(Self.names(of: mapping))) fits several versions: from \(pairs.joined(separator: ", from ")); write version hashes into it, or say which versions are meant."
+            )
+        }
+        mappings.append(VersionMapping(source: from, destination: to, mapping: mapping))
+    }
+
+    private static func names(of mapping: MappingModel) -> String {
+        let names = mapping.entityMappings.prefix(3).map { "'\($0.name)'" }
+        return names.joined(separator: ", ") + (mapping.entityMappings.count > 3 ? ", …" : "")
+    }
+
+    // MARK: Versions
+
+    /// The names of all versions, for messages.
+    var versionList: String { versions.map { "'\($0.name)'" }.joined(separator: ", ") }
+
+    /// Whether two versions store the same.
+    func isSame(_ left: Int, _ right: Int) -> Bool {
+        left == right || versions[left].model.stores(sameAs: versions[right].model)
+    }
+
+    /// The position of the version with a name.
+    ///
+    /// - Throws: `invalidRequest`, with the names there are.
+    func position(named name: String) throws(StoreError) -> Int {
+        if let position = versions.firstIndex(where: { $0.name == name }) { return position }
+        let hint = nearestName(to: name, among: versions.map(\.name)).map { "did you mean '\($0)'?" }
+        throw StoreError(
+            .invalidRequest, "The history has no version '\(name)'; \(hint ?? "it has \(versionList).")")
+    }
+
+    /// The position of the newest version that stores what `model` does; nil where there is none.
+    ///
+    /// Equal models come first: of versions that store the same one may be meant.
+    func position(of model: ManagedObjectModel) -> Int? {
+        versions.lastIndex { $0.model == model } ?? versions.lastIndex { $0.model.stores(sameAs: model) }
+    }
+}
+
+extension ManagedObjectModel {
+    /// Whether both models store the same: the same entities with the same version hashes.
+    func stores(sameAs other: ManagedObjectModel) -> Bool {
+        entities.count == other.entities.count
+            && zip(entities, other.entities).allSatisfy { $0.name == $1.name && $0.versionHash == $1.versionHash }
+    }
+}

@@ -1,0 +1,372 @@
+import Foundation
+import RoostCore
+import RoostCoreData
+import Testing
+
+@Suite("Import of mapping models")
+struct MappingImportTests {
+    /// Note(title, body, image; attachments) and Attachment(note), or with `extra` an attribute more.
+    private static func model(extra: Bool = false) throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Note",
+                attributes: [.string("title"), .string("body", isOptional: true)]
+                    + (extra ? [.integer32("length")] : []),
+                relationships: [.toMany("attachments", "Attachment", inverse: "note")]),
+            EntityDescription(
+                "Attachment", attributes: [.string("name")],
+                relationships: [.toOne("note", "Note", inverse: "attachments")]),
+            EntityDescription("Picture", superentity: "Attachment"),
+        ])
+    }
+
+    private func read(
+        _ file: MappingFileText, _ source: ManagedObjectModel? = nil, _ destination: ManagedObjectModel? = nil
+    ) throws -> CoreDataMappingModel {
+        try CoreDataMappingReader.read(
+            xml: file.bytes, file: "X/xcmapping.xml", source: source, destination: destination)
+    }
+
+    @Test("mappings come in the order of their numbers, with default names, types and hashes of the models")
+    func orderAndNames() throws {
+        var file = MappingFileText([
+            ("sourcemodelpath", "App/A.xcdatamodel"), ("destinationmodelpath", "App/B.xcdatamodel"),
+        ])
+        let title = file.attribute("title")
+        file.entity(nil, "Attachment", number: 3)
+        file.entity("Note", "Note", number: 2, attributeMappings: [title])
+        file.entity("Attachment", nil, number: 1)
+        file.entity("Note", "Attachment", number: 0, [("name", "Cut"), ("migrationpolicyclassname", "App.Cutter")])
+        file.entity("Note", "Note", number: 9, isOrphan: true)
+        let (source, destination) = (try Self.model(), try Self.model(extra: true))
+        let imported = try read(file, source, destination)
+        let mappings = imported.mapping.entityMappings
+        #expect(mappings.map(\.name) == ["Cut", "Attachment", "NoteToNote", "Attachment2"])
+        #expect(mappings.map(\.type) == [.custom, .remove, .transform, .add])
+        #expect(mappings[0].policyName == "App.Cutter")
+        #expect(mappings[2].sourceVersionHash == source.entity("Note")?.versionHash)
+        #expect(mappings[2].destinationVersionHash == destination.entity("Note")?.versionHash)
+        #expect(mappings[2].attributeMappings == [PropertyMapping("title", .source("title"))])
+        #expect(imported.sourceModelPath == "App/A.xcdatamodel")
+        #expect(imported.destinationModelPath == "App/B.xcdatamodel")
+        #expect(imported.warnings.map(\.message).contains { $0.contains("this one is called 'Attachment2'") })
+        #expect(imported.warnings.filter { $0.message.contains("does not link to it") }.count == 1)
+    }
+
+    @Test("an entity that is the same in both models is copied, unless its mapping changes a value")
+    func copies() throws {
+        let model = try Self.model()
+        var file = MappingFileText()
+        let properties = [file.attribute("title"), file.attribute("body")]
+        let changed = [
+            file.attribute("name", [("valueexpressiondata", ExpressionArchive.data { $0.constant(.string("none")) })])
+        ]
+        let (attachments, note) = (file.relationship("attachments"), file.relationship("note"))
+        file.entity(
+            "Note", "Note", number: 1, attributeMappings: properties, relationshipMappings: [attachments])
+        file.entity("Attachment", "Attachment", number: 2, attributeMappings: changed, relationshipMappings: [note])
+        let mappings = try read(file, model, model).mapping.entityMappings
+        #expect(mappings.map(\.type) == [.copy, .transform])
+        // Without both models nobody can tell.
+        #expect(try read(file).mapping.entityMappings.map(\.type) == [.transform, .transform])
+    }
+
+    @Test("a property without an expression gets what the source has under its name, and nothing where it has nothing")
+    func automaticExpressions() throws {
+        var file = MappingFileText()
+        let attributes = [
+            file.attribute("title"), file.attribute("length"),
+            file.attribute("body", [("autogenerateexpression", "0")]),
+        ]
+        let relationships = [
+            file.relationship("attachments"), file.relationship("others"),
+            file.relationship("first", [("sourcemappingname", "Copies"), ("sourcekeypath", "$source.attachments")]),
+            file.relationship("self", [("sourcemappingname", "NoteToNote"), ("sourcekeypath", "$source")]),
+            file.relationship(
+                "all", [("sourcemappingname", "NoteToNote"), ("sourcekeypath", "a.@distinctUnionOfSets.b")]),
+        ]
+        file.entity(
+            "Note", "Note", number: 1, attributeMappings: attributes, relationshipMappings: relationships)
+        file.entity("Attachment", "Attachment", number: 2, [("name", "Copies")])
+        let mapping = try #require(try read(file, Self.model(), Self.model(extra: true)).mapping.entityMappings.first)
+        #expect(mapping.attributeMappings.map(\.valueExpression) == [.source("title"), nil, nil])
+        let expected: [FetchRequest.Expression?] = [
+            .destinationInstances(ofEntityMapping: "Copies", from: .source("attachments")), nil,
+            .destinationInstances(ofEntityMapping: "Copies", from: .source("attachments")),
+            .destinationInstances(ofEntityMapping: "NoteToNote", from: .variable("source")),
+            .destinationInstances(ofEntityMapping: "NoteToNote", from: .source("a.@distinctUnionOfObjects.b")),
+        ]
+        #expect(mapping.relationshipMappings.map(\.valueExpression) == expected)
+    }
+
+    @Test("a relationship to an entity whose subentities are mapped as well gets what any mapping made, with a warning")
+    func hierarchies() throws {
+        var file = MappingFileText()
+        let attachments = file.relationship("attachments")
+        file.entity("Note", "Note", number: 1, relationshipMappings: [attachments])
+        file.entity("Attachment", "Attachment", number: 2)
+        file.entity("Picture", "Picture", number: 3)
+        let imported = try read(file, Self.model(), Self.model())
+        #expect(
+            imported.mapping.entityMappings[0].relationshipMappings.map(\.valueExpression)
+                == [.relatedInstances(ofSourceRelationship: "attachments")])
+        #expect(imported.warnings.contains { $0.message.contains("subentities with mappings of their own") })
+    }
+
+    @Test("a filter is read with the types of the source model, where there is one")
+    func filters() throws {
+        var file = MappingFileText()
+        file.entity("Note", "Note", number: 1, [("sourcefilterpredicatestring", "body != nil AND title &lt; 'm'")])
+        file.entity("Attachment", "Attachment", number: 2, [("sourcefilterpredicatestring", "TRUEPREDICATE")])
+        let expected = FetchRequest.Predicate.isNotNull("body") && .less("title", .string("m"))
+        #expect(try read(file, Self.model()).mapping.entityMappings.map(\.sourcePredicate) == [expected, nil])
+        #expect(try read(file).mapping.entityMappings.map(\.sourcePredicate) == [expected, nil])
+
+        var wrong = MappingFileText()
+        wrong.entity("Note", "Note", number: 1, [("sourcefilterpredicatestring", "bodi != nil")])
+        let error = try failure { try read(wrong, Self.model()) }
+        #expect(error.code == .invalidMappingModel)
+        #expect(error.message.contains("entity mapping 'NoteToNote': its source filter cannot be read"))
+        #expect(error.message.contains("body"))
+    }
+
+    @Test("a source expression that fetches the entity itself with a predicate is a filter; every other one is refused")
+    func writtenFetches() throws {
+        func fetch(_ entity: String) -> String {
+            ExpressionArchive.data { archive in
+                let request = archive.function(
+                    "fetchRequestForSourceEntityNamed:predicateString:", of: archive.variable("manager"),
+                    [archive.constant(.string(entity)), archive.constant(.string("title == 'a'"))])
+                let context = archive.keyPath("sourceContext", of: archive.variable("manager"))
+                return archive.writer.object(
+                    "NSFetchRequestExpression", [("NSFetchRequest", request), ("NSContext", context)])
+            }
+        }
+        func file(_ entity: String) -> MappingFileText {
+            var file = MappingFileText()
+            file.entity(
+                "Note", "Note", number: 1, [("sourceexpressiondata", fetch(entity)), ("autogenerateexpression", "0")])
+            return file
+        }
+        #expect(
+            try read(file("Note")).mapping.entityMappings.map(\.sourcePredicate) == [.equal("title", .string("a"))])
+        #expect(try failure { try read(file("Attachment")) }.message.contains("not a fetch of its own entity"))
+    }
+
+    @Test("user info of every kind of mapping is taken over")
+    func userInfo() throws {
+        var writer = ArchiveWriter()
+        let info = writer.dictionary([
+            ("version", writer.string("2")), ("count", .int(7)), ("list", writer.list([])),
+        ])
+        let data = Data(writer.archive(info)).base64EncodedString()
+        var file = MappingFileText()
+        let title = file.attribute("title", [("userinfodata", data)])
+        file.entity("Note", "Note", number: 1, [("userinfodata", data)], attributeMappings: [title])
+        let imported = try read(file, Self.model(), Self.model())
+        let expected = ["version": "2", "count": "7"]
+        #expect(imported.mapping.entityMappings[0].userInfo == expected)
+        #expect(imported.mapping.entityMappings[0].attributeMappings[0].userInfo == expected)
+        #expect(imported.warnings.count == 2)
+        #expect(imported.warnings.allSatisfy { $0.message.contains("'list' is neither text nor a number") })
+    }
+
+    // MARK: Expressions
+
+    private func expression(_ make: (inout ExpressionArchive) -> TestPlist) throws -> FetchRequest.Expression? {
+        var file = MappingFileText()
+        let title = file.attribute("title", [("valueexpressiondata", ExpressionArchive.data(make))])
+        file.entity("Note", "Note", number: 1, attributeMappings: [title])
+        return try read(file, Self.model(), Self.model()).mapping.entityMappings[0].attributeMappings[0].valueExpression
+    }
+
+    @Test("every kind of expression that Xcode writes is read")
+    func expressions() throws {
+        #expect(try expression { $0.constant(.bool(true)) } == .constant(.bool(true)))
+        #expect(try expression { $0.constant(.int(-3)) } == .constant(.int(-3)))
+        #expect(try expression { $0.constant(.real(1.5)) } == .constant(.double(1.5)))
+        #expect(try expression { $0.constant(.string("ä")) } == .constant(.string("ä")))
+        #expect(try expression { $0.constant(.data([1, 2])) } == .constant(.data(Data([1, 2]))))
+        #expect(try expression { $0.constant(object: .uid(0)) } == .constant(.null))
+        #expect(
+            try expression { $0.constant(object: $0.writer.object("NSDate", [("NS.time", .real(8))])) }
+                == .constant(.date(Date(timeIntervalSinceReferenceDate: 8))))
+        #expect(
+            try expression {
+                $0.constant(
+                    object: $0.writer.object("NSUUID", [("NS.uuidbytes", .data([UInt8](repeating: 7, count: 16)))]))
+            } == .constant(.uuid(#require(UUID(uuidString: "07070707-0707-0707-0707-070707070707")))))
+        #expect(
+            try expression { $0.constant(object: $0.writer.list([$0.writer.string("a"), .uid(0)])) }
+                == .aggregate([.constant(.string("a")), .constant(.null)]))
+        #expect(try expression { $0.variable("entityPolicy") } == .variable("entityPolicy"))
+        #expect(try expression { $0.keyPath("country.name", of: $0.variable("source")) } == .source("country.name"))
+        #expect(
+            try expression { $0.keyPath("name", of: $0.keyPath("country", of: $0.variable("source"))) }
+                == .source("country.name"))
+        #expect(
+            try expression { $0.function("valueForKey:", of: $0.variable("source"), [$0.constant(.string("name"))]) }
+                == .source("name"))
+        #expect(
+            try expression {
+                $0.writer.object("NSAggregateExpression", [("NSCollection", $0.writer.list([$0.constant(.int(1))]))])
+            }
+                == .aggregate([.constant(.int(1))]))
+        let celsius = try expression { archive in
+            let fahrenheit = archive.keyPath("temperature", of: archive.variable("source"))
+            let difference = archive.function("from:subtract:", [fahrenheit, archive.constant(.real(32))])
+            return archive.function("divide:by:", [difference, archive.constant(.real(1.8))])
+        }
+        #expect(try celsius == FetchRequest.Expression(format: "($source.temperature - 32.0) / 1.8"))
+        #expect(
+            try expression {
+                $0.function(
+                    "convert:", of: $0.variable("entityPolicy"), [$0.keyPath("x", of: $0.variable("source"))])
+            } == .policy("convert:", .source("x")))
+        #expect(
+            try expression {
+                $0.function(
+                    "castObject:toType:",
+                    [$0.keyPath("x", of: $0.variable("source")), $0.constant(.string("NSString"))])
+            } == .cast(.source("x"), .string))
+        #expect(
+            try expression {
+                $0.writer.object(
+                    "NSSetExpression",
+                    [
+                        ("NSExpressionType", .int(5)), ("NSLeftExpression", $0.keyPath("a", of: $0.variable("source"))),
+                        ("NSRightExpression", $0.keyPath("b", of: $0.variable("source"))),
+                    ])
+            } == .setOperation(.union, .source("a"), .source("b")))
+    }
+
+    @Test("an expression without counterpart is refused with file, line, mapping and function")
+    func untranslatable() throws {
+        func message(_ make: (inout ExpressionArchive) -> TestPlist) throws -> String {
+            let error = try failure { try expression(make) }
+            #expect(error.code == .invalidMappingModel)
+            #expect(error.message.hasPrefix("X/xcmapping.xml:6: entity mapping 'NoteToNote', attribute 'title': "))
+            return error.message
+        }
+        #expect(
+            try message { $0.function("uppercaseString", of: $0.keyPath("x", of: $0.variable("source")), []) }
+                .contains("function 'uppercaseString'"))
+        #expect(
+            try message { $0.function("sourceContext", of: $0.variable("manager"), []) }
+                .contains("function 'sourceContext' of $manager"))
+        #expect(try message { $0.function("random", []) }.contains("function 'random'"))
+        #expect(try message { $0.function("now", [], of: "NSDate") }.contains("of class NSDate"))
+        #expect(
+            try message { $0.writer.object("NSBlockExpression", []) }.contains(
+                "an expression of class NSBlockExpression"))
+        #expect(
+            try message { $0.constant(object: $0.writer.object("NSColor", [])) }.contains("a constant of class NSColor")
+        )
+        #expect(try message { $0.writer.object("NSVariableExpression", []) }.contains("incomplete"))
+    }
+
+    @Test("an expression in a circle, and one that unfolds without end, are refused")
+    func endlessExpressions() throws {
+        let circle = try failure {
+            try expression { archive in
+                let place = archive.writer.reserve()
+                return archive.writer.object(
+                    "NSAggregateExpression", [("NSCollection", archive.writer.list([place]))], at: place)
+            }
+        }
+        #expect(circle.code == .limitExceeded)
+        let bomb = try failure {
+            try expression { archive in
+                var node = archive.constant(.int(1))
+                for _ in 0..<40 {
+                    node = archive.writer.object(
+                        "NSAggregateExpression", [("NSCollection", archive.writer.list([node, node]))])
+                }
+                return node
+            }
+        }
+        #expect(bomb.code == .limitExceeded)
+    }
+
+    // MARK: Wrong files
+
+    @Test("a file that is no mapping model is refused with its place")
+    func wrongFiles() throws {
+        func error(_ text: String) throws -> StoreError {
+            let error = try failure { try CoreDataMappingReader.read(xml: Array(text.utf8), file: "f") }
+            #expect(error.code == .invalidMappingModel)
+            return error
+        }
+        #expect(try error("<model/>").message.hasPrefix("f:1: the root element is not <database>"))
+        #expect(try error("<database></database>").message == "f: there is no mapping model in the file.")
+        #expect(try error("<database>").message.contains("not closed"))
+        #expect(try error(MappingFileText().text).message.contains("no entity mapping"))
+        #expect(
+            try error("<database><object type=\"A\" id=\"z\"/>\n<object type=\"A\" id=\"z\"/></database>").message
+                == "f:2: two objects have the identifier 'z'.")
+        var dangling = MappingFileText()
+        dangling.entity("A", "A", number: 1, attributeMappings: ["z999"])
+        #expect(try error(dangling.text).message.contains("refers to 'z999'"))
+        var unknown = MappingFileText()
+        let note = unknown.relationship("r", [("sourcemappingname", "NoteToNot"), ("sourcekeypath", "$source")])
+        unknown.entity("Note", "Note", number: 1, relationshipMappings: [note])
+        #expect(try error(unknown.text).message.contains("did you mean 'NoteToNote'?"))
+        let directory = try TemporaryDirectory()
+        #expect(try failure { try CoreDataMappingReader.read(at: directory.path) }.code == .notFound)
+        #expect(try failure { try CoreDataMappingReader.read(at: directory.file("no")) }.code == .notFound)
+    }
+
+    @Test("without models and without their copies in the file, every name is taken from the source, with a warning")
+    func unknownModels() throws {
+        var file = MappingFileText([("sourcemodeldata", "AAAA")])
+        let (title, notes) = (file.attribute("title"), file.relationship("notes"))
+        file.entity("Note", "Note", number: 1, attributeMappings: [title], relationshipMappings: [notes])
+        let imported = try read(file)
+        #expect(imported.mapping.entityMappings[0].attributeMappings == [PropertyMapping("title", .source("title"))])
+        #expect(
+            imported.mapping.entityMappings[0].relationshipMappings
+                == [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))])
+        #expect(imported.warnings.filter { $0.message.contains("give the models") }.count == 2)
+    }
+
+    // MARK: Damage
+
+    private func refusal(of file: MappingFileText) -> StoreError? {
+        do throws(StoreError) {
+            _ = try CoreDataMappingReader.read(xml: file.bytes, file: "damaged")
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Every byte of an expression's archive, changed in two ways, and every way to cut it off.
+    @Test("a damaged archive gives an expression or an error that names the place")
+    func damagedArchives() throws {
+        var archive = ExpressionArchive()
+        let root = archive.function(
+            "destinationInstancesForEntityMappingNamed:sourceInstances:", of: archive.variable("manager"),
+            [archive.constant(.string("NoteToNote")), archive.keyPath("notes", of: archive.variable("source"))])
+        let bytes = archive.writer.archive(root)
+        var refused = 0
+        func attempt(_ damaged: [UInt8]) {
+            var file = MappingFileText()
+            let data = Data(damaged).base64EncodedString()
+            let title = file.attribute("title", [("valueexpressiondata", data)])
+            file.entity("Note", "Note", number: 1, attributeMappings: [title])
+            guard let error = refusal(of: file) else { return }
+            refused += 1
+            #expect([.invalidMappingModel, .limitExceeded].contains(error.code))
+            #expect(error.message.contains("attribute 'title'"), "\(error)")
+        }
+        for index in bytes.indices {
+            for mask: UInt8 in [0x01, 0xF0] {
+                var damaged = bytes
+                damaged[index] ^= mask
+                attempt(damaged)
+            }
+            attempt(Array(bytes[..<index]))
+        }
+        #expect(refused > bytes.count / 2)
+    }
+}

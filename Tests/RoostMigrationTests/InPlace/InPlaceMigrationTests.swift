@@ -1,0 +1,286 @@
+import Foundation
+import Roost
+import RoostFiles
+import RoostMigration
+import Testing
+
+@Suite("Migration in place")
+struct InPlaceMigrationTests {
+    private let manager = MigrationManager(registry: .builtIn)
+
+    private func url(_ type: String, _ directory: TemporaryDirectory) -> StoreURL {
+        StoreURL(type: type, path: directory.file("notes"))
+    }
+
+    private func error(_ body: () throws -> Void) -> StoreError? {
+        do { try body() } catch { return error as? StoreError }
+        return nil
+    }
+
+    private func bytes(_ url: StoreURL) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: url.path)) }
+
+    /// Each note as `title, colour, rating: tags`.
+    private func notes(_ store: any PersistentStore, colour: String) throws -> [String] {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        var lines: [String] = []
+        let cursor = try snapshot.records(of: "Note", after: nil)
+        var batch = RecordBatch(model: store.model)
+        while try cursor.next(into: &batch) {
+            for index in 0..<batch.count {
+                let values = batch.values(at: index)
+                var tags: [Int64] = []
+                let links = try snapshot.links(of: RelationshipName("Note", "tags"), from: batch.id(at: index))
+                var linkBatch = LinkBatch(relationship: 0)
+                while try links.next(into: &linkBatch) { tags += linkBatch.links.map(\.target) }
+                lines.append(
+                    "\(values["title"] ?? .null), \(values[colour] ?? .null), \(values["rating"] ?? .null): \(tags)")
+            }
+        }
+        return lines
+    }
+
+    private var expected: [String] {
+        (1...5).map { key in
+            let tags = [key % 3 + 1, (key + 1) % 3 + 1].sorted()
+            return "\(Value.string("note \(key)")), \(Value.string("c\(key)")), \(Value.int(Int64(key * 10))): \(tags)"
+        }
+    }
+
+    @Test(
+        "a store goes through the versions under its own name, and keeps everything else", arguments: Sample.fileTypes)
+    func wholeWay(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let (url, uuid) = (url(type, directory), StoreUUID())
+        try Notes.store(url, uuid: uuid).close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: url.path)
+        let report = try manager.migrateInPlace(
+            url, model: try Notes.v3(), options: MigrationOptions(history: try Notes.history()))
+        #expect(report.steps.map { [$0.source, $0.destination] } == [["v1", "v2"], ["v2", "v3"]])
+        #expect(report.objects == 8 && report.links == 10 && report.backup == nil && report.verified)
+        #expect(report.source == url.description && report.destination == url.description)
+        #expect(report.steps[0].destinationDigest == report.steps[1].sourceDigest)
+        let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(model: try Notes.v3()))
+        #expect(try store.model == Notes.v3())
+        #expect(try notes(store, colour: "paint") == expected)
+        #expect(try store.metadata().storeUUID == uuid)
+        #expect(try store.metadata().userMetadata == ["by": .string("me")])
+        #expect(try checkStore(store) == [])
+        #expect(try store.reserveKeys(1, for: "Note").lowerBound == 6)
+        try store.close()
+        #expect(try directory.names() == ["notes"])
+        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o640)
+        #expect(attributes[.referenceCount] as? Int == 1)
+    }
+
+    @Test("a store that has the model already is left alone", arguments: Sample.fileTypes)
+    func done(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let options = MigrationOptions(keepsBackup: true)
+        #expect(try manager.migrateInPlace(url, model: try Notes.v2(), options: options).path == .onePass)
+        let (before, names) = (try bytes(url), try directory.names())
+        let again = try manager.migrateInPlace(url, model: try Notes.v2(), options: options)
+        #expect(again.path == .nothing && again.objects == 8 && again.backup == nil)
+        #expect(again.description.contains("has the model already"))
+        #expect(try bytes(url) == before)
+        #expect(try directory.names() == names && names.count == 2)
+    }
+
+    @Test("the old file can be kept, and is a store of the old model", arguments: Sample.fileTypes)
+    func backup(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let before = try bytes(url)
+        let report = try manager.migrateInPlace(
+            url, model: try Notes.v2(), options: MigrationOptions(keepsBackup: true))
+        let backup = StoreURL(type: type, path: try #require(report.backup))
+        #expect(backup.path.hasPrefix(url.path + ".backup-"))
+        #expect(try bytes(backup) == before)
+        let old = try StoreRegistry.builtIn.open(backup, options: StoreOptions(model: try Notes.v1()))
+        #expect(try notes(old, colour: "colour") == expected)
+        try old.close()
+        // Opening the new store sweeps what is unfinished, and no backup.
+        let store = try StoreRegistry.builtIn.open(url)
+        #expect(try notes(store, colour: "hexColour") == expected)
+        try store.close()
+        #expect(FileManager.default.fileExists(atPath: backup.path))
+    }
+
+    /// Between the second name and the new file the process may have ended.
+    @Test("a backup that is still the store itself goes with the next opening", arguments: Sample.fileTypes)
+    func unfinishedBackup(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let stray = StoreFile.backupSibling(of: url.path)
+        try StoreFile.addName(stray, toFileAt: url.path)
+        let others = [url.path + ".backup-mine", directory.file("other.backup-\(UUID().uuidString)")]
+        for other in others { try StoreFile.addName(other, toFileAt: url.path) }
+        let real = StoreFile.backupSibling(of: url.path)
+        try FileManager.default.copyItem(atPath: url.path, toPath: real)
+        try StoreRegistry.builtIn.open(url).close()
+        #expect(!FileManager.default.fileExists(atPath: stray))
+        for path in others + [real] { #expect(FileManager.default.fileExists(atPath: path), "\(path)") }
+    }
+
+    /// What comes between the snapshot and the new name would be lost.
+    @Test("nobody can open the store from the first record to the new name", arguments: Sample.fileTypes)
+    func exclusion(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let answers = Mutex<[StoreError.Code?]>([])
+        var options = MigrationOptions(history: try Notes.history())
+        options.conversion.onProgress = { _ in
+            var code: StoreError.Code?
+            do throws(StoreError) {
+                let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(timeoutSeconds: 0))
+                var changes = ChangeSet(model: store.model)
+                changes.userMetadata["lost"] = .some(.bool(true))
+                _ = try store.commit(changes)
+                try store.close()
+            } catch {
+                code = error.code
+            }
+            answers.withLock { $0.append(code) }
+        }
+        _ = try manager.migrateInPlace(url, model: try Notes.v3(), options: options)
+        let codes = answers.withLock { $0 }
+        #expect(codes.count >= 8 && codes.allSatisfy { $0 == .busy }, "\(codes)")
+        let store = try StoreRegistry.builtIn.open(url)
+        #expect(try store.metadata().userMetadata == ["by": .string("me")])
+        try store.close()
+    }
+
+    @Test("a store that somebody has open is refused, and stays as it is", arguments: Sample.fileTypes)
+    func open(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        let store = try Notes.store(url)
+        var options = MigrationOptions()
+        options.conversion.timeoutSeconds = 0
+        let refused = error { _ = try manager.migrateInPlace(url, model: try Notes.v2(), options: options) }
+        #expect(refused?.code == .busy, "\(refused.map { "\($0)" } ?? "")")
+        #if os(Linux)
+            #expect(refused?.message.contains("(this one)") == true)
+        #endif
+        let plan = try? manager.planMigrationInPlace(url, model: try Notes.v2(), options: options)
+        #expect(plan.map { !$0.refusals.isEmpty } ?? true)
+        #expect(try notes(store, colour: "colour") == expected)
+        try store.close()
+        #expect(try directory.names() == ["notes"])
+        #expect(try manager.migrateInPlace(url, model: try Notes.v2(), options: options).path == .onePass)
+    }
+
+    @Test("of several that begin at once one migrates, and the others find it done", arguments: Sample.fileTypes)
+    func together(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url, count: 200).close()
+        var options = MigrationOptions(history: try Notes.history(), keepsBackup: true)
+        options.conversion.timeoutSeconds = 120
+        let (manager, chosen, model) = (manager, options, try Notes.v3())
+        let outcomes = Mutex<[Result<MigrationPath, StoreError>]>([])
+        let done = DispatchSemaphore(value: 0)
+        // Threads of their own: each waits for the others.
+        let threads = (0..<4).map { _ in
+            Thread {
+                let outcome: Result<MigrationPath, StoreError>
+                do throws(StoreError) {
+                    outcome = .success(try manager.migrateInPlace(url, model: model, options: chosen).path)
+                } catch {
+                    outcome = .failure(error)
+                }
+                outcomes.withLock { $0.append(outcome) }
+                done.signal()
+            }
+        }
+        for thread in threads { thread.start() }
+        for _ in threads { done.wait() }
+        let paths = try outcomes.withLock { $0 }.map { try $0.get() }
+        #expect(paths.filter { $0 == .onePass }.count == 1 && paths.filter { $0 == .nothing }.count == 3, "\(paths)")
+        #expect(try directory.names().filter { $0.contains("backup") }.count == 1)
+        #expect(try directory.names().count == 2)
+    }
+
+    @Test("after an error or a cancellation the store is as it was", arguments: Sample.fileTypes, 0..<6)
+    func failures(type: String, phase: Int) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let before = try bytes(url)
+        let copy = StoreURL(type: type, path: directory.file("copy"))
+        try FileManager.default.copyItem(atPath: url.path, toPath: copy.path)
+        let (cancellation, count, limit) = (ConversionCancellation(), Mutex(0), Mutex(Int.max))
+        var options = MigrationOptions(history: try Notes.history(), keepsBackup: true)
+        options.conversion.cancellation = cancellation
+        options.conversion.onProgress = { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == limit.withLock({ $0 }) { cancellation.cancel() }
+        }
+        // How often there is something to tell, from the copy's migration.
+        _ = try manager.migrateInPlace(copy, model: try Notes.v3(), options: options)
+        let total = count.withLock { count in
+            defer { count = 0 }
+            return count
+        }
+        limit.withLock { $0 = 1 + (total - 1) * phase / 5 }
+        for name in try directory.names() where name.hasPrefix("copy") {
+            try FileManager.default.removeItem(atPath: directory.file(name))
+        }
+        let refused = error { _ = try manager.migrateInPlace(url, model: try Notes.v3(), options: options) }
+        #expect(refused?.code == .cancelled, "\(refused.map { "\($0)" } ?? "it was migrated")")
+        #expect(try bytes(url) == before)
+        #expect(try directory.names() == ["notes"])
+    }
+
+    @Test("what cannot be done is said before anything happens", arguments: Sample.fileTypes)
+    func refusals(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let before = try bytes(url)
+        func code(_ url: StoreURL, _ model: ManagedObjectModel, _ options: MigrationOptions = .init()) -> StoreError
+            .Code?
+        {
+            error { _ = try manager.migrateInPlace(url, model: model, options: options) }?.code
+        }
+        #expect(code(StoreURL(type: type, path: directory.file("no")), try Notes.v2()) == .notFound)
+        #expect(code(StoreURL(type: "memory", path: "x"), try Notes.v2()) == .unsupported)
+        #expect(code(StoreURL(type: "nothing", path: "x"), try Notes.v2()) == .unknownStoreType)
+        #expect(code(url, try Notes.v4()) == .mappingNotInferable)
+        #expect(code(url, try Notes.v2(), MigrationOptions(infersMappingModel: false)) == .modelMismatch)
+        #expect(code(url, try Notes.v4(), MigrationOptions(history: try Notes.history())) == .invalidRequest)
+        #expect(
+            code(url, try Notes.v3(), MigrationOptions(mapping: MappingModel([]), history: try Notes.history()))
+                == .invalidRequest)
+        var full = MigrationOptions()
+        full.conversion.reservedBytes = .max
+        #expect(code(url, try Notes.v2(), full) == .noSpace)
+        #expect(try bytes(url) == before)
+        #expect(try directory.names() == ["notes"])
+    }
+
+    @Test("a plan says what would happen, and changes nothing", arguments: Sample.fileTypes)
+    func plan(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let before = try bytes(url)
+        let plan = try manager.planMigrationInPlace(
+            url, model: try Notes.v3(), options: MigrationOptions(history: try Notes.history()))
+        #expect(plan.steps.map(\.destination) == ["v2", "v3"] && plan.refusals == [])
+        #expect(plan.source == url.description && plan.destination == url.description)
+        let nothing = try manager.planMigrationInPlace(url, model: try Notes.v1())
+        #expect(nothing.path == .nothing && nothing.description.contains("nothing to do"))
+        #expect(try bytes(url) == before)
+        #expect(try directory.names() == ["notes"])
+    }
+}

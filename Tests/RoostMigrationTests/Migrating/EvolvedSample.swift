@@ -1,0 +1,95 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostMigration
+
+/// The library of ``Sample`` in its next version: much has another name, type or place.
+enum EvolvedSample {
+    static func model() throws(StoreError) -> ManagedObjectModel {
+        var name = AttributeDescription("fullName", .string, isOptional: false, defaultValue: "nobody")
+        name.renamingIdentifier = "name"
+        var books = RelationshipDescription.toMany("works", "Book", inverse: "writer")
+        books.renamingIdentifier = "books"
+        var writer = RelationshipDescription.toOne("writer", "Human", inverse: "works")
+        writer.renamingIdentifier = "author"
+        return try ManagedObjectModel(entities: [
+            // Was Person, and is not the first entity any more.
+            EntityDescription(
+                "Human",
+                attributes: [
+                    name, AttributeDescription("born", .date), AttributeDescription("code", .decimal),
+                    AttributeDescription("rank", .integer32, isOptional: false, defaultValue: 7),
+                    AttributeDescription("motto", .string, defaultValue: "none yet"),
+                    // Was the editors' only.
+                    AttributeDescription("desk", .integer64),
+                ],
+                relationships: [books, .toMany("friends", "Human", inverse: "friends")], renamingIdentifier: "Person"),
+            EntityDescription("Editor", superentity: "Human"),
+            EntityDescription(
+                "Book",
+                attributes: [
+                    AttributeDescription("title", .string), AttributeDescription("price", .decimal),
+                    AttributeDescription(
+                        "format", .composite,
+                        elements: [
+                            AttributeDescription("width", .double),
+                            AttributeDescription("unit", .string, defaultValue: "mm"),
+                        ]),
+                ],
+                relationships: [
+                    writer, .toMany("shelves", "Shelf", inverse: "books", isOrdered: true),
+                ]),
+            EntityDescription(
+                "Shelf", attributes: [AttributeDescription("label", .uri)],
+                relationships: [.toMany("books", "Book", inverse: "shelves")]),
+            EntityDescription("Award", attributes: [AttributeDescription("title", .string)]),
+        ])
+    }
+
+    /// What the content of ``Sample`` is in the next version.
+    static func contents(people: Int, like metadata: [String: MetadataValue]) throws -> StoreContents {
+        let store = try StoreRegistry.builtIn.create(
+            StoreURL(type: "memory", path: ""), model: try model(),
+            options: StoreOptions(userMetadata: metadata))
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        var batch = RecordBatch(model: store.model)
+        for key in 1...people {
+            var values: [String: Value] = [
+                "fullName": .string("Person \(key)"),
+                "born": .date(Date(timeIntervalSinceReferenceDate: Double(key) * 1e5 + 0.25)),
+                "code": .decimal(Decimal(key)), "rank": 7, "motto": "none yet",
+            ]
+            if key % 3 == 0 { values["desk"] = .int(Int64(key % 100)) }
+            try batch.append(
+                ObjectID(key % 3 == 0 ? "Editor" : "Human", Int64(key)), version: UInt32(key % 4 + 1), values: values)
+        }
+        for key in 1...people * 2 {
+            let writer = (key + 1) / 2
+            try batch.append(
+                ObjectID("Book", Int64(key)),
+                values: [
+                    "title": .string("Book \(key % 97) é"), "price": .decimal(Decimal(key) / 100),
+                    "format": key % 2 == 0 ? .composite(["width": .double(Double(key)), "unit": "mm"]) : .null,
+                    "writer": .objectID(ObjectID(writer % 3 == 0 ? "Editor" : "Human", Int64(writer))),
+                ])
+        }
+        for key in 1...5 {
+            try batch.append(ObjectID("Shelf", Int64(key)), values: ["label": .uri("shelf:\(key)")])
+        }
+        try loader.append(batch)
+        func number(_ entity: EntityName, _ name: String) throws -> Int {
+            try store.model.requireRelationship(RelationshipName(entity, name)).number
+        }
+        try loader.append(
+            LinkBatch(
+                relationship: try number("Human", "friends"),
+                links: (1..<people).map { Link(Int64($0), Int64($0 + 1)) }))
+        // The order of a shelf's books is gone; that of a book's shelves is new, and goes by key.
+        try loader.append(
+            LinkBatch(
+                relationship: try number("Book", "shelves"),
+                links: (1...people * 2).map { Link(Int64($0), Int64($0 % 5 + 1), order: Int64($0 % 5 + 1)) }))
+        _ = try loader.finish()
+        return try store.contents()
+    }
+}

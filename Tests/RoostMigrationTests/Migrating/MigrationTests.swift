@@ -1,0 +1,63 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostMigration
+import Testing
+
+@Suite("Migration in one pass")
+struct MigrationTests {
+    @Test(
+        "what follows from two models is migrated between any two types", arguments: Sample.writingTypes,
+        Sample.writingTypes)
+    func migratesAnything(from source: String, to destination: String) throws {
+        let directory = try TemporaryDirectory()
+        let uuid = StoreUUID()
+        let original = try Sample.store(source, directory.file("a"), people: 700, uuid: uuid)
+        let before = try #require(try original.snapshot().recordedTally())
+        let contents = try original.contents()
+        let target = ConversionEndpoint.url(StoreURL(type: destination, path: directory.file("b")))
+        let report = try MigrationManager(registry: .builtIn).migrate(
+            from: .store(original), to: target, model: try EvolvedSample.model())
+        let new = try StoreRegistry.builtIn.open(target.url)
+        let expected = try EvolvedSample.contents(people: 700, like: contents.userMetadata)
+        #expect(try new.contents().difference(from: expected) == nil)
+        #expect(try checkStore(new) == [])
+        #expect(try new.metadata().storeUUID == uuid)
+        // A deleted object's key must not be used again.
+        #expect(try new.snapshot().lastKey(of: "Shelf") == 77)
+        #expect(try new.snapshot().lastKey(of: "Human") == 700)
+        #expect(report.path == .onePass)
+        #expect(report.verified)
+        #expect(report.sourceDigest == before.digest.description)
+        #expect(try report.destinationDigest == new.snapshot().recordedTally()?.digest.description)
+        #expect(report.mappedDigest == report.destinationDigest)
+        #expect(report.objects == 700 + 1400 + 5)
+        #expect(report.links == 699 + 1400)
+        #expect(
+            report.mappings.map(\.description) == [
+                "IEM_Add_Award (add)  Award, new  0", "IEM_Transform_Book (transform)  Book to Book  1400",
+                "IEM_Transform_Editor (transform)  Editor to Editor  233",
+                "IEM_Transform_Person (transform)  Person to Human  467",
+                "IEM_Transform_Shelf (transform)  Shelf to Shelf  5",
+            ])
+        // The source is as it was.
+        #expect(try original.contents().difference(from: contents) == nil)
+        #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
+        try new.close()
+        try original.close()
+    }
+
+    @Test("the same model copies every record byte for byte", arguments: Sample.writingTypes)
+    func copiesEqualModels(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let original = try Sample.store(type, directory.file("a"), people: 300)
+        let target = StoreURL(type: type, path: directory.file("b"))
+        let report = try MigrationManager(registry: .builtIn).migrate(
+            from: .store(original), to: .url(target), model: try Sample.model())
+        let copy = try StoreRegistry.builtIn.open(target)
+        #expect(try copy.contents().difference(from: original.contents()) == nil)
+        #expect(report.sourceDigest == report.destinationDigest)
+        #expect(report.mappings.allSatisfy { $0.type == "copy" && $0.read == $0.made })
+        #expect(report.losses == [])
+    }
+}

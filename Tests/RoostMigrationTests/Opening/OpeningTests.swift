@@ -1,0 +1,148 @@
+import Foundation
+import Roost
+import RoostMigration
+import Testing
+
+/// Reference §6.2 and scenario E of §6.9.
+@Suite("Opening a store of another model")
+struct OpeningTests {
+    private let manager = MigrationManager(registry: .builtIn)
+
+    private func description(_ url: StoreURL, _ model: ManagedObjectModel) -> PersistentStoreDescription {
+        PersistentStoreDescription(url, options: StoreOptions(model: model))
+    }
+
+    private func count(_ store: any PersistentStore, _ entity: EntityName = "Note") throws -> Int {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        return try snapshot.count(FetchRequest(entity))
+    }
+
+    private func code(_ body: () throws -> Void) -> StoreError.Code? {
+        do { try body() } catch { return (error as? StoreError)?.code }
+        return nil
+    }
+
+    // MARK: Scenario E
+
+    @Test(
+        "dropped on incompatibility: a missing file is no error, and the new store is empty",
+        arguments: Sample.writingTypes)
+    func missing(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("notes"))
+        let store = try manager.openOrCreateStore(description(url, Notes.v1()), ifIncompatible: .recreate)
+        #expect(try count(store) == 0)
+        try store.close()
+        try StoreRegistry.builtIn.type(named: type).destroy(url)
+    }
+
+    @Test("dropped on incompatibility: a compatible store keeps its rows", arguments: Sample.writingTypes)
+    func compatible(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("notes"))
+        try Notes.store(url).close()
+        let store = try manager.openOrCreateStore(description(url, Notes.v1()), ifIncompatible: .recreate)
+        #expect(try count(store) == 5)
+        try store.close()
+        try StoreRegistry.builtIn.type(named: type).destroy(url)
+    }
+
+    @Test("dropped on incompatibility: an incompatible store opens without rows", arguments: Sample.writingTypes)
+    func incompatible(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("notes"))
+        try Notes.store(url).close()
+        let store = try manager.openOrCreateStore(description(url, Notes.v4()), ifIncompatible: .recreate)
+        #expect(try count(store) == 0)
+        #expect(try store.model == Notes.v4())
+        try store.close()
+        if type != "memory" { #expect(try directory.names() == ["notes"]) }
+        try StoreRegistry.builtIn.type(named: type).destroy(url)
+    }
+
+    @Test("dropped on incompatibility: a damaged store counts as incompatible", arguments: Sample.fileTypes)
+    func damaged(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("notes"))
+        try Notes.store(url).close()
+        let file = URL(fileURLWithPath: url.path)
+        var bytes = try Data(contentsOf: file)
+        // What names the type stays; what follows is noise.
+        let start = type == "json" ? bytes.count / 2 : 200
+        for index in start..<bytes.count { bytes[index] = UInt8(truncatingIfNeeded: index &* 37 &+ 11) }
+        try bytes.write(to: file)
+        #expect(code { _ = try manager.openOrCreateStore(description(url, try Notes.v1())) } != nil)
+        #expect(try Data(contentsOf: file) == bytes)
+        let store = try manager.openOrCreateStore(description(url, Notes.v1()), ifIncompatible: .recreate)
+        #expect(try count(store) == 0)
+        try store.close()
+        #expect(try directory.names() == ["notes"])
+    }
+
+    @Test("a file that is no store is nobody's to drop", arguments: Sample.fileTypes)
+    func stranger(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("thesis.txt"))
+        let file = URL(fileURLWithPath: url.path)
+        try Data("my thesis".utf8).write(to: file)
+        for rule in [IncompatibleStoreRule.refuse, .migrate(MigrationOptions()), .recreate] {
+            let refused = code {
+                _ = try manager.openOrCreateStore(description(url, try Notes.v1()), ifIncompatible: rule)
+            }
+            #expect(refused == .notAStore)
+        }
+        #expect(try Data(contentsOf: file) == Data("my thesis".utf8))
+    }
+
+    // MARK: Migrating
+
+    @Test("migrated when that is asked for, and only then", arguments: Sample.fileTypes)
+    func migrated(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("notes"))
+        try Notes.store(url).close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
+        #expect(code { _ = try manager.openOrCreateStore(description(url, try Notes.v3())) } == .modelMismatch)
+        var options = MigrationOptions(infersMappingModel: false)
+        #expect(
+            code {
+                _ = try manager.openOrCreateStore(description(url, try Notes.v3()), ifIncompatible: .migrate(options))
+            }
+                == .modelMismatch)
+        var reading = description(url, try Notes.v3())
+        reading.options.isReadOnly = true
+        #expect(
+            code { _ = try manager.openOrCreateStore(reading, ifIncompatible: .migrate(MigrationOptions())) }
+                == .readOnly)
+        #expect(code { _ = try manager.openOrCreateStore(reading, ifIncompatible: .recreate) } == .readOnly)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+        options = MigrationOptions(history: try Notes.history())
+        let store = try manager.openOrCreateStore(description(url, Notes.v3()), ifIncompatible: .migrate(options))
+        #expect(try count(store) == 5 && count(store, "Tag") == 3)
+        #expect(try store.model == Notes.v3())
+        try store.close()
+        // From now on there is nothing to do.
+        try manager.openOrCreateStore(description(url, Notes.v3())).close()
+        #expect(try directory.names() == ["notes"])
+    }
+
+    @Test("an explicit mapping model is used where nothing may be inferred")
+    func explicit() throws {
+        guard let type = Sample.fileTypes.first else { return }
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("notes"))
+        try Notes.store(url).close()
+        let mapping = try MappingModel.inferred(from: Notes.v1(), to: Notes.v2())
+        let options = MigrationOptions(mapping: mapping, infersMappingModel: false)
+        let store = try manager.openOrCreateStore(description(url, Notes.v2()), ifIncompatible: .migrate(options))
+        #expect(try count(store) == 5)
+        try store.close()
+    }
+
+    @Test("nothing is opened without the program's model")
+    func withoutModel() throws {
+        let url = StoreURL(type: "memory", path: "never made")
+        #expect(code { _ = try manager.openOrCreateStore(PersistentStoreDescription(url)) } == .invalidModel)
+    }
+}

@@ -1,0 +1,196 @@
+import Roost
+import Testing
+
+@testable import RoostMigration
+
+@Suite("A history of versions")
+struct ModelHistoryTests {
+    private let url = StoreURL(type: "sqlite", path: "notes.sqlite")
+
+    private func chain(
+        _ history: ModelHistory, from source: ManagedObjectModel, to target: ManagedObjectModel,
+        _ options: MigrationOptions = MigrationOptions()
+    ) throws(StoreError) -> [String] {
+        try history.chain(from: source, to: target, storeAt: url, options).steps.map {
+            "\($0.sourceName)-\($0.destinationName)\($0.isInferred ? "" : " by \($0.mapping.entityMappings[0].name)")"
+        }
+    }
+
+    private func error(_ body: () throws -> Void) -> StoreError? {
+        do { try body() } catch { return error as? StoreError }
+        return nil
+    }
+
+    @Test("leads a store from each version to each later one")
+    func inferred() throws {
+        let history = try Notes.history()
+        #expect(try chain(history, from: Notes.v1(), to: Notes.v3()) == ["v1-v2", "v2-v3"])
+        #expect(try chain(history, from: Notes.v2(), to: Notes.v3()) == ["v2-v3"])
+        #expect(try chain(history, from: Notes.v1(), to: Notes.v2()) == ["v1-v2"])
+        #expect(try chain(history, from: Notes.v3(), to: Notes.v3()) == [])
+    }
+
+    @Test("does not infer over a version, where a renaming would be lost")
+    func renaming() throws {
+        let history = try Notes.history()
+        let steps = try history.chain(from: Notes.v1(), to: Notes.v3(), storeAt: url, MigrationOptions()).steps
+        let names = steps.flatMap(\.mapping.entityMappings).flatMap(\.attributeMappings).map { "\($0.name)" }
+        #expect(names.contains("hexColour") && names.contains("paint"))
+    }
+
+    @Test("uses mapping models between the versions that they fit, also over several versions")
+    func mappings() throws {
+        var history = try ModelHistory([
+            .init("v1", Notes.v1()), .init("v2", Notes.v2()), .init("v3", Notes.v3()), .init("v4", Notes.v4()),
+        ])
+        let refused = error { _ = try chain(history, from: Notes.v1(), to: Notes.v4()) }
+        #expect(refused?.code == .mappingNotInferable)
+        #expect(
+            refused?.message.contains("'v3' to 'v4'") == true && refused?.message.contains("Note.rating") == true,
+            "\(refused.map { "\($0)" } ?? "no error")")
+        try history.add(Notes.withoutRatings())
+        #expect(history.mappings.map { [$0.source, $0.destination] } == [[2, 3]])
+        #expect(try chain(history, from: Notes.v1(), to: Notes.v4()) == ["v1-v2", "v2-v3", "v3-v4 by NoteToNote"])
+        // What somebody wrote between neighbours is taken, not what can be inferred.
+        var own = try MappingModel.inferred(from: Notes.v1(), to: Notes.v2())
+        own.entityMappings[0].name = "Own"
+        try history.add(own, from: "v1", to: "v2")
+        #expect(try chain(history, from: Notes.v1(), to: Notes.v2()) == ["v1-v2 by Own"])
+        var leap = try MappingModel.inferred(from: Notes.v1(), to: Notes.v3())
+        leap.entityMappings[0].name = "Leap"
+        try history.add(leap)
+        #expect(try chain(history, from: Notes.v1(), to: Notes.v4()) == ["v1-v3 by Leap", "v3-v4 by NoteToNote"])
+    }
+
+    @Test("infers nothing where that was not asked for")
+    func notInferred() throws {
+        let options = MigrationOptions(infersMappingModel: false)
+        let refused = error { _ = try chain(try Notes.history(), from: Notes.v1(), to: Notes.v3(), options) }
+        #expect(refused?.code == .mappingNotInferable)
+        #expect(refused?.message.contains("none is to be inferred") == true)
+    }
+
+    @Test("says when a store is newer than the target, and of an unknown model which version comes nearest")
+    func unknown() throws {
+        let history = try Notes.history()
+        let newer = error { _ = try chain(history, from: Notes.v3(), to: Notes.v1()) }
+        #expect(newer?.code == .newerModelVersion)
+        #expect(newer?.message.contains("'v3', which comes behind 'v1'") == true, "\(newer.map { "\($0)" } ?? "")")
+        let unknown = error { _ = try chain(history, from: Notes.v4(), to: Notes.v3()) }
+        #expect(unknown?.code == .unknownModelVersion)
+        #expect(
+            unknown?.message.contains("'v1', 'v2', 'v3'") == true
+                && unknown?.message.contains("Nearest is 'v3'") == true
+                && unknown?.message.contains("Note.rating") == true, "\(unknown.map { "\($0)" } ?? "")")
+        let target = error { _ = try chain(history, from: Notes.v1(), to: Notes.v4()) }
+        #expect(target?.code == .invalidRequest && target?.message.contains("none of the versions") == true)
+    }
+
+    @Test("takes versions that store the same as one, and gives the newest model")
+    func same() throws {
+        var history = try ModelHistory([
+            .init("v3", Notes.v3()), .init("v4", Notes.v4()), .init("v4b", Notes.v4(index: true)),
+        ])
+        try history.add(Notes.withoutRatings())
+        let steps = try history.chain(from: Notes.v3(), to: Notes.v4(index: true), storeAt: url, MigrationOptions())
+            .steps
+        #expect(steps.map(\.destinationName) == ["v4b"])
+        #expect(try steps.first?.model == Notes.v4(index: true))
+        #expect(try chain(history, from: Notes.v4(), to: Notes.v4(index: true)) == [])
+    }
+
+    @Test("is refused with versions or mapping models that make no sense")
+    func refusals() throws {
+        #expect(error { _ = try ModelHistory([]) }?.code == .invalidRequest)
+        let twice = error { _ = try ModelHistory([.init("v1", try Notes.v1()), .init("v1", try Notes.v2())]) }
+        #expect(twice?.code == .invalidRequest && twice?.message.contains("'v1'") == true)
+        var history = try Notes.history()
+        let mapping = try MappingModel.inferred(from: Notes.v1(), to: Notes.v2())
+        let typo = error { try history.add(mapping, from: "v1", to: "v22") }
+        #expect(typo?.code == .invalidRequest && typo?.message.contains("did you mean 'v2'?") == true)
+        let backwards = error { try history.add(mapping, from: "v2", to: "v1") }
+        #expect(backwards?.code == .invalidRequest && backwards?.message.contains("later version") == true)
+        #expect(error { try history.add(mapping, from: "v2", to: "v3") }?.code == .invalidMappingModel)
+        let nowhere = error { try history.add(try Notes.withoutRatings()) }
+        #expect(nowhere?.code == .invalidMappingModel && nowhere?.message.contains("fits no two") == true)
+        // Without version hashes tags alone fit everything.
+        let tags = MappingModel([
+            EntityMapping(
+                "TagToTag", .transform, from: "Tag", to: "Tag",
+                attributes: [PropertyMapping("name", .source("name"))])
+        ])
+        let several = error { try history.add(tags) }
+        #expect(several?.code == .invalidMappingModel && several?.message.contains("fits several versions") == true)
+        #expect(history.mappings.isEmpty)
+    }
+}
+
+@Suite("Stages of a migration")
+struct StagedMigrationTests {
+    private let url = StoreURL(type: "sqlite", path: "notes.sqlite")
+
+    private func error(_ body: () throws -> Void) -> StoreError? {
+        do { try body() } catch { return error as? StoreError }
+        return nil
+    }
+
+    private func steps(
+        _ manager: StagedMigrationManager, from source: ManagedObjectModel, to target: ManagedObjectModel
+    ) throws(StoreError) -> [String] {
+        try manager.chain(from: source, to: target, storeAt: url, MigrationOptions()).steps.map {
+            "\($0.sourceName)-\($0.destinationName) (\($0.label ?? ""))\($0.stage == nil ? "" : " custom")"
+        }
+    }
+
+    @Test("lead through all versions in one order, with code where a custom stage has it")
+    func order() throws {
+        let manager = try StagedMigrationManager([
+            .lightweight(LightweightMigrationStage([Notes.v1()], label: "first")),
+            .custom(CustomMigrationStage(from: Notes.v2(), to: Notes.v3(), label: "ratings")),
+        ])
+        #expect(
+            try steps(manager, from: Notes.v1(), to: Notes.v3()) == ["v1-v2 (ratings)", "v2-v3 (ratings) custom"])
+        #expect(try steps(manager, from: Notes.v2(), to: Notes.v3()) == ["v2-v3 (ratings) custom"])
+        #expect(try steps(manager, from: Notes.v3(), to: Notes.v3()) == [])
+    }
+
+    @Test("of custom kind share the version between them")
+    func shared() throws {
+        let manager = try StagedMigrationManager([
+            .custom(CustomMigrationStage(from: Notes.v1(), to: Notes.v2())),
+            .custom(CustomMigrationStage(from: Notes.v2(), to: Notes.v3())),
+        ])
+        #expect(
+            try steps(manager, from: Notes.v1(), to: Notes.v3())
+                == ["v1-v2 (stage 1) custom", "v2-v3 (stage 2) custom"])
+    }
+
+    @Test("have each version once")
+    func duplicates() throws {
+        let twice = error {
+            _ = try StagedMigrationManager([
+                .lightweight(LightweightMigrationStage([Notes.v1(), Notes.v2()], label: "a")),
+                .custom(CustomMigrationStage(from: Notes.v2(), to: Notes.v3(), label: "b")),
+                .lightweight(LightweightMigrationStage([Notes.v1()], label: "c")), .lightweight(.init([])),
+            ])
+        }
+        #expect(twice?.code == .invalidRequest)
+        for text in ["'v2' of the stage 'b'", "'v1' of the stage 'c'", "exactly one stage", "stage 4 has no versions"] {
+            #expect(twice?.message.contains(text) == true, "\(text): \(twice.map { "\($0)" } ?? "")")
+        }
+        #expect(error { _ = try StagedMigrationManager([]) }?.message.contains("no stages") == true)
+    }
+
+    @Test("refuse a store that is newer or unknown, another target, and a change that cannot be inferred")
+    func refusals() throws {
+        let manager = try StagedMigrationManager([
+            .lightweight(LightweightMigrationStage([Notes.v1(), Notes.v2(), Notes.v3()]))
+        ])
+        #expect(error { _ = try steps(manager, from: Notes.v3(), to: Notes.v2()) }?.code == .newerModelVersion)
+        #expect(error { _ = try steps(manager, from: Notes.v4(), to: Notes.v3()) }?.code == .unknownModelVersion)
+        #expect(error { _ = try steps(manager, from: Notes.v1(), to: Notes.v4()) }?.code == .invalidRequest)
+        let hard = try StagedMigrationManager([.custom(.init(from: Notes.v3(), to: Notes.v4(), label: "dates"))])
+        let refused = error { _ = try steps(hard, from: Notes.v3(), to: Notes.v4()) }
+        #expect(refused?.code == .mappingNotInferable && refused?.message.contains("'dates'") == true)
+    }
+}

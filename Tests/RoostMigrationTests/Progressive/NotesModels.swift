@@ -1,0 +1,116 @@
+import Roost
+
+/// A model of notes in five versions, for migrations through them.
+enum Notes {
+    /// `Note(title, colour, rating Int16)`.
+    static func v1() throws(StoreError) -> ManagedObjectModel {
+        try model(
+            "v1",
+            [
+                EntityDescription(
+                    "Note", attributes: [.string("title", isOptional: false), .string("colour"), .integer16("rating")],
+                    relationships: [.toMany("tags", "Tag", inverse: "notes")]),
+                EntityDescription(
+                    "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")]),
+            ])
+    }
+
+    /// `colour` is called `hexColour`, and a note says whether it is done.
+    static func v2() throws(StoreError) -> ManagedObjectModel {
+        try model(
+            "v2",
+            [
+                EntityDescription(
+                    "Note",
+                    attributes: [
+                        .string("title", isOptional: false), .string("hexColour").renamed(from: "colour"),
+                        .integer16("rating"), .boolean("isDone", isOptional: false, default: false),
+                    ], relationships: [.toMany("tags", "Tag", inverse: "notes")]),
+                EntityDescription(
+                    "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")]),
+            ])
+    }
+
+    /// `hexColour` is called `paint`, and ratings are larger.
+    static func v3() throws(StoreError) -> ManagedObjectModel {
+        try model(
+            "v3",
+            [
+                EntityDescription(
+                    "Note",
+                    attributes: [
+                        .string("title", isOptional: false), .string("paint").renamed(from: "hexColour"),
+                        .integer32("rating"), .boolean("isDone", isOptional: false, default: false),
+                    ], relationships: [.toMany("tags", "Tag", inverse: "notes")]),
+                EntityDescription(
+                    "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")]),
+            ])
+    }
+
+    /// A rating is a date, which cannot be inferred; a title has an index, which no store needs to be migrated for.
+    static func v4(index: Bool = false) throws(StoreError) -> ManagedObjectModel {
+        try model(
+            index ? "v4 with an index" : "v4",
+            [
+                EntityDescription(
+                    "Note",
+                    attributes: [
+                        .string("title", isOptional: false), .string("paint"), .date("rating"),
+                        .boolean("isDone", isOptional: false, default: false),
+                    ], relationships: [.toMany("tags", "Tag", inverse: "notes")],
+                    fetchIndexes: index ? [FetchIndexDescription("byTitle", on: "title")] : []),
+                EntityDescription(
+                    "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")]),
+            ])
+    }
+
+    private static func model(_ name: String, _ entities: [EntityDescription]) throws(StoreError) -> ManagedObjectModel
+    {
+        try ManagedObjectModel(entities: entities, versionIdentifiers: [name])
+    }
+
+    /// From ``v3()`` to ``v4(index:)``, without ratings.
+    static func withoutRatings() throws(StoreError) -> MappingModel {
+        MappingModel([
+            EntityMapping(
+                "NoteToNote", .transform, from: "Note", to: "Note",
+                attributes: [
+                    PropertyMapping("title", .source("title")), PropertyMapping("paint", .source("paint")),
+                    PropertyMapping("isDone", .source("isDone")), PropertyMapping("rating"),
+                ], relationships: [PropertyMapping("tags", .relatedInstances(ofSourceRelationship: "tags"))]),
+            EntityMapping(
+                "TagToTag", .transform, from: "Tag", to: "Tag",
+                attributes: [PropertyMapping("name", .source("name"))],
+                relationships: [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))]),
+        ])
+    }
+
+    /// The versions 1 to 3, which follow each other by inference.
+    static func history() throws(StoreError) -> ModelHistory {
+        try ModelHistory([.init("v1", v1()), .init("v2", v2()), .init("v3", v3())])
+    }
+
+    /// Makes a store of ``v1()`` with notes `1…count`, each with two of three tags.
+    static func store(
+        _ url: StoreURL, count: Int = 5, uuid: StoreUUID = StoreUUID()
+    ) throws(StoreError) -> any PersistentStore {
+        let store = try StoreRegistry.builtIn.create(
+            url, model: v1(), options: StoreOptions(storeUUID: uuid, userMetadata: ["by": .string("me")]))
+        var changes = ChangeSet(model: store.model)
+        for key in 1...3 { try changes.insert(ObjectID("Tag", Int64(key)), values: ["name": .string("tag \(key)")]) }
+        for key in 1...count {
+            try changes.insert(
+                ObjectID("Note", Int64(key)),
+                values: [
+                    "title": .string("note \(key)"), "colour": .string("c\(key)"), "rating": .int(Int64(key * 10)),
+                ])
+        }
+        for key in 1...count {
+            for tag in [key % 3 + 1, (key + 1) % 3 + 1] {
+                try changes.add(Link(Int64(key), Int64(tag)), to: RelationshipName("Note", "tags"))
+            }
+        }
+        _ = try store.commit(changes)
+        return store
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import Roost
+import RoostMigration
+import Testing
+
+@Suite("Migration through versions")
+struct ProgressiveMigrationTests {
+    private let manager = MigrationManager(registry: .builtIn)
+
+    private func error(_ body: () throws -> Void) -> StoreError? {
+        do { try body() } catch { return error as? StoreError }
+        return nil
+    }
+
+    private func url(_ type: String, _ directory: TemporaryDirectory, _ name: String) -> StoreURL {
+        // Stores in memory are called by their names over the whole process.
+        StoreURL(type: type, path: type == "memory" ? "\(directory.path)/\(name)" : directory.file(name))
+    }
+
+    private func ratings(_ url: StoreURL, _ attribute: String = "rating") throws -> [Value] {
+        let store = try StoreRegistry.builtIn.open(url)
+        defer { try? store.close() }
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let cursor = try snapshot.records(of: "Note", after: nil)
+        var (batch, values) = (RecordBatch(model: store.model), [Value]())
+        while try cursor.next(into: &batch) {
+            for index in 0..<batch.count { values.append(batch.values(at: index)[attribute] ?? .null) }
+        }
+        return values
+    }
+
+    private func destroy(_ urls: StoreURL...) throws {
+        for url in urls where url.type == "memory" { try StoreRegistry.builtIn.type(named: url.type).destroy(url) }
+    }
+
+    @Test(
+        "a store goes through the versions into a store of any type, and stays as it is",
+        arguments: Sample.writingTypes,
+        Sample.writingTypes)
+    func wholeWay(from source: String, to destination: String) throws {
+        let directory = try TemporaryDirectory()
+        let (old, new) = (url(source, directory, "old"), url(destination, directory, "new"))
+        try Notes.store(old).close()
+        let before = source == "memory" ? nil : try Data(contentsOf: URL(fileURLWithPath: old.path))
+        let options = MigrationOptions(history: try Notes.history())
+        let report = try manager.migrate(from: .url(old), to: .url(new), model: try Notes.v3(), options: options)
+        #expect(report.steps.count == 2 && report.verified && report.objects == 8 && report.links == 10)
+        #expect(report.source == old.description && report.destination == new.description)
+        #expect(try ratings(new, "paint") == (1...5).map { .string("c\($0)") })
+        #expect(try ratings(new) == (1...5).map { .int(Int64($0 * 10)) })
+        if let before { #expect(try Data(contentsOf: URL(fileURLWithPath: old.path)) == before) }
+        #expect(
+            try directory.names()
+                == [source, destination].enumerated().filter { $1 != "memory" }.map { ["old", "new"][$0.offset] }
+                .sorted())
+        let again = error {
+            _ = try manager.migrate(from: .url(old), to: .url(new), model: try Notes.v3(), options: options)
+        }
+        #expect(again?.code == .alreadyExists)
+        var overwriting = options
+        overwriting.conversion.overwrites = true
+        #expect(
+            try manager.migrate(from: .url(old), to: .url(new), model: try Notes.v3(), options: overwriting)
+                .destinationDigest == report.destinationDigest)
+        try destroy(old, new)
+    }
+
+    @Test("an open store can be the destination", arguments: Sample.writingTypes)
+    func openDestination(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let (old, new) = (url(type, directory, "old"), url(type, directory, "new"))
+        let source = try Notes.store(old)
+        let store = try StoreRegistry.builtIn.create(new, model: try Notes.v3())
+        let report = try manager.migrate(
+            from: .store(source), to: .store(store), model: try Notes.v3(),
+            options: MigrationOptions(history: try Notes.history()))
+        #expect(report.objects == 8)
+        #expect(try store.metadata().userMetadata == ["by": .string("me")])
+        try store.close()
+        try source.close()
+        #expect(try ratings(new).count == 5)
+        try destroy(old, new)
+    }
+
+    /// The usual recipe for a type that changes: a version with both attributes, and code that fills the new one.
+    private func stages(
+        _ log: Mutex<[String]>, failing: Bool = false
+    ) throws(StoreError) -> (StagedMigrationManager, ManagedObjectModel) {
+        func model(_ name: String, _ attributes: [AttributeDescription]) throws(StoreError) -> ManagedObjectModel {
+            try ManagedObjectModel(
+                entities: [
+                    EntityDescription(
+                        "Note", attributes: [.string("title", isOptional: false)] + attributes,
+                        relationships: [.toMany("tags", "Tag", inverse: "notes")]),
+                    EntityDescription(
+                        "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")]
+                    ),
+                ], versionIdentifiers: [name])
+        }
+        let both = try model(
+            "both", [.integer16("number").renamed(from: "rating"), .string("rating").renamed(from: "stars")])
+        let last = try model("last", [.string("rating")])
+        struct Failure: Error {}
+        let manager = try StagedMigrationManager([
+            .custom(
+                CustomMigrationStage(
+                    from: Notes.v1(), to: both, label: "stars",
+                    willMigrate: { store, stage in
+                        log.withLock { $0.append("will \(stage.label ?? "")") }
+                        // What is said with the old model, before.
+                        var changes = ChangeSet(model: store.model)
+                        changes.delete(ObjectID("Note", 5), version: 1)
+                        _ = try store.commit(changes)
+                    },
+                    didMigrate: { store, _ in
+                        log.withLock { $0.append("did") }
+                        if failing { throw Failure() }
+                        let snapshot = try store.snapshot()
+                        defer { snapshot.close() }
+                        var changes = ChangeSet(model: store.model)
+                        let cursor = try snapshot.records(of: "Note", after: nil)
+                        var batch = RecordBatch(model: store.model)
+                        while try cursor.next(into: &batch) {
+                            for index in 0..<batch.count {
+                                var values = batch.values(at: index)
+                                if case .int(let number)? = values["number"] {
+                                    values["rating"] = .string(String(repeating: "*", count: Int(number / 10)))
+                                }
+                                try changes.update(
+                                    batch.id(at: index), version: batch.version(at: index), values: values)
+                            }
+                        }
+                        _ = try store.commit(changes)
+                    })),
+            .lightweight(LightweightMigrationStage([last])),
+        ])
+        return (manager, last)
+    }
+
+    @Test("stages run their code on stores that nobody else sees", arguments: Sample.writingTypes, Sample.writingTypes)
+    func staged(from source: String, to destination: String) throws {
+        let directory = try TemporaryDirectory()
+        let (old, new) = (url(source, directory, "old"), url(destination, directory, "new"))
+        try Notes.store(old).close()
+        let log = Mutex<[String]>([])
+        let (stages, model) = try stages(log)
+        let report = try manager.migrate(
+            from: .url(old), to: .url(new), model: model, options: MigrationOptions(stages: stages))
+        #expect(log.withLock { $0 } == ["will stars", "did"])
+        #expect(report.steps.count == 2 && report.objects == 7)
+        #expect(try ratings(new) == (1...4).map { .string(String(repeating: "*", count: $0)) })
+        // The code changed a copy.
+        #expect(try ratings(old).count == 5)
+        try destroy(old, new)
+    }
+
+    @Test("stages bring a store forward in its place", arguments: Sample.fileTypes)
+    func stagedInPlace(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory, "notes")
+        try Notes.store(url).close()
+        let log = Mutex<[String]>([])
+        let (stages, model) = try stages(log)
+        let report = try manager.migrateInPlace(url, model: model, options: MigrationOptions(stages: stages))
+        #expect(report.steps.count == 2)
+        #expect(try ratings(url) == (1...4).map { .string(String(repeating: "*", count: $0)) })
+        #expect(try directory.names() == ["notes"])
+    }
+
+    @Test("an error in a stage's code ends the migration without a trace", arguments: Sample.fileTypes, [false, true])
+    func failingStage(type: String, inPlace: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory, "notes")
+        try Notes.store(url).close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
+        let log = Mutex<[String]>([])
+        let (stages, model) = try stages(log, failing: true)
+        let options = MigrationOptions(stages: stages)
+        let refused = error {
+            if inPlace {
+                _ = try manager.migrateInPlace(url, model: model, options: options)
+            } else {
+                let new = StoreURL(type: type, path: directory.file("new"))
+                _ = try manager.migrate(from: .url(url), to: .url(new), model: model, options: options)
+            }
+        }
+        #expect(refused?.code == .migrationFailed && refused?.message.contains("'stars'") == true)
+        #expect(refused?.underlying != nil)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+        #expect(try directory.names() == ["notes"])
+    }
+}

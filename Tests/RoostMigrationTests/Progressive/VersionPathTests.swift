@@ -1,0 +1,93 @@
+import Testing
+
+@testable import RoostMigration
+
+@Suite("The way through versions")
+struct VersionPathTests {
+    private func inferred(_ from: Int, _ to: Int) -> VersionStep { VersionStep(from: from, to: to, kind: .inferred) }
+    private func mapping(_ from: Int, _ to: Int, _ number: Int = 0) -> VersionStep {
+        VersionStep(from: from, to: to, kind: .mapping(number))
+    }
+    private func same(_ from: Int) -> VersionStep { VersionStep(from: from, to: from + 1, kind: .same) }
+
+    @Test("leads from neighbour to neighbour")
+    func neighbours() {
+        let steps = (0..<4).map { inferred($0, $0 + 1) }
+        #expect(VersionPath.shortest(from: 0, to: 4, steps: steps) == steps)
+        #expect(VersionPath.shortest(from: 2, to: 4, steps: steps) == Array(steps[2...]))
+        #expect(VersionPath.shortest(from: 2, to: 2, steps: steps) == [])
+    }
+
+    @Test("takes mapping models that skip versions, where that is shorter")
+    func skipping() {
+        let steps = (0..<4).map { inferred($0, $0 + 1) }
+        #expect(VersionPath.shortest(from: 0, to: 4, steps: steps + [mapping(0, 3)]) == [mapping(0, 3), inferred(3, 4)])
+        #expect(VersionPath.shortest(from: 1, to: 4, steps: steps + [mapping(0, 3)]) == Array(steps[1...]))
+        // Over the target and back again is no way.
+        #expect(VersionPath.shortest(from: 0, to: 2, steps: steps + [mapping(0, 3)]) == Array(steps[..<2]))
+    }
+
+    @Test("prefers what somebody wrote to what is inferred, and the first of equals")
+    func preferences() {
+        #expect(
+            VersionPath.shortest(from: 0, to: 2, steps: [inferred(0, 1), inferred(1, 2), mapping(0, 1), mapping(1, 2, 1)])
+                == [mapping(0, 1), mapping(1, 2, 1)])
+        #expect(VersionPath.shortest(from: 0, to: 1, steps: [mapping(0, 1, 1), mapping(0, 1, 0)]) == [mapping(0, 1, 0)])
+        #expect(
+            VersionPath.shortest(
+                from: 0, to: 3, steps: [mapping(0, 1, 0), mapping(1, 3, 1), mapping(0, 2, 2), mapping(2, 3, 3)])
+                == [mapping(0, 2, 2), mapping(2, 3, 3)])
+    }
+
+    @Test("costs nothing between versions that store the same")
+    func sameVersions() {
+        let steps = [inferred(0, 1), same(1), inferred(2, 3), mapping(0, 3)]
+        #expect(VersionPath.shortest(from: 0, to: 3, steps: steps) == [mapping(0, 3)])
+        #expect(VersionPath.shortest(from: 0, to: 2, steps: steps) == [inferred(0, 1), same(1)])
+        #expect(VersionPath.shortest(from: 1, to: 2, steps: steps) == [same(1)])
+    }
+
+    @Test("is none over a gap, backwards, or around in circles")
+    func nowhere() {
+        #expect(VersionPath.shortest(from: 0, to: 3, steps: [inferred(0, 1), inferred(2, 3)]) == nil)
+        #expect(VersionPath.shortest(from: 3, to: 0, steps: [mapping(3, 0)]) == nil)
+        let circle = [inferred(0, 1), mapping(1, 0), mapping(1, 1), inferred(1, 2)]
+        #expect(VersionPath.shortest(from: 0, to: 2, steps: circle) == [inferred(0, 1), inferred(1, 2)])
+    }
+
+    /// Beside a search that tries every way.
+    @Test("is the shortest one among random steps", arguments: UInt64(0)..<60)
+    func random(seed: UInt64) {
+        var numbers = SeededNumbers(seed: seed)
+        let count = 2 + numbers.below(7)
+        let steps = (0..<numbers.below(16)).map { number in
+            let (from, to) = (numbers.below(count), numbers.below(count))
+            return numbers.below(2) == 0 ? inferred(from, to) : mapping(from, to, number)
+        }
+        func best(_ from: Int) -> (Int, Int)? {
+            guard from != count - 1 else { return (0, 0) }
+            return steps.filter { $0.from == from && $0.to > from }.compactMap { step in
+                best(step.to).map { ($0.0 + 1, $0.1 + (step.kind == .inferred ? 1 : 0)) }
+            }.min { $0 < $1 }
+        }
+        let path = VersionPath.shortest(from: 0, to: count - 1, steps: steps)
+        let expected = best(0)
+        #expect(path?.count == expected?.0)
+        #expect(path?.filter { $0.kind == .inferred }.count == expected?.1)
+        guard let path else { return }
+        #expect(path.allSatisfy(steps.contains) && path.first?.from == 0 && path.last?.to == count - 1)
+        #expect(zip(path, path.dropFirst()).allSatisfy { $0.to == $1.from })
+    }
+}
+
+/// Numbers that are the same for the same seed.
+struct SeededNumbers {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+
+    mutating func below(_ limit: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int(state >> 33) % limit
+    }
+}
