@@ -26,7 +26,7 @@
             for (index, version) in versions.enumerated().dropFirst() {
                 let (before, tally, old) = (try store.contents(), try store.snapshot().computeTally(), store.model)
                 let mapping = try MappingModel.inferred(from: old, to: version.model)
-                url.path = directory.file("\(index)")
+                url = StoreURL(type: type, path: directory.file("\(index)"))
                 let report: MigrationReport
                 if type == "memory" {
                     let next = try StoreRegistry.builtIn.create(
