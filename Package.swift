@@ -174,9 +174,17 @@ let package = Package(
         .executableTarget(
             name: "CrashChild", dependencies: ["Roost", "RoostCore", "RoostConformance", "RoostMigration"],
             path: "Tests/CrashChild", swiftSettings: strict),
+        // The process whose changes of files they record, with functions of its own in the place of the C library's.
+        .target(name: "CrashRecorder", path: "Tests/CrashRecorder"),
+        .executableTarget(
+            name: "CrashLabChild",
+            dependencies: ["CrashRecorder", "Roost", "RoostCore", "RoostConformance", "RoostMigration"],
+            path: "Tests/CrashLabChild", swiftSettings: strict),
         .testTarget(
             name: "CrashTests",
-            dependencies: ["Roost", "RoostCore", "RoostFiles", "RoostConformance", "RoostMigration", "CrashChild"],
+            dependencies: [
+                "Roost", "RoostCore", "RoostFiles", "RoostConformance", "RoostMigration", "CrashChild", "CrashLabChild",
+            ],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -35,7 +35,7 @@ struct PlainMigration {
     private var made: [ObjectID: ObjectID] = [:]
     private var values: [ObjectID: [String: Value]] = [:]
     private var pairs: [Int: [Pair: Order]] = [:]
-    /// Whether a mandatory relationship of an object leads to one that is left out.
+    /// Whether a mandatory attribute of an object has no value, or a mandatory relationship of one leads to another that is left out.
     private(set) var fails = false
 
     init(_ mapping: MappingModel, of contents: StoreContents, from old: ManagedObjectModel, to new: ManagedObjectModel)
@@ -72,6 +72,7 @@ struct PlainMigration {
             for attribute in entity.attributes where attribute.isStored {
                 let value = value(attribute, attribute.name, mapping, object.values)
                 if !value.isNull { values[attribute.name] = value }
+                if value.isNull, !attribute.isOptional { fails = true }
             }
             self.values[new] = values
         }
