@@ -74,6 +74,17 @@ struct MappingPlan: Sendable {
     /// The entity mapping of a maker.
     func entityMapping(of maker: Maker) -> EntityMapping { mapping.entityMappings[maker.mapping] }
 
+    /// Whether expressions or predicates may look at more than one object at a time.
+    var asksForObjects: Bool {
+        makers.contains { maker in
+            maker.filter != nil
+                || maker.fields.contains { field in
+                    if case .expression = field.source { return true }
+                    return false
+                }
+        }
+    }
+
     mutating func addObstacle(_ reason: String) {
         if !obstacles.contains(reason) { obstacles.append(reason) }
     }

@@ -45,11 +45,11 @@ final class RecordTransform {
     /// - Parameters:
     ///   - maker: One of the plan's.
     ///   - plan: The whole plan.
-    ///   - graph: Where expressions and predicates find related objects.
+    ///   - graph: Where expressions and predicates find related objects; without one there must be none of them.
     ///   - keySets: The keys of ``MappingPlan/keySets``.
     /// - Throws: What keeps an expression or the predicate from being compiled, naming the mapping.
     init(
-        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: any ObjectGraph, _ keySets: [KeySet]
+        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?, _ keySets: [KeySet]
     ) throws(StoreError) {
         let mapping = plan.entityMapping(of: maker)
         layout = maker.destination.layout
@@ -114,7 +114,7 @@ final class RecordTransform {
 
     /// A matcher of what a maker takes; nil where it takes all objects of the entity.
     static func matcher(
-        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: any ObjectGraph
+        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?
     ) throws(StoreError) -> RecordMatcher? {
         guard let filter = maker.filter else { return nil }
         let request = FetchRequest(maker.source.name, where: filter, includesSubentities: false)
