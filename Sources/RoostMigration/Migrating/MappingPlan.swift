@@ -44,9 +44,15 @@ struct MappingPlan: Sendable {
 
     /// Resolves a mapping model.
     ///
+    /// - Parameters:
+    ///   - mapping: The mapping model.
+    ///   - source: The model of the source.
+    ///   - destination: The new model.
+    ///   - onlyAttributes: Whether the makers' attributes are resolved whatever the obstacles, and nothing else: for three passes.
     /// - Throws: `unknownEntity`, `unknownProperty`, and what keeps an expression or a predicate from being compiled.
     init(
-        _ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel
+        _ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel,
+        onlyAttributes: Bool = false
     ) throws(StoreError) {
         self.source = source
         self.destination = destination
@@ -63,6 +69,10 @@ struct MappingPlan: Sendable {
                     number: makers.count, mapping: index, source: entity,
                     destination: try destination.requireEntity(to),
                     filter: entityMapping.sourcePredicate))
+        }
+        guard !onlyAttributes else {
+            for number in makers.indices { try resolveAttributes(of: number) }
+            return
         }
         resolveHierarchies()
         guard obstacles.isEmpty else { return }

@@ -139,8 +139,15 @@ final class RecordTransform {
         readCount += 1
         if let matcher, try !matcher.matches(record) { return }
         madeCount += 1
-        if isWhole { return batch.append(record, as: layout) }
-        batch.beginRecord(layout, key: record.key, version: record.version, startingWith: prototype)
+        try append(record, key: record.key, to: &batch)
+    }
+
+    /// Appends what becomes of a record that the mapping takes, as the object with a key.
+    ///
+    /// - Throws: As ``append(_:to:)``.
+    func append(_ record: RecordReader, key: Int64, to batch: inout RecordBatch) throws(StoreError) {
+        if isWhole, key == record.key { return batch.append(record, as: layout) }
+        batch.beginRecord(layout, key: key, version: record.version, startingWith: prototype)
         do throws(StoreError) {
             batch.moveSlots(of: record, moves)
             for step in steps { try take(step, record, &batch) }

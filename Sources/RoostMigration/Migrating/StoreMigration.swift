@@ -71,8 +71,17 @@ struct StoreMigration: Sendable {
     }
 
     private func threePasses(_ store: any PersistentStore, _ plan: MappingPlan) throws(StoreError) -> MigrationReport {
-        throw StoreError(
-            .unsupported, "The mapping model takes three passes: \(plan.obstacles.joined(separator: "; ")).")
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let content = PolicyContent(source: store, model: model, mapping: plan.mapping, options: options)
+        let copied = try conversion.filler.fill(from: content)
+        let counts = content.outcome.withLock { $0.counts }
+        let mappings = zip(plan.mapping.entityMappings, counts).map { mapping, count in
+            MigrationReport.Mapping(mapping, read: count.read, made: count.made)
+        }
+        return MigrationReport(
+            copied, path: .threePasses, mappings: mappings, sourceDigest: try snapshot.recordedTally()?.digest,
+            remarks: plan.mapping.remarks(from: plan.source, to: plan.destination))
     }
 
     // MARK: Planning
