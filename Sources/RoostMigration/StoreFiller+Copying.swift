@@ -10,6 +10,8 @@ struct CopiedContent: Sendable {
     var dangling: [RelationshipCount] = []
     /// What should be known about the source.
     var warnings: [String] = []
+    /// Whether everything is durable, as it is after a load.
+    var isFlushed = true
 }
 
 extension StoreFiller {
@@ -53,7 +55,7 @@ extension StoreFiller {
     /// Loads everything that arrives.
     ///
     /// Nil when the reader stopped, whose error says why.
-    private func write(
+    func write(
         from channel: BatchChannel, to store: any PersistentStore, _ memory: PrivateMemory
     ) throws(StoreError) -> StoreTally? {
         guard case .begin(let lastKeys, let totalObjects, let totalLinks)? = channel.receive() else { return nil }

@@ -61,7 +61,7 @@ package struct BatchProperties {
     /// The property with this name, or the element of a composite with this dotted path.
     ///
     /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a to-many relationship and a derived attribute.
-    func property(_ name: String) throws(StoreError) -> Property {
+    package func property(_ name: String) throws(StoreError) -> Property {
         if let relationship = entity.relationship(name) {
             guard !relationship.isToMany, let field = entity.layout.field(name) else {
                 throw StoreError(.invalidRequest, Self.toMany(relationship, entity, model))

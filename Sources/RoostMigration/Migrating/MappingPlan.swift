@@ -18,7 +18,7 @@ struct MappingPlan: Sendable {
         var fields: [FieldPlan] = []
         /// What the to-one relationships get.
         var references: [ReferencePlan] = []
-        /// The mandatory properties that no object can have a value for.
+        /// The mandatory attributes that no object can have a value for.
         var missing: [String] = []
     }
 
@@ -44,9 +44,15 @@ struct MappingPlan: Sendable {
 
     /// Resolves a mapping model.
     ///
+    /// - Parameters:
+    ///   - mapping: The mapping model.
+    ///   - source: The model of the source.
+    ///   - destination: The new model.
+    ///   - onlyAttributes: Whether the makers' attributes are resolved whatever the obstacles, and nothing else: for three passes.
     /// - Throws: `unknownEntity`, `unknownProperty`, and what keeps an expression or a predicate from being compiled.
     init(
-        _ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel
+        _ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel,
+        onlyAttributes: Bool = false
     ) throws(StoreError) {
         self.source = source
         self.destination = destination
@@ -64,6 +70,10 @@ struct MappingPlan: Sendable {
                     destination: try destination.requireEntity(to),
                     filter: entityMapping.sourcePredicate))
         }
+        guard !onlyAttributes else {
+            for number in makers.indices { try resolveAttributes(of: number) }
+            return
+        }
         resolveHierarchies()
         guard obstacles.isEmpty else { return }
         for number in makers.indices { try resolveAttributes(of: number) }
@@ -73,6 +83,17 @@ struct MappingPlan: Sendable {
 
     /// The entity mapping of a maker.
     func entityMapping(of maker: Maker) -> EntityMapping { mapping.entityMappings[maker.mapping] }
+
+    /// Whether expressions or predicates may look at more than one object at a time.
+    var asksForObjects: Bool {
+        makers.contains { maker in
+            maker.filter != nil
+                || maker.fields.contains { field in
+                    if case .expression = field.source { return true }
+                    return false
+                }
+        }
+    }
 
     mutating func addObstacle(_ reason: String) {
         if !obstacles.contains(reason) { obstacles.append(reason) }
@@ -185,9 +206,10 @@ struct ReferencePlan: Sendable {
     let keySets: [Int32]
     /// Whether every object becomes another, the same number standing for its entity, so that the field's bytes stay as they are.
     let isMove: Bool
-    /// Whether an object that leads nowhere ends the migration; one that leads nowhere in the source does not where that is mandatory there too.
+    /// Whether the migration ends where the object that is referred to becomes none.
+    ///
+    /// An object that refers to nothing in the source refers to nothing afterwards, mandatory or not: there is no default for it.
     let isRequired: Bool
-    let wasRequired: Bool
 }
 
 /// What a relationship with links gets.

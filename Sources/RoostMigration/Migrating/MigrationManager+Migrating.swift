@@ -16,8 +16,9 @@ extension MigrationManager {
     ///   - model: The new model.
     ///   - options: How.
     /// - Returns: What was done.
-    /// - Throws: `mappingNotInferable` with every reason at once; `invalidMappingModel`; `migrationFailed` for a mandatory property
-    ///   without a value and a value that does not fit its new type, naming entity, property and object, and for what a policy throws;
+    /// - Throws: `mappingNotInferable` with every reason at once; `invalidMappingModel`; `migrationFailed` for a mandatory attribute
+    ///   without a value, a mandatory to-one relationship whose object is left out, and a value that does not fit its new type, naming
+    ///   entity, property and object, and for what a policy throws;
     ///   `constraintViolation` where objects collide under a new uniqueness constraint; what ``convert(from:to:options:)`` throws.
     public func migrate(
         from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
