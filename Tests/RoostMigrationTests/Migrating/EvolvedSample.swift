@@ -85,10 +85,11 @@ enum EvolvedSample {
                 relationship: try number("Human", "friends"),
                 links: (1..<people).map { Link(Int64($0), Int64($0 + 1)) }))
         // The order of a shelf's books is gone; that of a book's shelves is new, and goes by key.
-        try loader.append(
-            LinkBatch(
-                relationship: try number("Book", "shelves"),
-                links: (1...people * 2).map { Link(Int64($0), Int64($0 % 5 + 1), order: Int64($0 % 5 + 1)) }))
+        let shelves = (1...people * 2).map { book in
+            let shelf = Int64(book % 5 + 1)
+            return Link(Int64(book), shelf, order: shelf)
+        }
+        try loader.append(LinkBatch(relationship: try number("Book", "shelves"), links: shelves))
         _ = try loader.finish()
         return try store.contents()
     }
