@@ -10,6 +10,7 @@ extension StoreError {
     ///   - store: The store, as messages name it.
     ///   - model: The model that the store has.
     ///   - expected: The model that it was to be opened with.
+    /// - Returns: The error, of code `modelMismatch`.
     package static func modelMismatch(
         _ store: String, has model: ManagedObjectModel, expected: ManagedObjectModel
     ) -> StoreError {
