@@ -15,12 +15,17 @@ struct CrashLabTests {
         let source: String
         let store: String
 
-        var testDescription: String { "\(operation) \(source) to \(store)" }
+        var testDescription: String {
+            operation == .convert ? "convert \(source) to \(store)" : "\(operation) \(store)"
+        }
 
         static let all: [Case] =
             FileBackends.all.flatMap { source in
                 FileBackends.all.map { Case(operation: .convert, source: source, store: $0) }
-            } + FileBackends.all.map { Case(operation: .replace, source: $0, store: $0) }
+            }
+            + [CrashLab.Operation.replace, .migrate, .migrateKeepingBackup].flatMap { operation in
+                FileBackends.all.map { Case(operation: operation, source: $0, store: $0) }
+            }
 
         func lab(transactions: Int64 = 6) throws -> CrashLab {
             try CrashLab(operation, from: source, to: store, transactions: transactions)
@@ -65,7 +70,7 @@ struct CrashLabTests {
         var labs: [(subject: Case, lab: CrashLab, calls: Int)] = []
         for number in 0..<kills {
             if labs.count < Case.all.count {
-                let subject = Case.all[(number + Int(seed % 12)) % Case.all.count]
+                let subject = Case.all[(number + Int(seed % 100)) % Case.all.count]
                 let lab = try subject.lab()
                 // A fault that no call reaches only counts them.
                 let counted = try lab.run(CrashLab.Fault(classes: classes, number: .max, action: .kill))
