@@ -23,6 +23,7 @@
             var url = StoreURL(type: type, path: directory.file("0"))
             var store: any PersistentStore = try GeneratedContent.store(url, model: versions[0].model)
             var objects = try store.snapshot().computeTally().digest.objectCount
+            var otherSteps: [String] = []
             for (index, version) in versions.enumerated().dropFirst() {
                 let (before, tally, old) = (try store.contents(), try store.snapshot().computeTally(), store.model)
                 let mapping = try MappingModel.inferred(from: old, to: version.model)
@@ -39,7 +40,7 @@
                     try store.close()
                     store = try StoreRegistry.builtIn.open(url)
                 }
-                #expect(report.path == .onePass, "\(version.name)")
+                if report.path != .onePass { otherSteps.append(version.name) }
                 // Nothing comes or goes but by a mapping that says so.
                 let dropped = report.mappings.filter { $0.type == "remove" }.reduce(0) { $0 + ($1.read ?? 0) }
                 #expect(report.objects == objects - dropped, "\(version.name)")
@@ -55,6 +56,8 @@
                 #expect(try checkStore(store) == [], "\(version.name)")
             }
             #expect(objects > 0)
+            // The one step that gives a to-many relationship a to-one inverse: its objects are to be searched for.
+            #expect(otherSteps == (path.contains("artsy") ? ["ArtsyFolio v1.7"] : []))
             try store.close()
         }
 
@@ -150,6 +153,12 @@
                 } else if relationship.ownsLinks {
                     var seen: Set<Link> = []
                     for (index, source) in sources.enumerated() {
+                        // Without an inverse, an object may get a to-one one in a later version: it is in one list only.
+                        if relationship.inverse == nil {
+                            guard index < targets.count else { continue }
+                            seen.insert(relationship.normalised(Link(source.key, targets[index].key)))
+                            continue
+                        }
                         for step in 0..<2 {
                             seen.insert(
                                 relationship.normalised(
