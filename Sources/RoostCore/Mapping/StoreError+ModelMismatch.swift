@@ -35,7 +35,10 @@ extension StoreError {
     private static func remedy(from old: ManagedObjectModel, to model: ManagedObjectModel) -> String {
         let problems = MappingModel.inferenceProblems(from: old, to: model)
         guard let first = problems.first else {
-            return "A mapping can be inferred: migrate the store (roost migrate), or open it with its own model."
+            let mapping = try? MappingModel.inferred(from: old, to: model)
+            let losesData = mapping?.remarks(from: old, to: model).contains { $0.kind == .loss } ?? false
+            let loss = losesData ? ", which leaves data behind (roost model diff says what)" : ""
+            return "A mapping can be inferred\(loss): migrate the store (roost migrate), or open it with its own model."
         }
         let place = [first.entity, first.property].compactMap { $0 }.joined(separator: ".")
         let more = problems.count > 1 ? " and \(problems.count - 1) more" : ""
