@@ -110,7 +110,7 @@ struct CrashLabTests {
             let counted = try lab.run(CrashLab.Fault(classes: classes, number: .max, action: .error(code)))
             lab.discard(counted)
             let calls = try #require(counted.callCount)
-            var numbers = Array(1...calls)
+            var numbers = Array(1..<calls + 1)
             if let limit, limit < calls { numbers = (0..<limit).map { _ in 1 + random.below(calls) } }
             for number in numbers {
                 for isSticky in limit == nil ? [false, true] : [random.below(2) == 0] {
