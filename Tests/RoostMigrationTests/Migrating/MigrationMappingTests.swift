@@ -38,7 +38,7 @@ struct MigrationMappingTests {
         for key in 1...8 {
             try changes.add(Link(Int64(key), Int64(key + 1)), to: RelationshipName("Reading", "related"))
         }
-        try store.commit(changes)
+        _ = try store.commit(changes)
         return store
     }
 

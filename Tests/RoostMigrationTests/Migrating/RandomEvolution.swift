@@ -8,6 +8,8 @@ import RoostConformance
 struct RandomEvolution {
     let old: ManagedObjectModel
     let new: ManagedObjectModel
+    /// The models on the way from the old one to the new one, both included; each can be inferred from the one before.
+    let versions: [ManagedObjectModel]
     private var generator: SeededGenerator
 
     init(seed: Int) throws {
@@ -15,6 +17,7 @@ struct RandomEvolution {
         draft.makeModel()
         old = try ManagedObjectModel(entities: draft.entities)
         var current = old
+        var versions = [old]
         for _ in 0..<draft.generator.below(7) + 1 {
             let before = draft.entities
             draft.change()
@@ -23,11 +26,15 @@ struct RandomEvolution {
                 (try? MappingModel.inferred(from: old, to: next)) != nil
             {
                 current = next
+                if (try? MappingModel.inferred(from: versions[versions.count - 1], to: next)) != nil {
+                    versions.append(next)
+                }
             } else {
                 draft.entities = before
             }
         }
         new = current
+        self.versions = versions
         generator = draft.generator
     }
 

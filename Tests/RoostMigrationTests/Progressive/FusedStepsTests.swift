@@ -102,7 +102,7 @@ struct FusedStepsTests {
         let chain = MigrationChain(steps: steps)
         let fused = chain.fusing(from: versions[0], MappingModel.InferenceOptions())
         guard fused.steps.count < steps.count else { return }
-        func run(_ chain: MigrationChain) throws -> StoreContents? {
+        func run(_ chain: MigrationChain) throws -> RoostConformance.StoreContents? {
             var store: any PersistentStore = source
             for step in chain.steps {
                 let next = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: step.model)
@@ -120,7 +120,8 @@ struct FusedStepsTests {
             return try store.contents()
         }
         guard let expected = try run(chain) else { return }
-        let found = try #require(try run(fused), "seed \(seed): the steps can be done, and not in one")
+        let result = try run(fused)
+        let found = try #require(result, "seed \(seed): the steps can be done, and not in one")
         #expect(found.difference(from: expected) == nil, "seed \(seed)")
     }
 }
