@@ -308,8 +308,11 @@ final class DestinationContent {
         guard !batch.isEmpty else { return }
         tally.add(batch)
         switch output {
-        case .loading(let load): try load.send(.links(batch))
+        case .loading(let load):
+            try load.send(.links(batch))
         case .open:
+            // A commit wants both ends to be there.
+            try write()
             var changes = ChangeSet(model: model)
             changes.addedLinks = [batch]
             try commit(changes)
