@@ -5,6 +5,8 @@ OBJECTS ?= 100000
 SEED ?= 1
 OPERATIONS ?= 1000000
 QUERIES ?= 1000000
+STATES ?= all
+FAULTS ?= all
 DEMO_DIRECTORY ?= .build/demo
 SOURCES = Package.swift Sources Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
@@ -26,11 +28,14 @@ test: setup
 strangers: setup
 	@./Tests/strangers
 
-# A long campaign: random operations and random queries on every type of store at once. ROOST_LOCKSTEP_SEED and ROOST_QUERY_SEED
-# repeat one; the run prints its seeds.
+# A long campaign: random operations and random queries on every type of store at once; every state that a power cut can leave of a
+# store that is replaced, a hundred kills, and each call of the system failing. ROOST_LOCKSTEP_SEED, ROOST_QUERY_SEED and
+# ROOST_CRASH_SEED repeat one; the run prints its seeds. STATES limits the states of each case, FAULTS the failing calls.
 faults: setup
 	ROOST_LOCKSTEP_OPERATIONS=$(OPERATIONS) ROOST_QUERY_CASES=$(QUERIES) $(SWIFT) test --configuration release -Xswiftc -enable-testing \
 		--filter 'ConformanceTests.LockStepTests/lockStep|ConformanceTests.QueryCampaignTests|ConformanceTests.FaultTests'
+	ROOST_CRASH_STATES=$(STATES) ROOST_CRASH_FAULTS=$(FAULTS) ROOST_CRASH_KILLS=100 $(SWIFT) test --configuration release \
+		-Xswiftc -enable-testing --skip-build --filter 'CrashTests.CrashLabTests'
 
 # libFuzzer on the reader of predicates, ten minutes; `make fuzz SECONDS_TO_RUN=60` is shorter.
 fuzz: setup

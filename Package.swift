@@ -174,6 +174,13 @@ let package = Package(
         .executableTarget(
             name: "CrashChild", dependencies: ["Roost", "RoostCore", "RoostConformance", "RoostMigration"],
             path: "Tests/CrashChild", swiftSettings: strict),
+        // The process whose changes of files they record, with functions of its own in the place of the C library's. No dependency of
+        // CrashTests, whose process would get these functions too: it is built with everything else and found beside the tests.
+        .target(name: "CrashRecorder", path: "Tests/CrashRecorder"),
+        .executableTarget(
+            name: "CrashLabChild",
+            dependencies: ["CrashRecorder", "Roost", "RoostCore", "RoostConformance", "RoostMigration"],
+            path: "Tests/CrashLabChild", swiftSettings: strict),
         .testTarget(
             name: "CrashTests",
             dependencies: ["Roost", "RoostCore", "RoostFiles", "RoostConformance", "RoostMigration", "CrashChild"],

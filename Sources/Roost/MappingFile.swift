@@ -3,17 +3,25 @@ internal import RoostCoreData
 
 /// Reads mapping models from whatever holds one.
 public enum MappingFile {
-    /// Reads the mapping model at `path`: an `.xcmappingmodel` of Apple's (``CoreDataMappingReader``).
+    /// The most bytes of a mapping document.
+    public static let maximumByteCount = 16 << 20
+
+    /// Reads the mapping model at `path`: a mapping document (`*.json`), or an `.xcmappingmodel` of Apple's (``CoreDataMappingReader``).
     ///
     /// - Parameters:
     ///   - path: The file or bundle.
     ///   - source: The model that the mappings lead from; what Apple's files leave open is derived from it.
     ///   - destination: The model that they lead to.
     /// - Returns: The mapping model, and what of it was not taken over as it stands, as messages.
-    /// - Throws: `notFound`, `permissionDenied`, `limitExceeded`; `invalidMappingModel` with the place.
+    /// - Throws: `notFound`, `permissionDenied`, `notAStore` for what is no file, `limitExceeded`; `invalidMappingModel` with the place.
     public static func read(
         _ path: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
     ) throws(StoreError) -> (mapping: MappingModel, warnings: [String]) {
+        if path.lowercased().hasSuffix(".json") {
+            let noun = "a mapping document"
+            let bytes = try SmallFile.bytes(at: path, maximumByteCount: maximumByteCount, noun: noun)
+            return (try MappingModel(document: bytes), [])
+        }
         let read = try CoreDataMappingReader.read(at: path, source: source, destination: destination)
         return (read.mapping, read.warnings.map(\.description))
     }

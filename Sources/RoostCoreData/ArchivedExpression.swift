@@ -27,7 +27,8 @@ struct ArchivedExpression {
     ) throws(StoreError) -> FetchRequest.Expression {
         nodeCount += 1
         guard depth < Limit.depth, nodeCount <= Limit.nodes else {
-            throw StoreError(.limitExceeded, "it nests deeper than \(Limit.depth) or has more than \(Limit.nodes) parts")
+            throw StoreError(
+                .limitExceeded, "it nests deeper than \(Limit.depth) or has more than \(Limit.nodes) parts")
         }
         guard let object = node.object else { return .constant(try Self.constant(node)) }
         switch try object.className {
@@ -59,7 +60,8 @@ struct ArchivedExpression {
     // MARK: Paths and functions
 
     private mutating func keyPath(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Expression {
-        let operand = try expression(.object(try Self.required(try object.object("NSOperand"), "a key path")), depth: depth)
+        let operand = try expression(
+            .object(try Self.required(try object.object("NSOperand"), "a key path")), depth: depth)
         let specifier = try object.list("NSArguments").first?.object
         let text = try Self.required(try specifier?.string("NSKeyPath"), "a key path")
         return MappingPath.expression(from: operand, text)
@@ -79,7 +81,9 @@ struct ArchivedExpression {
         switch operand {
         case .variable(MappingVariable.entityPolicy.rawValue): return .registered(name, [operand] + arguments)
         case .variable(MappingVariable.manager.rawValue):
-            guard MappingFunction(rawValue: name) != nil else { throw Self.untranslatable("function '\(name)' of $manager") }
+            guard MappingFunction(rawValue: name) != nil else {
+                throw Self.untranslatable("function '\(name)' of $manager")
+            }
             return .registered(name, [operand] + arguments)
         default:
             // A property by its name is a path of one step.

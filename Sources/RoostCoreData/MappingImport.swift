@@ -45,7 +45,9 @@ struct MappingImport {
             throw StoreError(.invalidMappingModel, "\(file): there is no mapping model in the file.")
         }
         for other in roots where other.identifier != root.identifier {
-            warn(other, "mapping model", "the file has several mapping models; only the one in line \(root.line) is read")
+            warn(
+                other, "mapping model", "the file has several mapping models; only the one in line \(root.line) is read"
+            )
         }
         return root
     }
@@ -63,7 +65,8 @@ struct MappingImport {
         }
         warn(
             root, noun,
-            "no copy of it in the file can be read; what the source has and the destination lacks is not known, give the models")
+            "no copy of it in the file can be read; what the source has and the destination lacks is not known, give the models"
+        )
         return nil
     }
 
@@ -135,6 +138,7 @@ struct MappingImport {
                     userInfo: try userInfo(property.object, place)))
         }
         mapping.type = type(of: mapping)
+        if mapping.type == .copy { (mapping.attributeMappings, mapping.relationshipMappings) = ([], []) }
         return mapping
     }
 
@@ -146,10 +150,14 @@ struct MappingImport {
         guard let sourceHash = mapping.sourceVersionHash, sourceHash == mapping.destinationVersionHash,
             let entity = destinationModel?.entity(destination), source == destination
         else { return .transform }
-        // A mapping between equal entities may still change values.
+        // A mapping between equal entities may still change values, and what a copy says of properties has no place to be kept.
+        let properties = mapping.attributeMappings + mapping.relationshipMappings
+        guard properties.allSatisfy(\.userInfo.isEmpty) else { return .transform }
         let attributes = Dictionary(
             mapping.attributeMappings.map { ($0.name, $0.valueExpression) }, uniquingKeysWith: { $1 })
-        let copiesAttributes = entity.attributes.allSatisfy { $0.isTransient || attributes[$0.name] == .source($0.name) }
+        let copiesAttributes = entity.attributes.allSatisfy {
+            $0.isTransient || attributes[$0.name] == .source($0.name)
+        }
         let relationships = Dictionary(
             mapping.relationshipMappings.map { ($0.name, $0.valueExpression) }, uniquingKeysWith: { $1 })
         let copiesRelationships = entity.relationships.allSatisfy { relationship in
@@ -172,7 +180,9 @@ struct MappingImport {
         }
         guard let text, text.trimmingSpaces.uppercased() != "TRUEPREDICATE" else { return nil }
         do throws(StoreError) {
-            guard let sourceModel, let entity = object["sourcename"] else { return try FetchRequest.Predicate(format: text) }
+            guard let sourceModel, let entity = object["sourcename"] else {
+                return try FetchRequest.Predicate(format: text)
+            }
             return try FetchRequest.Predicate(text, for: EntityName(entity), model: sourceModel)
         } catch {
             throw failure(object, place, "its source filter cannot be read: \(error.message)")
@@ -184,7 +194,8 @@ struct MappingImport {
     private func writtenFetch(
         _ data: String, of object: XMLStoreObject, _ place: String
     ) throws(StoreError) -> String {
-        let what = "its source expression is not a fetch of its own entity with a predicate; write the condition as its filter"
+        let what =
+            "its source expression is not a fetch of its own entity with a predicate; write the condition as its filter"
         guard let fetch = try archive(data, of: object, place, "its source expression")?.rootObject() else {
             throw failure(object, place, what)
         }
@@ -255,7 +266,8 @@ struct MappingImport {
             if object["sourcemappingname"] != nil {
                 warn(
                     object, place,
-                    "it names an entity mapping, but no key path, and the source has no such relationship; it stays empty")
+                    "it names an entity mapping, but no key path, and the source has no such relationship; it stays empty"
+                )
             }
             return nil
         }
@@ -283,7 +295,8 @@ struct MappingImport {
         if path == nil, !inherited.isEmpty {
             warn(
                 object, place,
-                "'\(end)' has subentities with mappings of their own; the relationship gets what any of the mappings made")
+                "'\(end)' has subentities with mappings of their own; the relationship gets what any of the mappings made"
+            )
             return .relatedInstances(ofSourceRelationship: name)
         }
         guard let first = exact.first else {
@@ -354,7 +367,8 @@ struct MappingImport {
         guard let object = objects[identifier], object.type == type else {
             throw StoreError(
                 .invalidMappingModel,
-                "\(file):\(owner.line): object '\(owner.identifier)' refers to '\(identifier)', which is not there or no \(type).")
+                "\(file):\(owner.line): object '\(owner.identifier)' refers to '\(identifier)', which is not there or no \(type)."
+            )
         }
         return object
     }

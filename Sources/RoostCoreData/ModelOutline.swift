@@ -65,7 +65,8 @@ struct ModelOutline {
 
     /// The entity that a relationship of the editor's leads to: a tagged value of one of its stereotypes.
     private static func destination(of relationship: ArchivedObject) throws(StoreError) -> String? {
-        for (name, node) in try relationship.dictionary("XDBucketForStereotypesstorage") where name == "XD_PR_Stereotype" {
+        for (name, node) in try relationship.dictionary("XDBucketForStereotypesstorage")
+        where name == "XD_PR_Stereotype" {
             guard let stereotype = node.object else { continue }
             for (tag, node) in try stereotype.dictionary("XDBucketForOwnedAttributesstorage")
             where tag == "XD_PRK_destination" {

@@ -22,7 +22,8 @@ struct XMLStoreObject {
     static func all(in root: XMLElement, file: String) throws(StoreError) -> [String: XMLStoreObject] {
         guard root.name == "database" else {
             throw StoreError(
-                .invalidModel, "\(file):\(root.line): the root element is not <database>; this is no mapping model of Xcode's.")
+                .invalidModel,
+                "\(file):\(root.line): the root element is not <database>; this is no mapping model of Xcode's.")
         }
         var objects: [String: XMLStoreObject] = [:]
         for element in root.children("object") {
@@ -43,7 +44,8 @@ struct XMLStoreObject {
                 identifier: identifier, type: type.uppercased(), line: element.line, attributes: attributes,
                 references: references)
             guard objects.updateValue(object, forKey: identifier) == nil else {
-                throw StoreError(.invalidModel, "\(file):\(element.line): two objects have the identifier '\(identifier)'.")
+                throw StoreError(
+                    .invalidModel, "\(file):\(element.line): two objects have the identifier '\(identifier)'.")
             }
         }
         return objects

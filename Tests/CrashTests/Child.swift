@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RoostCore
 
@@ -9,7 +10,7 @@ import RoostCore
     import Darwin
 #endif
 
-/// One run of the `CrashChild` program.
+/// One run of a program that was built with the tests.
 final class Child {
     private let process = Process()
     private let input = Pipe()
@@ -17,29 +18,35 @@ final class Child {
     private let errors = Pipe()
     private var buffer: [UInt8] = []
 
-    /// Starts the child; it is found beside the test bundle, where both were built.
-    ///
-    /// `options` are those of the store's type, as `name=value`.
-    init(_ mode: String, _ url: StoreURL, options: [String] = []) throws {
-        process.executableURL = try Self.executable()
-        process.arguments = [mode, url.description] + options
+    /// Starts `CrashChild`; `options` are those of the store's type, as `name=value`.
+    convenience init(_ mode: String, _ url: StoreURL, options: [String] = []) throws {
+        try self.init(program: "CrashChild", [mode, url.description] + options)
+    }
+
+    /// Starts a program; it is found beside the test bundle, where both were built.
+    init(program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+        // Writing to a child that died is an error, not the end of the tests.
+        Platform.ignoreBrokenPipes()
+        process.executableURL = try Self.executable(program)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = input
         process.standardOutput = output
         process.standardError = errors
         try process.run()
     }
 
-    private static func executable() throws -> URL {
+    private static func executable(_ program: String) throws -> URL {
         // The test bundle on macOS is a directory; on Linux tests run from an executable in the products directory.
         var folders = [
             Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
         ]
         folders += Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
         for folder in folders {
-            let candidate = folder.appendingPathComponent("CrashChild")
+            let candidate = folder.appendingPathComponent(program)
             if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
         }
-        throw StoreError(.notFound, "CrashChild is in none of \(folders.map(\.path)); build all products first.")
+        throw StoreError(.notFound, "\(program) is in none of \(folders.map(\.path)); build all products first.")
     }
 
     /// The next line of the child's output; nil at its end.
@@ -55,6 +62,18 @@ final class Child {
             buffer += data
         }
     }
+
+    /// The next line, or nil when the child, which is killed then, does not give one in time.
+    func line(withinSeconds seconds: Double) -> String? {
+        let identifier = process.processIdentifier
+        let alarm = DispatchWorkItem { _ = Platform.kill(identifier) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: alarm)
+        defer { alarm.cancel() }
+        return line()
+    }
+
+    /// Writes to the child's standard input.
+    func write(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
 
     /// The next line, which must be `<word> <number>`; nil at the end of the output.
     func number(_ word: String) throws -> Int64? {
@@ -85,6 +104,8 @@ final class Child {
 }
 
 private enum Platform {
+    static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+
     static func kill(_ process: pid_t) -> Int32 {
         #if canImport(Glibc)
             Glibc.kill(process, SIGKILL)

@@ -86,7 +86,8 @@ struct ExpressionArchive {
     }
 
     mutating func constant(_ value: TestPlist) -> TestPlist {
-        writer.object("NSConstantValueExpression", [("NSConstantValue", writer.add(value)), ("NSExpressionType", .int(0))])
+        writer.object(
+            "NSConstantValueExpression", [("NSConstantValue", writer.add(value)), ("NSExpressionType", .int(0))])
     }
 
     /// A constant that is an object of the archive already.

@@ -1,4 +1,5 @@
 import Foundation
+import Roost
 import RoostCore
 import RoostCoreData
 import Testing
@@ -23,12 +24,15 @@ struct MappingImportTests {
     private func read(
         _ file: MappingFileText, _ source: ManagedObjectModel? = nil, _ destination: ManagedObjectModel? = nil
     ) throws -> CoreDataMappingModel {
-        try CoreDataMappingReader.read(xml: file.bytes, file: "X/xcmapping.xml", source: source, destination: destination)
+        try CoreDataMappingReader.read(
+            xml: file.bytes, file: "X/xcmapping.xml", source: source, destination: destination)
     }
 
     @Test("mappings come in the order of their numbers, with default names, types and hashes of the models")
     func orderAndNames() throws {
-        var file = MappingFileText([("sourcemodelpath", "App/A.xcdatamodel"), ("destinationmodelpath", "App/B.xcdatamodel")])
+        var file = MappingFileText([
+            ("sourcemodelpath", "App/A.xcdatamodel"), ("destinationmodelpath", "App/B.xcdatamodel"),
+        ])
         let title = file.attribute("title")
         file.entity(nil, "Attachment", number: 3)
         file.entity("Note", "Note", number: 2, attributeMappings: [title])
@@ -64,6 +68,8 @@ struct MappingImportTests {
         file.entity("Attachment", "Attachment", number: 2, attributeMappings: changed, relationshipMappings: [note])
         let mappings = try read(file, model, model).mapping.entityMappings
         #expect(mappings.map(\.type) == [.copy, .transform])
+        #expect(mappings[0].attributeMappings.isEmpty && mappings[0].relationshipMappings.isEmpty)
+        #expect(MappingModel(mappings).problems(from: model, to: model).map(\.description) == [])
         // Without both models nobody can tell.
         #expect(try read(file).mapping.entityMappings.map(\.type) == [.transform, .transform])
     }
@@ -72,13 +78,15 @@ struct MappingImportTests {
     func automaticExpressions() throws {
         var file = MappingFileText()
         let attributes = [
-            file.attribute("title"), file.attribute("length"), file.attribute("body", [("autogenerateexpression", "0")]),
+            file.attribute("title"), file.attribute("length"),
+            file.attribute("body", [("autogenerateexpression", "0")]),
         ]
         let relationships = [
             file.relationship("attachments"), file.relationship("others"),
             file.relationship("first", [("sourcemappingname", "Copies"), ("sourcekeypath", "$source.attachments")]),
             file.relationship("self", [("sourcemappingname", "NoteToNote"), ("sourcekeypath", "$source")]),
-            file.relationship("all", [("sourcemappingname", "NoteToNote"), ("sourcekeypath", "a.@distinctUnionOfSets.b")]),
+            file.relationship(
+                "all", [("sourcemappingname", "NoteToNote"), ("sourcekeypath", "a.@distinctUnionOfSets.b")]),
         ]
         file.entity(
             "Note", "Note", number: 1, attributeMappings: attributes, relationshipMappings: relationships)
@@ -188,7 +196,8 @@ struct MappingImportTests {
                 == .constant(.date(Date(timeIntervalSinceReferenceDate: 8))))
         #expect(
             try expression {
-                $0.constant(object: $0.writer.object("NSUUID", [("NS.uuidbytes", .data([UInt8](repeating: 7, count: 16)))]))
+                $0.constant(
+                    object: $0.writer.object("NSUUID", [("NS.uuidbytes", .data([UInt8](repeating: 7, count: 16)))]))
             } == .constant(.uuid(#require(UUID(uuidString: "07070707-0707-0707-0707-070707070707")))))
         #expect(
             try expression { $0.constant(object: $0.writer.list([$0.writer.string("a"), .uid(0)])) }
@@ -202,7 +211,9 @@ struct MappingImportTests {
             try expression { $0.function("valueForKey:", of: $0.variable("source"), [$0.constant(.string("name"))]) }
                 == .source("name"))
         #expect(
-            try expression { $0.writer.object("NSAggregateExpression", [("NSCollection", $0.writer.list([$0.constant(.int(1))]))]) }
+            try expression {
+                $0.writer.object("NSAggregateExpression", [("NSCollection", $0.writer.list([$0.constant(.int(1))]))])
+            }
                 == .aggregate([.constant(.int(1))]))
         let celsius = try expression { archive in
             let fahrenheit = archive.keyPath("temperature", of: archive.variable("source"))
@@ -217,7 +228,9 @@ struct MappingImportTests {
             } == .policy("convert:", .source("x")))
         #expect(
             try expression {
-                $0.function("castObject:toType:", [$0.keyPath("x", of: $0.variable("source")), $0.constant(.string("NSString"))])
+                $0.function(
+                    "castObject:toType:",
+                    [$0.keyPath("x", of: $0.variable("source")), $0.constant(.string("NSString"))])
             } == .cast(.source("x"), .string))
         #expect(
             try expression {
@@ -247,9 +260,11 @@ struct MappingImportTests {
         #expect(try message { $0.function("random", []) }.contains("function 'random'"))
         #expect(try message { $0.function("now", [], of: "NSDate") }.contains("of class NSDate"))
         #expect(
-            try message { $0.writer.object("NSBlockExpression", []) }.contains("an expression of class NSBlockExpression"))
+            try message { $0.writer.object("NSBlockExpression", []) }.contains(
+                "an expression of class NSBlockExpression"))
         #expect(
-            try message { $0.constant(object: $0.writer.object("NSColor", [])) }.contains("a constant of class NSColor"))
+            try message { $0.constant(object: $0.writer.object("NSColor", [])) }.contains("a constant of class NSColor")
+        )
         #expect(try message { $0.writer.object("NSVariableExpression", []) }.contains("incomplete"))
     }
 
@@ -304,6 +319,24 @@ struct MappingImportTests {
         #expect(try failure { try CoreDataMappingReader.read(at: directory.file("no")) }.code == .notFound)
     }
 
+    @Test("mapping documents and Apple's bundles are read by one function, which tells them apart by their names")
+    func mappingFiles() throws {
+        let directory = try TemporaryDirectory()
+        var file = MappingFileText()
+        let title = file.attribute("title")
+        file.entity("Note", "Note", number: 1, attributeMappings: [title])
+        file.entity("Note", "Note", number: 2, isOrphan: true)
+        try directory.write(file.text, to: "A.xcmappingmodel/xcmapping.xml")
+        let models = (try Self.model(), try Self.model(extra: true))
+        let imported = try MappingFile.read(directory.file("A.xcmappingmodel"), source: models.0, destination: models.1)
+        #expect(imported.mapping.entityMappings.map(\.name) == ["NoteToNote"])
+        #expect(imported.warnings.count == 1)
+        let document = String(decoding: try imported.mapping.document(), as: UTF8.self)
+        try directory.write(document, to: "A.roostmapping.json")
+        #expect(try MappingFile.read(directory.file("A.roostmapping.json")).mapping == imported.mapping)
+        #expect(try failure { try MappingFile.read(directory.path + "/B.json") }.code == .notFound)
+    }
+
     @Test("without models and without their copies in the file, every name is taken from the source, with a warning")
     func unknownModels() throws {
         var file = MappingFileText([("sourcemodeldata", "AAAA")])
@@ -319,7 +352,16 @@ struct MappingImportTests {
 
     // MARK: Damage
 
-    /// Every byte of an expression's archive, changed in four ways, and every way to cut it off.
+    private func refusal(of file: MappingFileText) -> StoreError? {
+        do throws(StoreError) {
+            _ = try CoreDataMappingReader.read(xml: file.bytes, file: "damaged")
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Every byte of an expression's archive, changed in two ways, and every way to cut it off.
     @Test("a damaged archive gives an expression or an error that names the place")
     func damagedArchives() throws {
         var archive = ExpressionArchive()
@@ -328,27 +370,24 @@ struct MappingImportTests {
             [archive.constant(.string("NoteToNote")), archive.keyPath("notes", of: archive.variable("source"))])
         let bytes = archive.writer.archive(root)
         var refused = 0
-        func attempt(_ damaged: [UInt8]) throws {
+        func attempt(_ damaged: [UInt8]) {
             var file = MappingFileText()
             let data = Data(damaged).base64EncodedString()
-            let title = file.attribute("title", [("valueexpressiondata", data), ("userinfodata", data)])
+            let title = file.attribute("title", [("valueexpressiondata", data)])
             file.entity("Note", "Note", number: 1, attributeMappings: [title])
-            do {
-                _ = try read(file)
-            } catch let error as StoreError {
-                refused += 1
-                #expect([.invalidMappingModel, .limitExceeded].contains(error.code))
-                #expect(error.message.contains("attribute 'title'"), "\(error)")
-            }
+            guard let error = refusal(of: file) else { return }
+            refused += 1
+            #expect([.invalidMappingModel, .limitExceeded].contains(error.code))
+            #expect(error.message.contains("attribute 'title'"), "\(error)")
         }
         for index in bytes.indices {
-            for mask: UInt8 in [0x01, 0x10, 0x80, 0xFF] {
+            for mask: UInt8 in [0x01, 0xF0] {
                 var damaged = bytes
                 damaged[index] ^= mask
-                try attempt(damaged)
+                attempt(damaged)
             }
-            try attempt(Array(bytes[..<index]))
+            attempt(Array(bytes[..<index]))
         }
-        #expect(refused > bytes.count)
+        #expect(refused > bytes.count / 2)
     }
 }

@@ -76,7 +76,8 @@ private struct MappedReading {
     /// Sends everything; nil when the writer stopped.
     mutating func run(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
         recorded = try snapshot.recordedTally()
-        let graph = snapshot.objectGraph()
+        // A source that is read list by list may have none without reading everything.
+        let graph = plan.asksForObjects ? snapshot.objectGraph() : nil
         keySets = try collectKeys(over: graph)
         for maker in plan.makers { transforms.append(try RecordTransform(maker, plan, over: graph, keySets)) }
         guard channel.send(try beginning()) else { return nil }
@@ -172,7 +173,7 @@ private struct MappedReading {
     // MARK: Keys
 
     /// The keys of the objects that become others, for each set of makers that the plan names.
-    private mutating func collectKeys(over graph: any ObjectGraph) throws(StoreError) -> [KeySet] {
+    private mutating func collectKeys(over graph: (any ObjectGraph)?) throws(StoreError) -> [KeySet] {
         var sets: [KeySet] = []
         for numbers in plan.keySets {
             let makers = numbers.map { plan.makers[$0] }

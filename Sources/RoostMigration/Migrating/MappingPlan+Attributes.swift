@@ -68,7 +68,7 @@ private struct AttributeResolution {
         if attribute.type == .composite { return try resolveComposite(attribute, to, in: marker, statement) }
         // A derived attribute is for others to keep up to date: it takes what there is.
         let isMandatory = !attribute.isOptional && attribute.derivationExpression == nil
-        let fallback = isMandatory && !attribute.defaultValue.isNull ? attribute.defaultValue : nil
+        let fallback: Value? = isMandatory && !attribute.defaultValue.isNull ? .some(attribute.defaultValue) : .none
         switch statement {
         case .standard: try setConstant(attribute.defaultValue, to, in: marker, isMandatory: isMandatory)
         case .constant(let value): try setConstant(value, to, in: marker, isMandatory: isMandatory)
@@ -78,7 +78,7 @@ private struct AttributeResolution {
             fields.append(
                 FieldPlan(
                     to: to, source: source(from, to), marker: marker,
-                    fallback: wasMandatory ? nil : fallback,
+                    fallback: wasMandatory ? .none : fallback,
                     isRequired: isMandatory && !wasMandatory && fallback == nil))
         case .expression(let expression):
             fields.append(

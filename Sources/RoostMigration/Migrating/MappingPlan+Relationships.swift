@@ -61,19 +61,11 @@ extension MappingPlan {
     /// Finds out what the to-one relationships of a maker's objects get.
     mutating func resolveReferences(of number: Int) {
         var references: [ReferencePlan] = []
-        var missing: [String] = []
         let maker = makers[number]
         for relationship in maker.destination.relationships where relationship.storage == .field {
-            if let reference = reference(maker, relationship) {
-                references.append(reference)
-            } else if !relationship.declaration.isOptional {
-                missing.append(relationship.name.name)
-            }
+            if let reference = reference(maker, relationship) { references.append(reference) }
         }
-        update(number) { maker in
-            maker.references = references
-            maker.missing += missing
-        }
+        update(number) { $0.references = references }
     }
 
     /// What a to-one relationship gets; nil for nothing.
@@ -125,7 +117,9 @@ extension MappingPlan {
         guard let to = maker.destination.layout.field(relationship.name.name),
             let fromField = maker.source.layout.field(from.name.name)
         else { return nil }
-        return reference(maker, relationship, from, fromField, to, targets)
+        return reference(
+            maker, relationship, from, fromField, to, targets,
+            isRequired: own != nil && !relationship.declaration.isOptional)
     }
 
     private func leads(_ relationship: ManagedObjectModel.Relationship?, to entity: ManagedObjectModel.Entity) -> Bool {
@@ -134,7 +128,7 @@ extension MappingPlan {
 
     private mutating func reference(
         _ maker: Maker, _ relationship: ManagedObjectModel.Relationship, _ from: ManagedObjectModel.Relationship,
-        _ fromField: RecordLayout.Field, _ to: RecordLayout.Field, _ targets: [Maker]
+        _ fromField: RecordLayout.Field, _ to: RecordLayout.Field, _ targets: [Maker], isRequired: Bool
     ) -> ReferencePlan {
         var table = [Int32](repeating: -1, count: source.entities.count)
         var sets = [Int32](repeating: -1, count: source.entities.count)
@@ -154,7 +148,7 @@ extension MappingPlan {
         return ReferencePlan(
             to: to, order: layouts.1.field(RecordLayout.orderFieldName(of: to.name)), from: fromField,
             orderFrom: layouts.0.field(RecordLayout.orderFieldName(of: fromField.name)), targets: table, keySets: sets,
-            isMove: isMove, isRequired: !relationship.declaration.isOptional, wasRequired: !from.declaration.isOptional)
+            isMove: isMove, isRequired: isRequired)
     }
 
     // MARK: Links

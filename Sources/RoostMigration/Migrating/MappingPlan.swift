@@ -18,7 +18,7 @@ struct MappingPlan: Sendable {
         var fields: [FieldPlan] = []
         /// What the to-one relationships get.
         var references: [ReferencePlan] = []
-        /// The mandatory properties that no object can have a value for.
+        /// The mandatory attributes that no object can have a value for.
         var missing: [String] = []
     }
 
@@ -83,6 +83,17 @@ struct MappingPlan: Sendable {
 
     /// The entity mapping of a maker.
     func entityMapping(of maker: Maker) -> EntityMapping { mapping.entityMappings[maker.mapping] }
+
+    /// Whether expressions or predicates may look at more than one object at a time.
+    var asksForObjects: Bool {
+        makers.contains { maker in
+            maker.filter != nil
+                || maker.fields.contains { field in
+                    if case .expression = field.source { return true }
+                    return false
+                }
+        }
+    }
 
     mutating func addObstacle(_ reason: String) {
         if !obstacles.contains(reason) { obstacles.append(reason) }
@@ -195,9 +206,10 @@ struct ReferencePlan: Sendable {
     let keySets: [Int32]
     /// Whether every object becomes another, the same number standing for its entity, so that the field's bytes stay as they are.
     let isMove: Bool
-    /// Whether an object that leads nowhere ends the migration; one that leads nowhere in the source does not where that is mandatory there too.
+    /// Whether the migration ends where the object that is referred to becomes none.
+    ///
+    /// An object that refers to nothing in the source refers to nothing afterwards, mandatory or not: there is no default for it.
     let isRequired: Bool
-    let wasRequired: Bool
 }
 
 /// What a relationship with links gets.

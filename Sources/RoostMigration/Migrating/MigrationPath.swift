@@ -3,6 +3,12 @@ public enum MigrationPath: String, Sendable, Hashable, Codable {
     /// There was nothing to do: the store has the model already.
     case nothing
     /// The source is read once, in batches, and each object becomes one object with the same key.
+    ///
+    /// Mandatory attributes must get values, and mandatory to-one relationships keep their objects. A relationship that is new, or was
+    /// empty, stays empty, mandatory or not: there is no default for it. Nothing else is validated, as in a commit.
+    ///
+    /// Mandatory attributes must get values, and mandatory to-one relationships keep their objects. A relationship that is new, or was
+    /// empty, stays empty, mandatory or not: there is no default for it. Nothing else is validated, as in a commit.
     case onePass
     /// Objects are made first, then their relationships, then everything is validated: where policies take part, or keys change.
     case threePasses

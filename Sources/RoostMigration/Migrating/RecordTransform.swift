@@ -11,7 +11,7 @@ final class RecordTransform {
         case tail(RecordMoves.Tail)
         case constant(RecordLayout.Field, Value, marker: RecordLayout.Field?)
         /// A field of another kind, or one that gets a value in the place of null.
-        case convert(RecordLayout.Field, from: RecordLayout.Field, fallback: Value?)
+        case convert(RecordLayout.Field, from: RecordLayout.Field, fallback: Value?, marker: RecordLayout.Field?)
         case expression(RecordLayout.Field, ExpressionEvaluator, fallback: Value?, marker: RecordLayout.Field?)
         case objectID(RecordLayout.Field, from: RecordLayout.Field)
         case reference(ReferencePlan)
@@ -45,11 +45,11 @@ final class RecordTransform {
     /// - Parameters:
     ///   - maker: One of the plan's.
     ///   - plan: The whole plan.
-    ///   - graph: Where expressions and predicates find related objects.
+    ///   - graph: Where expressions and predicates find related objects; without one there must be none of them.
     ///   - keySets: The keys of ``MappingPlan/keySets``.
     /// - Throws: What keeps an expression or the predicate from being compiled, naming the mapping.
     init(
-        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: any ObjectGraph, _ keySets: [KeySet]
+        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?, _ keySets: [KeySet]
     ) throws(StoreError) {
         let mapping = plan.entityMapping(of: maker)
         layout = maker.destination.layout
@@ -59,7 +59,9 @@ final class RecordTransform {
         matcher = try Self.matcher(maker, plan, over: graph)
         var (moved, constants): ([(RecordLayout.Field, RecordLayout.Field)], [(RecordLayout.Field, Value)]) = ([], [])
         var (steps, requirements): ([(Int, Step)], [Requirement]) = ([], [])
-        let identity = entityTable.enumerated().allSatisfy { $1 == Int32(truncatingIfNeeded: $0) }
+        let identity = zip(plan.source.entities, entityTable).allSatisfy {
+            $0.isAbstract || Int($1) == $0.number
+        }
         for field in maker.fields {
             let position = field.to.kind.isVariable ? field.to.index : -1
             if field.isRequired { requirements.append(Requirement(field: field.to, marker: field.marker)) }
@@ -73,7 +75,7 @@ final class RecordTransform {
                 }
             case .move(let from) where field.fallback == nil: moved.append((from, field.to))
             case .move(let from), .convert(let from):
-                steps.append((position, .convert(field.to, from: from, fallback: field.fallback)))
+                steps.append((position, .convert(field.to, from: from, fallback: field.fallback, marker: field.marker)))
             case .objectID(let from) where identity: moved.append((from, field.to))
             case .objectID(let from): steps.append((position, .objectID(field.to, from: from)))
             case .presence(let elements): steps.append((layout.fields.count, .presence(field.to, of: elements)))
@@ -93,7 +95,7 @@ final class RecordTransform {
             }
         }
         for reference in maker.references {
-            if reference.isMove, !reference.isRequired || reference.wasRequired, Self.movesPlace(of: reference) {
+            if reference.isMove, Self.movesPlace(of: reference) {
                 moved.append((reference.from, reference.to))
                 if let from = reference.orderFrom, let to = reference.order { moved.append((from, to)) }
             } else {
@@ -112,7 +114,7 @@ final class RecordTransform {
 
     /// A matcher of what a maker takes; nil where it takes all objects of the entity.
     static func matcher(
-        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: any ObjectGraph
+        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?
     ) throws(StoreError) -> RecordMatcher? {
         guard let filter = maker.filter else { return nil }
         let request = FetchRequest(maker.source.name, where: filter, includesSubentities: false)
@@ -166,7 +168,8 @@ final class RecordTransform {
         case .constant(let field, let value, let marker):
             if let marker, batch.isBuildingNull(marker) { return }
             try set(value, field, record, &batch)
-        case .convert(let field, let from, let fallback):
+        case .convert(let field, let from, let fallback, let marker):
+            if let marker, batch.isBuildingNull(marker) { return }
             guard !record.isNull(from) else {
                 if let fallback { try set(fallback, field, record, &batch) }
                 return
@@ -193,14 +196,11 @@ final class RecordTransform {
     private func take(
         _ reference: ReferencePlan, _ record: RecordReader, _ batch: inout RecordBatch
     ) throws(StoreError) {
-        guard let (entity, key) = record.reference(reference.from) else {
-            if reference.isRequired, !reference.wasRequired { throw missing(reference.to, record) }
-            return
-        }
+        guard let (entity, key) = record.reference(reference.from) else { return }
         guard entity < reference.targets.count, reference.targets[entity] >= 0,
             reference.keySets[entity] < 0 || keySets[Int(reference.keySets[entity])].contains(key)
         else {
-            if reference.isRequired { throw missing(reference.to, record) }
+            if reference.isRequired { throw lost(reference.to, record) }
             return
         }
         try batch.setReference(entity: Int(reference.targets[entity]), key: key, reference.to)
@@ -229,6 +229,13 @@ final class RecordTransform {
 
     private func missing(_ field: RecordLayout.Field, _ record: RecordReader) -> StoreError {
         StoreError.missingValue(layout.entity, field.name, object: record.id)
+    }
+
+    private func lost(_ field: RecordLayout.Field, _ record: RecordReader) -> StoreError {
+        StoreError(
+            .migrationFailed,
+            "\(property(field)) is mandatory in the new model, and the object that \(record.id) refers to is left out; make it optional, or migrate that object too."
+        )
     }
 
     private func property(_ field: RecordLayout.Field) -> String { "'\(layout.entity).\(field.name)'" }

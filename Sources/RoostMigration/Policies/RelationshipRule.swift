@@ -184,7 +184,7 @@ struct RelationshipRule {
             }
         return ReferencePlan(
             to: to, order: toOrder, from: from, orderFrom: fromOrder, targets: kept,
-            keySets: Array(repeating: -1, count: kept.count), isMove: isMove, isRequired: false, wasRequired: true)
+            keySets: Array(repeating: -1, count: kept.count), isMove: isMove, isRequired: false)
     }
 
     /// The place in the ordered relationship back; who had none stands where its key puts it.

@@ -105,7 +105,7 @@ public struct StagedMigrationManager: Sendable {
                     model: position + 1 == end ? target : to.model, mapping: mapping, isInferred: true, stage: to.stage,
                     label: to.label))
         }
-        return MigrationChain(steps: steps)
+        return MigrationChain(steps: steps).fusing(from: versions[start].model, options.inference)
     }
 }
 

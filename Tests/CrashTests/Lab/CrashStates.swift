@@ -1,0 +1,171 @@
+import RoostConformance
+
+/// A tree of files that a power cut could have left.
+struct CrashState {
+    let files: [String: FileImage]
+    /// Whether the operation had said by then that it succeeded.
+    let isAcknowledged: Bool
+    /// Where in the trace the power went, and what the medium kept.
+    let label: String
+}
+
+/// All states in which a power cut at any instant of a trace could have left the files, or a sample of them.
+///
+/// After each record: everything written; only what was flushed; the names up to each one without and with all data; and random
+/// states, in which each block of a file has any of the versions between the flushed and the newest one (RELIABILITY §3.1).
+struct CrashStates {
+    private static let randomVariants = 4
+
+    private let initial: [DiskFile]
+    private let trace: Trace
+    private let model: DiskModel
+
+    init(of trace: Trace, from initial: [DiskFile], _ model: DiskModel) {
+        self.trace = trace
+        self.initial = initial
+        self.model = model
+    }
+
+    /// Gives each state, or about `limit` of them at random, to `body`; equal ones once. The last ones are always among them.
+    ///
+    /// - Returns: How many there were.
+    func forEach(limit: Int?, seed: UInt64, _ body: (CrashState) throws -> Void) rethrows -> Int {
+        var random = SeededGenerator(seed: seed)
+        // Equal states come several times, so more are drawn than are wanted.
+        let total = replay { _, _, _ in }
+        let chosen = limit.map { limit in Set((0..<limit * 3).map { _ in random.below(max(1, total)) }) }
+        var (seen, made) = (Set<Int>(), 0)
+        _ = try replay { disk, candidate, acknowledged in
+            guard acknowledged || (made < limit ?? .max && chosen?.contains(candidate.number) ?? true) else { return }
+            var random = SeededGenerator(seed: seed &* 0x9E37_79B9 &+ UInt64(candidate.number))
+            let (files, what) = disk.variant(candidate.variant, &random)
+            var hasher = Hasher()
+            hasher.combine(acknowledged)
+            for (path, image) in files.sorted(by: { $0.key < $1.key }) {
+                hasher.combine(path)
+                image.contents?.combine(into: &hasher)
+            }
+            guard seen.insert(hasher.finalize()).inserted else { return }
+            made += 1
+            try body(
+                CrashState(
+                    files: files, isAcknowledged: acknowledged,
+                    label: "after record \(candidate.record + 1), \(trace.records[candidate.record].summary): \(what)"))
+        }
+        return made
+    }
+
+    private struct Candidate {
+        /// Its place among all candidates.
+        let number: Int
+        let record: Int
+        let variant: Int
+    }
+
+    /// Goes through the trace and shows each candidate; gives how many there are.
+    private func replay(_ body: (DiskState, Candidate, Bool) throws -> Void) rethrows -> Int {
+        var disk = DiskState(model, initial)
+        var (number, acknowledged) = (0, false)
+        for (index, record) in trace.records.enumerated() {
+            disk.apply(record)
+            if record.kind == .marked, record.path == "ack" { acknowledged = true }
+            for variant in 0..<disk.variantCount(random: Self.randomVariants) {
+                try body(disk, Candidate(number: number, record: index, variant: variant), acknowledged)
+                number += 1
+            }
+        }
+        return number
+    }
+}
+
+extension DiskState {
+    /// How many states of the medium are looked at now.
+    func variantCount(random: Int) -> Int { isSettled ? 1 : 3 + 2 * pendingNames.count + random }
+
+    /// One of the states that the medium may have, and what it is.
+    func variant(_ number: Int, _ random: inout SeededGenerator) -> (files: [String: FileImage], what: String) {
+        func image(_ names: Names, _ contents: (DiskNode) -> [UInt8]) -> [String: FileImage] {
+            names.mapValues { $0.image(contents) }
+        }
+        switch number {
+        case 0: return (image(currentNames) { $0.current }, "everything")
+        case 1: return (image(durableNames) { $0.durable }, "only what was flushed")
+        case 2: return (image(durableNames) { $0.current }, "all data, no new names")
+        case 3..<3 + 2 * pendingNames.count:
+            let count = (number - 3) / 2 + 1
+            var names = durableNames
+            for change in pendingNames.prefix(count) { Self.apply(change, to: &names) }
+            let hasData = number % 2 == 0
+            return (
+                image(names) { hasData ? $0.current : $0.durable },
+                "\(count) of \(pendingNames.count) names, \(hasData ? "all" : "no") data"
+            )
+        default:
+            var names = durableNames
+            if model == .strict, random.below(2) == 0 {
+                for change in pendingNames where random.below(2) == 0 { Self.apply(change, to: &names) }
+            } else {
+                for change in pendingNames.prefix(random.below(pendingNames.count + 1)) {
+                    Self.apply(change, to: &names)
+                }
+            }
+            let block = random.below(3) == 0 ? 512 : 4096
+            let bias = [2, 5, 9][random.below(3)]
+            // In the order of the names, so that a seed gives the same state again; names of one file show the same.
+            var (files, torn) = ([String: FileImage](), [ObjectIdentifier: [UInt8]]())
+            for (path, node) in names.sorted(by: { $0.key < $1.key }) {
+                let contents =
+                    torn[ObjectIdentifier(node)] ?? node.torn(block: block, bias: bias, &random)
+                torn[ObjectIdentifier(node)] = contents
+                files[path] = node.image { _ in contents }
+            }
+            return (files, "random blocks of \(block) bytes")
+        }
+    }
+}
+
+extension DiskNode {
+    fileprivate func image(_ contents: (DiskNode) -> [UInt8]) -> FileImage {
+        FileImage(contents: isDirectory ? nil : contents(self), node: ObjectIdentifier(self))
+    }
+
+    /// The content after a cut that kept some of the blocks that were not flushed: each block has one of its versions.
+    ///
+    /// - Parameters:
+    ///   - block: The size of what is written as a whole.
+    ///   - bias: How many blocks in ten are old.
+    fileprivate func torn(block: Int, bias: Int, _ random: inout SeededGenerator) -> [UInt8] {
+        var bytes = durable
+        for (offset, data) in lost where random.below(2) == 0 { Change.write(offset, data).apply(to: &bytes) }
+        guard !pending.isEmpty else { return bytes }
+        let kept = random.below(4) == 0 ? pending.prefix(random.below(pending.count + 1)) : pending[...]
+        let resizes = pending.contains { if case .resize = $0 { true } else { false } }
+        if resizes {
+            // Sizes are changed in order; between them a write may be missing.
+            for change in kept {
+                if case .write = change, random.below(10) < bias { continue }
+                change.apply(to: &bytes)
+            }
+            return bytes
+        }
+        var writes: [(offset: Int, data: [UInt8])] = []
+        for case .write(let offset, let data) in pending { writes.append((offset, data)) }
+        var size = bytes.count
+        for case .write(let offset, let data) in kept { size = max(size, offset + data.count) }
+        Change.resize(size).apply(to: &bytes)
+        var touched = Set<Int>()
+        for (offset, data) in writes where !data.isEmpty {
+            touched.formUnion(offset / block...(offset + data.count - 1) / block)
+        }
+        for number in touched.sorted() where number * block < size {
+            let newest = random.below(10) < bias ? random.below(writes.count) : writes.count
+            let range = number * block..<min((number + 1) * block, size)
+            for (offset, data) in writes.prefix(newest) {
+                let part = range.clamped(to: offset..<offset + data.count)
+                guard !part.isEmpty else { continue }
+                bytes.replace(from: part.lowerBound, with: data[part.lowerBound - offset..<part.upperBound - offset])
+            }
+        }
+        return bytes
+    }
+}

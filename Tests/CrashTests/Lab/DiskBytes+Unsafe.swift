@@ -1,0 +1,32 @@
+extension DiskNode.Change {
+    /// Does to bytes what was done to the file; what a file grows by is zero.
+    func apply(to bytes: inout [UInt8]) {
+        switch self {
+        case .resize(let size):
+            if bytes.count > size {
+                bytes.removeLast(bytes.count - size)
+            } else {
+                bytes.append(contentsOf: repeatElement(0, count: size - bytes.count))
+            }
+        case .write(let offset, let data):
+            if bytes.count < offset + data.count { Self.resize(offset + data.count).apply(to: &bytes) }
+            bytes.replace(from: offset, with: data[...])
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Puts `data` in the place of as many bytes from `offset` on, all of which must be there.
+    mutating func replace(from offset: Int, with data: ArraySlice<UInt8>) {
+        precondition(offset >= 0 && data.count <= count - offset)
+        withUnsafeMutableBytes { bytes in
+            data.withUnsafeBytes { data in
+                // SAFETY: `data` fits behind `offset` (precondition), and the two are different arrays.
+                UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<offset + data.count]).copyMemory(from: data)
+            }
+        }
+    }
+
+    /// Adds the bytes to what is hashed.
+    func combine(into hasher: inout Hasher) { withUnsafeBytes { hasher.combine(bytes: $0) } }
+}

@@ -1,0 +1,223 @@
+/// What a file system promises about names that were not flushed yet when the power went.
+enum DiskModel: String, CaseIterable, Sendable {
+    /// Names become durable in the order in which they were made, and flushing a new file flushes its name: ext4 and XFS.
+    case journaled
+    /// Any name may become durable without those before it, and only flushing a directory flushes the names in it.
+    case strict
+}
+
+/// What stands under a name.
+struct FileImage {
+    /// The bytes of a file; nil for a directory.
+    let contents: [UInt8]?
+    /// The same for all names of one file.
+    let node: ObjectIdentifier
+}
+
+/// A file as it stands in a directory.
+struct DiskFile {
+    /// Its path below the directory.
+    let path: String
+    /// Its bytes; nil for a directory.
+    let contents: [UInt8]?
+    let inode: UInt64
+}
+
+/// A file or directory: what is on the medium, and what was written since.
+final class DiskNode {
+    enum Change {
+        case write(Int, [UInt8])
+        case resize(Int)
+    }
+
+    let isDirectory: Bool
+    /// What the medium has for certain.
+    var durable: [UInt8]
+    /// What a program reads.
+    var current: [UInt8]
+    /// What was written since the last flush, oldest first.
+    var pending: [Change] = []
+    /// What a failed flush should have written: it shows, but no later flush writes it, because the system takes it for written.
+    var lost: [(offset: Int, data: [UInt8])] = []
+
+    init(isDirectory: Bool, contents: [UInt8] = []) {
+        self.isDirectory = isDirectory
+        durable = contents
+        current = contents
+    }
+
+    func change(_ change: Change) {
+        pending.append(change)
+        change.apply(to: &current)
+    }
+
+    /// Makes everything durable that can still be.
+    func flush() {
+        for change in pending {
+            change.apply(to: &durable)
+            switch change {
+            case .write(let offset, let data): forgetLost(offset..<offset + data.count)
+            case .resize(let size): forgetLost(size..<Int.max)
+            }
+        }
+        pending = []
+    }
+
+    /// Makes one write durable, and nothing that was written before it.
+    func flush(_ write: Change) {
+        write.apply(to: &durable)
+        write.apply(to: &current)
+        if !pending.isEmpty { pending.append(write) }
+    }
+
+    /// What a failed flush leaves: sizes count, contents may or may not have been written.
+    func failFlush() {
+        for change in pending {
+            switch change {
+            case .resize: change.apply(to: &durable)
+            case .write(let offset, let data):
+                forgetLost(offset..<offset + data.count)
+                lost.append((offset, data))
+                if durable.count < offset + data.count { Change.resize(offset + data.count).apply(to: &durable) }
+            }
+        }
+        pending = []
+    }
+
+    /// What is written again is not lost.
+    private func forgetLost(_ range: Range<Int>) {
+        var kept: [(offset: Int, data: [UInt8])] = []
+        for (offset, data) in lost {
+            let end = offset + data.count
+            if range.upperBound <= offset || range.lowerBound >= end {
+                kept.append((offset, data))
+                continue
+            }
+            if offset < range.lowerBound { kept.append((offset, Array(data[..<(range.lowerBound - offset)]))) }
+            if end > range.upperBound { kept.append((range.upperBound, Array(data[(range.upperBound - offset)...]))) }
+        }
+        lost = kept
+    }
+}
+
+/// A directory tree on a medium that keeps what was flushed, and of the rest what it likes.
+struct DiskState {
+    /// A change of names that is not durable yet.
+    enum NameChange {
+        case make(String, DiskNode)
+        case rename(String, String)
+        case exchange(String, String)
+        case remove(String)
+
+        /// The directories that must be flushed for it.
+        var parents: [String] {
+            func parent(_ path: String) -> String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "" }
+            switch self {
+            case .make(let path, _), .remove(let path): return [parent(path)]
+            case .rename(let path, let other), .exchange(let path, let other): return [parent(path), parent(other)]
+            }
+        }
+    }
+
+    typealias Names = [String: DiskNode]
+
+    let model: DiskModel
+    private(set) var durableNames: Names = [:]
+    private(set) var currentNames: Names = [:]
+    private(set) var pendingNames: [NameChange] = []
+    /// The newest file of each inode.
+    private var nodes: [UInt64: DiskNode] = [:]
+
+    /// A tree that is durable as it is.
+    init(_ model: DiskModel, _ tree: [DiskFile]) {
+        self.model = model
+        for file in tree {
+            let node = DiskNode(isDirectory: file.contents == nil, contents: file.contents ?? [])
+            durableNames[file.path] = node
+            nodes[file.inode] = node
+        }
+        currentNames = durableNames
+    }
+
+    /// Whether the medium has everything that a program sees.
+    var isSettled: Bool {
+        pendingNames.isEmpty && currentNames.values.allSatisfy { $0.pending.isEmpty && $0.lost.isEmpty }
+    }
+
+    // MARK: What happens
+
+    mutating func apply(_ record: TraceRecord) {
+        let node = nodes[record.inode]
+        switch record.kind {
+        case .created, .madeDirectory:
+            let node = DiskNode(isDirectory: record.kind == .madeDirectory)
+            nodes[record.inode] = node
+            change(.make(record.path, node))
+        case .linked: if let node { change(.make(record.path, node)) }
+        case .renamed: change(.rename(record.path, record.other))
+        case .exchanged: change(.exchange(record.path, record.other))
+        case .unlinked, .removedDirectory: change(.remove(record.path))
+        case .truncated: node?.change(.resize(record.offset))
+        case .written:
+            let write = DiskNode.Change.write(record.offset, record.data)
+            if record.isDurable { node?.flush(write) } else { node?.change(write) }
+        case .synced:
+            guard let node else { return }
+            node.flush()
+            guard model == .journaled else { return }
+            // The journal is written up to the file's name.
+            let last = pendingNames.lastIndex { if case .make(_, let made) = $0 { made === node } else { false } }
+            if let last { flushNames(last + 1) }
+        case .syncedDirectory:
+            switch model {
+            case .journaled: flushNames(pendingNames.count)
+            case .strict:
+                let (flushed, rest) = pendingNames.partitioned { $0.parents.contains(record.path) }
+                for change in flushed { Self.apply(change, to: &durableNames) }
+                pendingNames = rest
+            }
+        case .syncedAll:
+            for node in nodes.values { node.flush() }
+            flushNames(pendingNames.count)
+        case .failedSync: node?.failFlush()
+        case .marked: return
+        }
+    }
+
+    private mutating func change(_ change: NameChange) {
+        pendingNames.append(change)
+        Self.apply(change, to: &currentNames)
+    }
+
+    private mutating func flushNames(_ count: Int) {
+        for change in pendingNames.prefix(count) { Self.apply(change, to: &durableNames) }
+        pendingNames.removeFirst(count)
+    }
+
+    static func apply(_ change: NameChange, to names: inout Names) {
+        func move(_ from: String, _ to: String) {
+            guard let node = names.removeValue(forKey: from) else { return }
+            for path in names.keys where node.isDirectory && path.hasPrefix(from + "/") {
+                names[to + path.dropFirst(from.count)] = names.removeValue(forKey: path)
+            }
+            names[to] = node
+        }
+        switch change {
+        case .make(let path, let node): names[path] = node
+        case .remove(let path): names[path] = nil
+        case .rename(let path, let other): move(path, other)
+        case .exchange(let path, let other):
+            guard names[path] != nil, names[other] != nil else { return }
+            move(path, "\u{1}")
+            move(other, path)
+            move("\u{1}", other)
+        }
+    }
+}
+
+extension Array {
+    /// The elements that fit a condition, and the others, both in their order.
+    fileprivate func partitioned(_ fits: (Element) -> Bool) -> (fitting: [Element], rest: [Element]) {
+        (filter(fits), filter { !fits($0) })
+    }
+}
