@@ -29,7 +29,8 @@ struct LinkJob {
                 else { continue }
                 let position: Int
                 if let known = jobs.firstIndex(where: {
-                    $0.owner.number == owner && $0.origin.number == origin && $0.isFlipped == (isFlipped != originIsFlipped)
+                    $0.owner.number == owner && $0.origin.number == origin
+                        && $0.isFlipped == (isFlipped != originIsFlipped)
                 }) {
                     position = known
                 } else {
@@ -199,7 +200,8 @@ struct LinkJob {
         let maker = try RelationshipMaker(mapping, exceptions, session)
         let objects = try session.associations.destinations(in: mapping.number)
         while let place = try objects.next() {
-            guard try !exceptions.isLeftOut(place, mapping, rule: rule), try !exceptions.isSet(place, mapping, rule: rule)
+            guard try !exceptions.isLeftOut(place, mapping, rule: rule),
+                try !exceptions.isSet(place, mapping, rule: rule)
             else { continue }
             let object = DestinationObject(content: session.content, entityNumber: place.entity, key: place.key)
             try maker.make(rule, of: object, sources: try session.sources(of: object, in: mapping.number))

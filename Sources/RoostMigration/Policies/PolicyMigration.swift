@@ -235,7 +235,9 @@ final class PolicyMigration {
             for maker in makers {
                 for (index, rule) in maker.mapping.rules.enumerated()
                 where rule.way == .field && done.isSuperset(of: rule.targets) {
-                    guard settled.insert(RuleNumber(mapping: maker.mapping.number, rule: index)).inserted else { continue }
+                    guard settled.insert(RuleNumber(mapping: maker.mapping.number, rule: index)).inserted else {
+                        continue
+                    }
                     try call(maker.mapping) { try maker.settle(index) }
                 }
             }

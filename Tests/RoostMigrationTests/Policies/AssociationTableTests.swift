@@ -75,7 +75,9 @@ struct AssociationTableTests {
         #expect(listed == Set(backward.keys).sorted(by: order))
     }
 
-    private func place(_ object: Object) -> Object { Object(entity: object.entity == 1 ? 2 : object.entity, key: object.key) }
+    private func place(_ object: Object) -> Object {
+        Object(entity: object.entity == 1 ? 2 : object.entity, key: object.key)
+    }
 
     private func order(_ left: Object, _ right: Object) -> Bool {
         (left.entity, left.key) < (right.entity, right.key)
