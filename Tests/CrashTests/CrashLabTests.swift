@@ -44,7 +44,7 @@ struct CrashLabTests {
         let seed = seed(named: "ROOST_CRASH_SEED")
         let limit = Self.limit("ROOST_CRASH_STATES", usually: 6)
         // Some protocols fail at some sizes of stores only.
-        let sizes: [Int64] = limit == nil ? [1, 6, 14, 30] : [Int64(1 + seed % 8)]
+        let sizes: [Int64] = limit == nil ? [1, 6, 14] : [Int64(1 + seed % 8)]
         for transactions in sizes {
             let lab = try subject.lab(transactions: transactions)
             for model in DiskModel.allCases {
