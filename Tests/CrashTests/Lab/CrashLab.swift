@@ -86,8 +86,8 @@ final class CrashLab {
     private var digests: (old: StoreDigest, new: StoreDigest)
     private var checker: Child?
     private var runCount = 0
-    /// The names that an undisturbed run leaves, sorted, with stars for what is random in them.
-    private var finalNames: [String] = []
+    /// The names that are there after an undisturbed run and a look at it, sorted, with stars for what is random in them; nil before.
+    private var finalNames: [String]?
 
     /// Whether calls can be recorded here.
     static let works: Bool = {
@@ -135,7 +135,6 @@ final class CrashLab {
         guard run.status == 0 else {
             throw StoreError(.internalInconsistency, "the operation does not work undisturbed: \(run.errors)")
         }
-        finalNames = Self.masked(try FileManager.default.contentsOfDirectory(atPath: run.root.path))
         let store = try StoreRegistry.shared.open(
             StoreURL(type: types.store, path: run.root.appendingPathComponent("store").path))
         let snapshot = try store.snapshot()
@@ -148,6 +147,9 @@ final class CrashLab {
         }
         if let problem = try check(run.root, isAcknowledged: true) {
             throw StoreError(.internalInconsistency, "the operation does not work undisturbed: \(problem)")
+        }
+        if let names = finalNames, names.contains(where: { $0.contains("roost-tmp") }) {
+            throw StoreError(.internalInconsistency, "the operation leaves \(names.joined(separator: ", "))")
         }
     }
 
@@ -265,8 +267,11 @@ final class CrashLab {
         var names = Self.masked(answer.dropFirst(3).split(separator: "/").map(String.init))
         // The empty lock file of a name that leads nowhere any more is no store's.
         if operation == .replace { names.removeAll { $0 == "source.lock" } }
-        return names == finalNames
-            ? nil : "litter: \(names.joined(separator: ", ")) in the place of \(finalNames.joined(separator: ", "))"
+        guard let finalNames else {
+            self.finalNames = names
+            return nil
+        }
+        return names == finalNames ? nil : "litter: \(names) in the place of \(finalNames)"
     }
 
     private func startChecker() throws -> Child {

@@ -26,7 +26,9 @@ struct CrashStates {
         self.model = model
     }
 
-    /// Gives each state, or about `limit` of them at random, to `body`; equal ones once. The last ones are always among them.
+    /// Gives each state, or about `limit` of them at random, to `body`.
+    ///
+    /// Equal ones come once; those after the acknowledgement are always among them.
     ///
     /// - Returns: How many there were.
     func forEach(limit: Int?, seed: UInt64, _ body: (CrashState) throws -> Void) rethrows -> Int {
@@ -131,9 +133,7 @@ extension DiskNode {
 
     /// The content after a cut that kept some of the blocks that were not flushed: each block has one of its versions.
     ///
-    /// - Parameters:
-    ///   - block: The size of what is written as a whole.
-    ///   - bias: How many blocks in ten are old.
+    /// `block` is the size of what is written as a whole, and `bias` says how many blocks in ten are old.
     fileprivate func torn(block: Int, bias: Int, _ random: inout SeededGenerator) -> [UInt8] {
         var bytes = durable
         for (offset, data) in lost where random.below(2) == 0 { Change.write(offset, data).apply(to: &bytes) }
