@@ -102,7 +102,8 @@ struct RelationshipRule {
             targets = [target.number]
         case .relatedInstances:
             targets = plan.mappings.filter { made in
-                made.destination.map { plan.destination.entities[relationship.destination].includes($0.number) } ?? false
+                made.destination.map { plan.destination.entities[relationship.destination].includes($0.number) }
+                    ?? false
             }.map(\.number)
         case .value: throw misfit(property, mapping)
         }
@@ -174,7 +175,9 @@ struct RelationshipRule {
     /// How the field of a new object is set as if every object kept its key; nil where it is not.
     func reference(_ source: ManagedObjectModel) -> ReferencePlan? {
         guard way == .field, let from, let to, case .related(let related, _) = origin else { return nil }
-        let reachable = source.entities[related.destination].selfAndSubentities.filter { !source.entities[$0].isAbstract }
+        let reachable = source.entities[related.destination].selfAndSubentities.filter {
+            !source.entities[$0].isAbstract
+        }
         let isMove =
             from.kind == to.kind
             && reachable.allSatisfy {
@@ -182,7 +185,8 @@ struct RelationshipRule {
             }
         return ReferencePlan(
             to: to, order: toOrder, from: from, orderFrom: fromOrder, targets: kept,
-            keySets: Array(repeating: -1, count: kept.count), isMove: isMove, isRequired: false)
+            keySets: Array(repeating: -1, count: kept.count), isMove: isMove, isRequired: false,
+            isNewlyRequired: false)
     }
 
     /// The place in the ordered relationship back; who had none stands where its key puts it.
