@@ -152,7 +152,9 @@ struct RelationshipRule {
                 plan.destination.relationships[owner].isReflexive, plan.source.relationships[origin].isReflexive
             )
             guard reflexive.0 || reflexive.1 else { return .links }
-            return reflexive.0 && reflexive.1 && targets == [mapping.number] ? .links : .each
+            // Each pair is there once, and both ends have it.
+            let bothWays = isGivenBack(relationship.number, related.number, by: targets, to: mapping, plan)
+            return reflexive.0 && reflexive.1 && bothWays ? .links : .each
         }
     }
 

@@ -114,7 +114,8 @@ struct FusedSteps {
 
     private func trace(_ name: String, _ mappings: Mappings, _ line: [Entity]) -> Origin {
         var names = [name]
-        for (step, entity) in zip(steps, line.dropFirst()).reversed() {
+        // The line of an entity that is new on the way is shorter.
+        for (step, entity) in zip(steps.suffix(line.count - 1), line.dropFirst()).reversed() {
             guard let mapping = step[entity.name] else { return .other }
             switch property(names[0], mapping, mappings) {
             case .property(let origin): names.insert(origin[0], at: 0)
@@ -131,7 +132,9 @@ struct FusedSteps {
         let all = mapping[keyPath: mappings]
         // Elements of a composite that are mapped one by one.
         guard !all.contains(where: { $0.name.hasPrefix(name + ".") }) else { return .other }
-        guard let expression = all.first(where: { $0.name == name })?.valueExpression else { return .new(names: [name]) }
+        guard let expression = all.first(where: { $0.name == name })?.valueExpression else {
+            return .new(names: [name])
+        }
         let source = FetchRequest.Expression.variable(MappingVariable.source.rawValue)
         switch expression {
         case .path(of: source, let path) where path.count == 1: return .property(names: path)

@@ -262,7 +262,9 @@ final class CrashLab {
             return "died: the checker ended with \(status) \(errors.suffix(300))"
         }
         guard answer.hasPrefix("ok ") else { return answer }
-        let names = Self.masked(answer.dropFirst(3).split(separator: "/").map(String.init))
+        var names = Self.masked(answer.dropFirst(3).split(separator: "/").map(String.init))
+        // The empty lock file of a name that leads nowhere any more is no store's.
+        if operation == .replace { names.removeAll { $0 == "source.lock" } }
         return names == finalNames
             ? nil : "litter: \(names.joined(separator: ", ")) in the place of \(finalNames.joined(separator: ", "))"
     }

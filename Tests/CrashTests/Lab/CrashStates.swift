@@ -26,7 +26,7 @@ struct CrashStates {
         self.model = model
     }
 
-    /// Gives each state, or about `limit` of them at random, to `body`; equal ones once.
+    /// Gives each state, or about `limit` of them at random, to `body`; equal ones once. The last ones are always among them.
     ///
     /// - Returns: How many there were.
     func forEach(limit: Int?, seed: UInt64, _ body: (CrashState) throws -> Void) rethrows -> Int {
@@ -36,7 +36,7 @@ struct CrashStates {
         let chosen = limit.map { limit in Set((0..<limit * 3).map { _ in random.below(max(1, total)) }) }
         var (seen, made) = (Set<Int>(), 0)
         _ = try replay { disk, candidate, acknowledged in
-            guard made < limit ?? .max, chosen?.contains(candidate.number) ?? true else { return }
+            guard acknowledged || (made < limit ?? .max && chosen?.contains(candidate.number) ?? true) else { return }
             var random = SeededGenerator(seed: seed &* 0x9E37_79B9 &+ UInt64(candidate.number))
             let (files, what) = disk.variant(candidate.variant, &random)
             var hasher = Hasher()

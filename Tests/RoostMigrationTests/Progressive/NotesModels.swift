@@ -31,7 +31,9 @@ enum Notes {
             ])
     }
 
-    /// `hexColour` is called `paint`, and ratings are larger.
+    /// `hexColour` is called `paint`, ratings are larger, and new notes are done.
+    ///
+    /// Those of the version before are not, so both steps are not one.
     static func v3() throws(StoreError) -> ManagedObjectModel {
         try model(
             "v3",
