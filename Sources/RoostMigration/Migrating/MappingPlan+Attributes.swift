@@ -24,6 +24,10 @@ extension MappingPlan {
                 attribute, at: attribute.name, in: nil, statements[attribute.name] ?? .standard)
         }
         for obstacle in resolution.obstacles { addObstacle(obstacle) }
+        // Who names objects must know which of them are left out.
+        for case .objectID in resolution.fields.map(\.source) {
+            for maker in makers where maker.filter != nil { _ = keySet(of: [maker]) }
+        }
         let (fields, missing) = (resolution.fields, resolution.missing)
         update(number) { maker in
             maker.fields = fields
@@ -79,7 +83,7 @@ private struct AttributeResolution {
                 FieldPlan(
                     to: to, source: source(from, to), marker: marker,
                     fallback: wasMandatory ? .none : fallback,
-                    isRequired: isMandatory && !wasMandatory && fallback == nil))
+                    isRequired: isMandatory && fallback == nil && (!wasMandatory || from.kind == .objectID)))
         case .expression(let expression):
             fields.append(
                 FieldPlan(

@@ -187,7 +187,8 @@ struct RelationshipRule {
             }
         return ReferencePlan(
             to: to, order: toOrder, from: from, orderFrom: fromOrder, targets: kept,
-            keySets: Array(repeating: -1, count: kept.count), isMove: isMove, isRequired: false)
+            keySets: Array(repeating: -1, count: kept.count), isMove: isMove, isRequired: false,
+            isNewlyRequired: false)
     }
 
     /// The place in the ordered relationship back; who had none stands where its key puts it.

@@ -241,7 +241,9 @@ struct PlainMigration {
             {
                 name = text
             }
-            if let name, objects[old]?.values[name] != nil, origin.relationship(name) != nil { fails = true }
+            // What was missing already where it was mandatory is no fault of the migration.
+            guard let name, let before = origin.relationship(name) else { continue }
+            if objects[old]?.values[name] != nil || before.declaration.isOptional { fails = true }
         }
     }
 }
