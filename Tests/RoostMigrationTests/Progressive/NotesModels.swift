@@ -41,8 +41,8 @@ enum Notes {
                 EntityDescription(
                     "Note",
                     attributes: [
-                        .string("title", isOptional: false), .string("paint").renamed(from: "hexColour"),
-                        .integer32("rating"), .boolean("isDone", isOptional: false, default: false),
+                        .string("title", isOptional: false), .string("paint").renamed(from: "colour"),
+                        .integer32("rating"), .boolean("isDone", isOptional: false, default: true),
                     ], relationships: [.toMany("tags", "Tag", inverse: "notes")]),
                 EntityDescription(
                     "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")]),
