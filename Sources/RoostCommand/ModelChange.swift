@@ -113,8 +113,11 @@ struct ModelChange: Encodable {
                     source == destination ? "\(source): transformed" : "\(source): transformed into \(destination)")
             }
         }
-        return lines
-            + (copied > 0 ? ["\(copied) \(copied == 1 ? "entity is" : "entities are") copied as they are"] : [])
+        switch copied {
+        case 0: return lines
+        case 1: return lines + ["1 entity is copied as it is"]
+        default: return lines + ["\(copied) entities are copied as they are"]
+        }
     }
 
     /// The differences, and what a migration takes, for people.

@@ -138,6 +138,7 @@ struct MappingImport {
                     userInfo: try userInfo(property.object, place)))
         }
         mapping.type = type(of: mapping)
+        if mapping.type == .copy { (mapping.attributeMappings, mapping.relationshipMappings) = ([], []) }
         return mapping
     }
 
@@ -149,7 +150,9 @@ struct MappingImport {
         guard let sourceHash = mapping.sourceVersionHash, sourceHash == mapping.destinationVersionHash,
             let entity = destinationModel?.entity(destination), source == destination
         else { return .transform }
-        // A mapping between equal entities may still change values.
+        // A mapping between equal entities may still change values, and what a copy says of properties has no place to be kept.
+        let properties = mapping.attributeMappings + mapping.relationshipMappings
+        guard properties.allSatisfy(\.userInfo.isEmpty) else { return .transform }
         let attributes = Dictionary(
             mapping.attributeMappings.map { ($0.name, $0.valueExpression) }, uniquingKeysWith: { $1 })
         let copiesAttributes = entity.attributes.allSatisfy {

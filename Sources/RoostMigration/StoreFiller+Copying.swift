@@ -6,6 +6,8 @@ struct CopiedContent: Sendable {
     var tally: StoreTally
     /// The damaged objects that were left out.
     var skipped: [ObjectID] = []
+    /// What those would be in the destination, where that is something else.
+    var skippedThere: [ObjectID]?
     /// For each relationship, what led to objects that are not in the source and was left out.
     var dangling: [RelationshipCount] = []
     /// What should be known about the source.

@@ -7,7 +7,7 @@ import RoostMigration
 
 /// The process whose changes of files the crash lab records, and the one that looks at what a power cut would have left.
 ///
-/// `CrashLabChild run <operation> <directory> <source type> <store type>` makes the store `store` hold what `source` holds, writes the
+/// `CrashLabChild run <operation> <directory> <source type> <store type>` makes `store` another store, as `CrashLab` says, writes the
 /// mark `ack` when that is done, and at the end `calls <n>` to standard output: how many calls a fault could have met. `check` with
 /// the operation, both types and the digests before and after reads lines `<0|1> <directory>`, 1 where the operation had said that it
 /// succeeded, and answers each with `ok <names>`, divided by slashes, or with what is wrong. `works` says 1 where calls can be recorded.
@@ -47,7 +47,7 @@ struct CrashLabChild {
 
 /// What is done to the stores of a directory.
 private struct Operation {
-    enum Kind: String { case convert, replace }
+    enum Kind: String { case convert, replace, migrate, migrateKeepingBackup }
 
     let kind: Kind
     let source: String
@@ -72,7 +72,22 @@ private struct Operation {
                 from: .url(source), to: .url(store), options: ConversionOptions(overwrites: true, timeoutSeconds: 5))
         case .replace:
             try StoreRegistry.shared.type(named: store.type).replace(store, with: source, overwriting: true)
+        case .migrate, .migrateKeepingBackup:
+            let options = MigrationOptions(
+                conversion: ConversionOptions(timeoutSeconds: 5), keepsBackup: kind == .migrateKeepingBackup)
+            _ = try MigrationManager().migrateInPlace(store, model: try Self.nextModel(), options: options)
         }
+    }
+
+    /// The model of `CrashWorkload` with an attribute and an entity more.
+    private static func nextModel() throws -> ManagedObjectModel {
+        var entities = try CrashWorkload.model.entityDescriptions
+        guard let track = entities.firstIndex(where: { $0.name == "Track" }) else {
+            throw StoreError(.internalInconsistency, "the workload has no tracks")
+        }
+        entities[track].attributes.append(.string("subtitle", isOptional: true, default: "none"))
+        entities.append(EntityDescription("Review", attributes: [.string("text")]))
+        return try ManagedObjectModel(entities: entities)
     }
 
     /// Says what is wrong with the stores of a directory, beginning with its kind and a colon; or runs the operation and names what is
@@ -82,23 +97,32 @@ private struct Operation {
             let found = try digest(of: store(in: directory), "store")
             guard found == old || found == new else { return "mixed: \(found) is neither \(old) nor \(new)" }
             if isAcknowledged, found != new { return "lost: the operation had succeeded, and the old store is there" }
+            let source = source(in: directory)
+            switch kind {
             // A store that was moved is where it was until the other one is gone.
-            let hasSource = kind == .convert || found == old
-            if hasSource {
-                let source = try digest(of: source(in: directory), "source")
-                guard source == new else { return "source: it holds \(source) and not \(new)" }
-                do {
-                    try run(in: directory)
-                } catch {
-                    return "again: the operation fails when it is run again: \(error)"
-                }
-                let again = try digest(of: store(in: directory), "finished store")
-                guard again == new else { return "again: the operation came to \(again) when it was run again" }
+            case .replace where found == new: break
+            case .convert, .replace:
+                let digest = try digest(of: source, "source")
+                guard digest == new else { return "source: it holds \(digest) and not \(new)" }
+                if let problem = again(directory, new) { return problem }
+            case .migrate, .migrateKeepingBackup:
+                if let problem = again(directory, new) { return problem }
             }
             let names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
             return "ok \(names.joined(separator: "/"))"
         } catch {
             return "\(error)"
+        }
+    }
+
+    /// Runs the operation once more; says what is wrong with what it comes to.
+    private func again(_ directory: String, _ new: String) -> String? {
+        do {
+            try run(in: directory)
+            let digest = try digest(of: store(in: directory), "finished store")
+            return digest == new ? nil : "again: the operation came to \(digest) when it was run again"
+        } catch {
+            return "again: the operation fails when it is run again: \(error)"
         }
     }
 

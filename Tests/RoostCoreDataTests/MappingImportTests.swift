@@ -1,4 +1,5 @@
 import Foundation
+import Roost
 import RoostCore
 import RoostCoreData
 import Testing
@@ -67,6 +68,8 @@ struct MappingImportTests {
         file.entity("Attachment", "Attachment", number: 2, attributeMappings: changed, relationshipMappings: [note])
         let mappings = try read(file, model, model).mapping.entityMappings
         #expect(mappings.map(\.type) == [.copy, .transform])
+        #expect(mappings[0].attributeMappings.isEmpty && mappings[0].relationshipMappings.isEmpty)
+        #expect(MappingModel(mappings).problems(from: model, to: model).map(\.description) == [])
         // Without both models nobody can tell.
         #expect(try read(file).mapping.entityMappings.map(\.type) == [.transform, .transform])
     }
@@ -314,6 +317,24 @@ struct MappingImportTests {
         let directory = try TemporaryDirectory()
         #expect(try failure { try CoreDataMappingReader.read(at: directory.path) }.code == .notFound)
         #expect(try failure { try CoreDataMappingReader.read(at: directory.file("no")) }.code == .notFound)
+    }
+
+    @Test("mapping documents and Apple's bundles are read by one function, which tells them apart by their names")
+    func mappingFiles() throws {
+        let directory = try TemporaryDirectory()
+        var file = MappingFileText()
+        let title = file.attribute("title")
+        file.entity("Note", "Note", number: 1, attributeMappings: [title])
+        file.entity("Note", "Note", number: 2, isOrphan: true)
+        try directory.write(file.text, to: "A.xcmappingmodel/xcmapping.xml")
+        let models = (try Self.model(), try Self.model(extra: true))
+        let imported = try MappingFile.read(directory.file("A.xcmappingmodel"), source: models.0, destination: models.1)
+        #expect(imported.mapping.entityMappings.map(\.name) == ["NoteToNote"])
+        #expect(imported.warnings.count == 1)
+        let document = String(decoding: try imported.mapping.document(), as: UTF8.self)
+        try directory.write(document, to: "A.roostmapping.json")
+        #expect(try MappingFile.read(directory.file("A.roostmapping.json")).mapping == imported.mapping)
+        #expect(try failure { try MappingFile.read(directory.path + "/B.json") }.code == .notFound)
     }
 
     @Test("without models and without their copies in the file, every name is taken from the source, with a warning")

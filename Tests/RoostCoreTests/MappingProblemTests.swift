@@ -231,7 +231,9 @@ struct ModelMismatchTests {
         #expect(error.message.contains("'a.sqlite'"))
         #expect(
             error.message.contains(#"Note.n: attribute changed (type: "integer16" → "integer32"); Tag: entity added."#))
-        #expect(error.message.contains("can be inferred") && error.message.contains("roost migrate"))
+        #expect(error.message.contains("can be inferred: migrate the store (roost migrate)"))
+        let loss = try self.error(EntityDescription("Note"), EntityDescription("Tag"), new: EntityDescription("Note"))
+        #expect(loss.message.contains("can be inferred, which leaves data behind"))
     }
 
     @Test("says why none can be inferred")

@@ -20,7 +20,8 @@ package struct BatchProperties {
     package let composites: [RecordLayout.Field?]
 
     /// The fields of elements with a default, each with the marker of its composite: outer composites first.
-    package let elementDefaults: [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)]
+    package let elementDefaults:
+        [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)]
 
     /// Whether the entity has a composite attribute.
     var hasComposites: Bool { composites.contains { $0 != nil } }

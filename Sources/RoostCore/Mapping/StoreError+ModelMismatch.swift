@@ -10,6 +10,7 @@ extension StoreError {
     ///   - store: The store, as messages name it.
     ///   - model: The model that the store has.
     ///   - expected: The model that it was to be opened with.
+    /// - Returns: The error, of code `modelMismatch`.
     package static func modelMismatch(
         _ store: String, has model: ManagedObjectModel, expected: ManagedObjectModel
     ) -> StoreError {
@@ -34,7 +35,10 @@ extension StoreError {
     private static func remedy(from old: ManagedObjectModel, to model: ManagedObjectModel) -> String {
         let problems = MappingModel.inferenceProblems(from: old, to: model)
         guard let first = problems.first else {
-            return "A mapping can be inferred: migrate the store (roost migrate), or open it with its own model."
+            let mapping = try? MappingModel.inferred(from: old, to: model)
+            let losesData = mapping?.remarks(from: old, to: model).contains { $0.kind == .loss } ?? false
+            let loss = losesData ? ", which leaves data behind (roost model diff says what)" : ""
+            return "A mapping can be inferred\(loss): migrate the store (roost migrate), or open it with its own model."
         }
         let place = [first.entity, first.property].compactMap { $0 }.joined(separator: ".")
         let more = problems.count > 1 ? " and \(problems.count - 1) more" : ""

@@ -6,6 +6,8 @@ extension MappingPlan {
     /// - Parameters:
     ///   - snapshot: The source.
     ///   - countsNulls: Whether nulls are counted in what becomes mandatory, which may read every object.
+    /// - Returns: The errors that it would fail with.
+    /// - Throws: What reading the snapshot throws.
     func refusals(_ snapshot: any StoreSnapshot, countsNulls: Bool) throws(StoreError) -> [StoreError] {
         var refusals: [StoreError] = []
         for maker in makers {

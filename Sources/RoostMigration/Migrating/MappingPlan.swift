@@ -37,6 +37,9 @@ struct MappingPlan: Sendable {
     private(set) var makers: [Maker] = []
     private(set) var hierarchies: [Hierarchy] = []
     var links: [LinkPlan] = []
+    /// The to-many relationships whose objects must be counted afterwards: their limits are narrower than before, or objects of theirs
+    /// may be left out.
+    var countedRelationships: [Int] = []
     /// Sets of makers: the keys of the objects that they take are to be known before anything is sent.
     private(set) var keySets: [[Int]] = []
     /// Why objects cannot be migrated one by one in one pass; empty when they can.
@@ -79,10 +82,22 @@ struct MappingPlan: Sendable {
         for number in makers.indices { try resolveAttributes(of: number) }
         for number in makers.indices { resolveReferences(of: number) }
         for relationship in destination.linkRelationships { resolveLinks(of: relationship) }
+        for relationship in destination.relationships where relationship.isToMany { resolveCounts(of: relationship) }
     }
 
     /// The entity mapping of a maker.
     func entityMapping(of maker: Maker) -> EntityMapping { mapping.entityMappings[maker.mapping] }
+
+    /// Whether expressions or predicates may look at more than one object at a time.
+    var asksForObjects: Bool {
+        makers.contains { maker in
+            maker.filter != nil
+                || maker.fields.contains { field in
+                    if case .expression = field.source { return true }
+                    return false
+                }
+        }
+    }
 
     mutating func addObstacle(_ reason: String) {
         if !obstacles.contains(reason) { obstacles.append(reason) }
@@ -197,8 +212,9 @@ struct ReferencePlan: Sendable {
     let isMove: Bool
     /// Whether the migration ends where the object that is referred to becomes none.
     ///
-    /// An object that refers to nothing in the source refers to nothing afterwards, mandatory or not: there is no default for it.
     let isRequired: Bool
+    /// Whether it ends also where an object refers to nothing: the relationship was not mandatory before.
+    let isNewlyRequired: Bool
 }
 
 /// What a relationship with links gets.

@@ -32,6 +32,8 @@ final class RecordTransform {
     private let matcher: RecordMatcher?
     private let entityTable: [Int32]
     private let keySets: [KeySet]
+    /// By the number of the source entity: the keys of those objects that become others; nil where all do.
+    private let namedKeys: [KeySet?]
     private let destination: ManagedObjectModel
     /// Whether a record is one of the new model as it is, but for the entity's number.
     private let isWhole: Bool
@@ -45,23 +47,30 @@ final class RecordTransform {
     /// - Parameters:
     ///   - maker: One of the plan's.
     ///   - plan: The whole plan.
-    ///   - graph: Where expressions and predicates find related objects.
+    ///   - graph: Where expressions and predicates find related objects; without one there must be none of them.
     ///   - keySets: The keys of ``MappingPlan/keySets``.
     /// - Throws: What keeps an expression or the predicate from being compiled, naming the mapping.
     init(
-        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: any ObjectGraph, _ keySets: [KeySet]
+        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?, _ keySets: [KeySet]
     ) throws(StoreError) {
         let mapping = plan.entityMapping(of: maker)
         layout = maker.destination.layout
         destination = plan.destination
         entityTable = plan.entityTable
         self.keySets = keySets
+        namedKeys = plan.source.entities.map { entity in
+            let maker = plan.makers.first { $0.source.number == entity.number && $0.filter != nil }
+            return maker.flatMap { plan.keySets.firstIndex(of: [$0.number]) }.flatMap {
+                keySets.indices.contains($0) ? keySets[$0] : nil
+            }
+        }
         matcher = try Self.matcher(maker, plan, over: graph)
         var (moved, constants): ([(RecordLayout.Field, RecordLayout.Field)], [(RecordLayout.Field, Value)]) = ([], [])
         var (steps, requirements): ([(Int, Step)], [Requirement]) = ([], [])
-        let identity = zip(plan.source.entities, entityTable).allSatisfy {
-            $0.isAbstract || Int($1) == $0.number
-        }
+        let identity =
+            zip(plan.source.entities, entityTable).allSatisfy {
+                $0.isAbstract || Int($1) == $0.number
+            } && plan.makers.allSatisfy { $0.filter == nil }
         for field in maker.fields {
             let position = field.to.kind.isVariable ? field.to.index : -1
             if field.isRequired { requirements.append(Requirement(field: field.to, marker: field.marker)) }
@@ -95,7 +104,7 @@ final class RecordTransform {
             }
         }
         for reference in maker.references {
-            if reference.isMove, Self.movesPlace(of: reference) {
+            if reference.isMove, !reference.isNewlyRequired, Self.movesPlace(of: reference) {
                 moved.append((reference.from, reference.to))
                 if let from = reference.orderFrom, let to = reference.order { moved.append((from, to)) }
             } else {
@@ -114,7 +123,7 @@ final class RecordTransform {
 
     /// A matcher of what a maker takes; nil where it takes all objects of the entity.
     static func matcher(
-        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: any ObjectGraph
+        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?
     ) throws(StoreError) -> RecordMatcher? {
         guard let filter = maker.filter else { return nil }
         let request = FetchRequest(maker.source.name, where: filter, includesSubentities: false)
@@ -184,7 +193,8 @@ final class RecordTransform {
             }
             try set(value.isNull ? fallback ?? .null : value, field, record, &batch)
         case .objectID(let field, let from):
-            guard let (entity, key) = record.reference(from), entity < entityTable.count, entityTable[entity] >= 0
+            guard let (entity, key) = record.reference(from), entity < entityTable.count, entityTable[entity] >= 0,
+                namedKeys[entity].map({ $0.contains(key) }) ?? true
             else { return }
             try batch.setReference(entity: Int(entityTable[entity]), key: key, field)
         case .reference(let reference): try take(reference, record, &batch)
@@ -196,7 +206,10 @@ final class RecordTransform {
     private func take(
         _ reference: ReferencePlan, _ record: RecordReader, _ batch: inout RecordBatch
     ) throws(StoreError) {
-        guard let (entity, key) = record.reference(reference.from) else { return }
+        guard let (entity, key) = record.reference(reference.from) else {
+            if reference.isNewlyRequired { throw missing(reference.to, record) }
+            return
+        }
         guard entity < reference.targets.count, reference.targets[entity] >= 0,
             reference.keySets[entity] < 0 || keySets[Int(reference.keySets[entity])].contains(key)
         else {

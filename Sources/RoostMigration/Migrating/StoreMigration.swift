@@ -27,7 +27,7 @@ struct StoreMigration: Sendable {
     /// See ``MigrationManager/migrate(from:to:model:options:)``.
     func run() throws(StoreError) -> MigrationReport {
         if let refusal = try conversion.refusalsBeforeOpening().first { throw refusal }
-        return try conversion.withSource(isReadOnce: false) { (store) throws(StoreError) in
+        return try conversion.withSource(isReadOnce: true) { (store) throws(StoreError) in
             if let refusal = try conversion.refusals(of: store, for: model).first { throw refusal }
             // Objects and metadata of one commit, whatever others commit meanwhile.
             let frozen = try FrozenStore(store)

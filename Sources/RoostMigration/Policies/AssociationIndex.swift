@@ -57,7 +57,8 @@ struct AssociationIndex {
 
     /// Moves everything in memory to the end of a file.
     mutating func spill(to file: SpillFile) throws(StoreError) {
-        let inMemory = try RunMerge((levels + [ascending, buffer]).filter { !$0.isEmpty }.map { .memory($0.runs[...]) })
+        let inMemory = try RunMerge(
+            (levels + [ascending, buffer]).filter { !$0.isEmpty }.map { .memory($0.runs[...]) })
         segments.append(try SpilledRuns(inMemory, in: file))
         ascending = SortedRuns()
         buffer = SortedRuns()

@@ -57,13 +57,15 @@ extension DestinationContent {
         guard relationship.isToMany == isToMany else {
             throw StoreError(
                 .invalidRequest,
-                "Relationship '\(relationship.name)' is to-\(relationship.isToMany ? "many: setObjects sets it" : "one: setObject sets it").")
+                "Relationship '\(relationship.name)' is to-\(relationship.isToMany ? "many: setObjects sets it" : "one: setObject sets it")."
+            )
         }
         let entity = model.entities[relationship.destination]
         for destination in destinations where !entity.includes(destination.entityNumber) {
             throw StoreError(
                 .invalidRequest,
-                "Relationship '\(relationship.name)' leads to objects of '\(entity.name)', and \(destination.id) is none.")
+                "Relationship '\(relationship.name)' leads to objects of '\(entity.name)', and \(destination.id) is none."
+            )
         }
         try relationshipMaker?.willSet(relationship, of: object)
         note(set: relationship)
@@ -83,7 +85,9 @@ extension DestinationContent {
         }
     }
 
-    private func field(_ relationship: Relationship, of object: DestinationObject) throws(StoreError) -> RecordLayout.Field {
+    private func field(_ relationship: Relationship, of object: DestinationObject) throws(StoreError)
+        -> RecordLayout.Field
+    {
         try model.entities[object.entityNumber].layout.requireField(relationship.name.name)
     }
 
@@ -149,7 +153,8 @@ extension DestinationContent {
     }
 
     private func setMembers(
-        _ relationship: Relationship, inverse: Relationship, of object: DestinationObject, to members: [DestinationObject]
+        _ relationship: Relationship, inverse: Relationship, of object: DestinationObject,
+        to members: [DestinationObject]
     ) throws(StoreError) {
         let wanted = Set(members)
         for (member, _) in try current(relationship, of: object) where !wanted.contains(member) {

@@ -105,7 +105,8 @@ final class DestinationContent {
         try requireUnfinished()
         guard let blueprint = blueprints[entity.number] else {
             throw StoreError(
-                .invalidRequest, "Entity '\(entity.name)' is abstract and has no objects of its own; insert one of a subentity.")
+                .invalidRequest,
+                "Entity '\(entity.name)' is abstract and has no objects of its own; insert one of a subentity.")
         }
         // A callback that makes many objects at once must not fill the memory.
         if records.byteCount + changedByteCount > 4 * RecordBatch.capacityBytes { try write() }
@@ -125,7 +126,8 @@ final class DestinationContent {
     func newKey(root: Int) throws(StoreError) -> Int64 {
         let key = nextKeys[root] ?? 1
         guard key < .max else {
-            throw StoreError(.limitExceeded, "There are no more keys for new objects of '\(model.entities[root].name)'.")
+            throw StoreError(
+                .limitExceeded, "There are no more keys for new objects of '\(model.entities[root].name)'.")
         }
         nextKeys[root] = key + 1
         return key
@@ -134,7 +136,8 @@ final class DestinationContent {
     private func requireUnfinished() throws(StoreError) {
         if case .closed = output {
             throw StoreError(
-                .closed, "The objects of the destination were validated; make and change objects in an earlier callback.")
+                .closed,
+                "The objects of the destination were validated; make and change objects in an earlier callback.")
         }
     }
 
@@ -230,7 +233,8 @@ final class DestinationContent {
             default:
                 throw StoreError(
                     .invalidValue,
-                    "Relationship '\(relationship.name)' of \(id) cannot hold \(value.kindDescription); set it to an object.")
+                    "Relationship '\(relationship.name)' of \(id) cannot hold \(value.kindDescription); set it to an object."
+                )
             }
         case let property:
             let position = try position(of: object)
@@ -308,8 +312,11 @@ final class DestinationContent {
         guard !batch.isEmpty else { return }
         tally.add(batch)
         switch output {
-        case .loading(let load): try load.send(.links(batch))
+        case .loading(let load):
+            try load.send(.links(batch))
         case .open:
+            // A commit wants both ends to be there.
+            try write()
             var changes = ChangeSet(model: model)
             changes.addedLinks = [batch]
             try commit(changes)
@@ -399,7 +406,9 @@ final class DestinationContent {
     /// Notes the entities of records that lack a mandatory value; those that get one later are looked at again in the end.
     private func inspect(_ batch: RecordBatch) {
         batch.forEachRecord { record in
-            guard let blueprint = blueprints[record.entityNumber], !suspects.contains(record.entityNumber) else { return }
+            guard let blueprint = blueprints[record.entityNumber], !suspects.contains(record.entityNumber) else {
+                return
+            }
             if blueprint.missing(in: record) != nil { suspects.insert(record.entityNumber) }
         }
     }
@@ -489,7 +498,9 @@ final class DestinationContent {
     }
 
     /// The first mandatory property without a value of a record; nil for a valid one.
-    func missing(in record: RecordReader) -> RecordLayout.Field? { blueprints[record.entityNumber]?.missing(in: record) }
+    func missing(in record: RecordReader) -> RecordLayout.Field? {
+        blueprints[record.entityNumber]?.missing(in: record)
+    }
 }
 
 /// A bulk load on a thread of its own.
@@ -519,7 +530,8 @@ final class DestinationLoad {
     func send(_ message: BatchChannel.Message) throws(StoreError) {
         guard !isOver, channel.send(message) else {
             _ = try join()
-            throw StoreError(.internalInconsistency, "The destination stopped taking objects before everything was written.")
+            throw StoreError(
+                .internalInconsistency, "The destination stopped taking objects before everything was written.")
         }
     }
 

@@ -11,6 +11,19 @@ public import RoostCore
 /// 3. ``performCustomValidation(for:_:)``, after which mandatory properties must have values;
 /// 4. ``end(_:_:)``.
 ///
+/// ```swift
+/// final class PostToSections: EntityMigrationPolicy {
+///     override func createDestinationInstances(
+///         for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+///     ) throws {
+///         let post = try session.createStandardInstance(for: source)
+///         let section = try session.insert("Section")
+///         section["body"] = source["content"]
+///         try section.setObject(post, for: "post")
+///     }
+/// }
+/// ```
+///
 /// An error that a callback throws ends the migration: the source stays as it was, and nothing is left of the destination. A
 /// `StoreError` comes through as it is, any other as the underlying error of code `migrationFailed`.
 open class EntityMigrationPolicy {

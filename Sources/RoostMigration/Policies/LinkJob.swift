@@ -29,7 +29,8 @@ struct LinkJob {
                 else { continue }
                 let position: Int
                 if let known = jobs.firstIndex(where: {
-                    $0.owner.number == owner && $0.origin.number == origin && $0.isFlipped == (isFlipped != originIsFlipped)
+                    $0.owner.number == owner && $0.origin.number == origin
+                        && $0.isFlipped == (isFlipped != originIsFlipped)
                 }) {
                     position = known
                 } else {
@@ -48,15 +49,15 @@ struct LinkJob {
     }
 
     private mutating func add(_ mapping: PolicyMapping, _ target: PolicyMapping, rule: Int, isFlipped: Bool) {
-        let ends = isFlipped ? (target, mapping) : (mapping, target)
-        let position: Int
-        if let known = pairs.firstIndex(where: { $0.source === ends.0 && $0.target === ends.1 }) {
-            position = known
-        } else {
-            position = pairs.count
-            pairs.append(Pair(source: ends.0, target: ends.1))
-        }
-        if isFlipped { pairs[position].targetRule = rule } else { pairs[position].sourceRule = rule }
+        if isFlipped || owner.isReflexive { pairs[position(of: target, mapping)].targetRule = rule }
+        if !isFlipped { pairs[position(of: mapping, target)].sourceRule = rule }
+    }
+
+    /// The position of a pair, which is added if it is not there.
+    private mutating func position(of source: PolicyMapping, _ target: PolicyMapping) -> Int {
+        if let known = pairs.firstIndex(where: { $0.source === source && $0.target === target }) { return known }
+        pairs.append(Pair(source: source, target: target))
+        return pairs.count - 1
     }
 
     /// The numbers of the mappings whose objects must be done before the links are made.
@@ -185,9 +186,9 @@ struct LinkJob {
         }
         done = []
         for pair in pairs {
-            if let rule = pair.targetRule, pair.sourceRule == nil || owner.isReflexive == false && pair.sourceRule == nil,
-                done.insert(pair.target.number).inserted
-            {
+            // Where the rule of the other end holds for all objects, it has made the same pairs.
+            let isMade = pair.sourceRule.map { !exceptions.hasAny(pair.source, rule: $0) } ?? false
+            if let rule = pair.targetRule, !isMade, done.insert(pair.target.number).inserted {
                 try makeEach(pair.target, rule, session, exceptions)
             }
         }
@@ -199,7 +200,8 @@ struct LinkJob {
         let maker = try RelationshipMaker(mapping, exceptions, session)
         let objects = try session.associations.destinations(in: mapping.number)
         while let place = try objects.next() {
-            guard try !exceptions.isLeftOut(place, mapping, rule: rule), try !exceptions.isSet(place, mapping, rule: rule)
+            guard try !exceptions.isLeftOut(place, mapping, rule: rule),
+                try !exceptions.isSet(place, mapping, rule: rule)
             else { continue }
             let object = DestinationObject(content: session.content, entityNumber: place.entity, key: place.key)
             try maker.make(rule, of: object, sources: try session.sources(of: object, in: mapping.number))

@@ -15,7 +15,7 @@ public final class MigrationSession {
     /// What policies keep here for each other.
     public var userInfo: [String: Any] = [:]
     /// The entity mapping whose policy is being called; nil between them.
-    public internal(set) var currentEntityMapping: EntityMapping?
+    public var currentEntityMapping: EntityMapping? { current.map { plan.mappings[$0].declaration } }
     /// How much of the three passes is done, 0 to 1.
     public internal(set) var progress: Double = 0
 

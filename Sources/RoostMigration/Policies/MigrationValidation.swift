@@ -24,7 +24,7 @@ struct MigrationValidation {
         defer { snapshot.close() }
         for number in suspects.sorted() { try requireValues(snapshot.model.entities[number], snapshot) }
         for relationship in snapshot.model.relationships where relationship.isToMany {
-            try requireCounts(relationship, snapshot)
+            try snapshot.requireCounts(of: relationship)
         }
     }
 
@@ -44,11 +44,13 @@ struct MigrationValidation {
             }
         }
     }
+}
 
+extension StoreSnapshot {
     /// Requires as many destinations as the model says: a relationship that may be empty may be empty, whatever the least number.
-    private func requireCounts(
-        _ relationship: ManagedObjectModel.Relationship, _ snapshot: any StoreSnapshot
-    ) throws(StoreError) {
+    ///
+    /// Throws code `migrationFailed` for the first object that has others.
+    func requireCounts(of relationship: ManagedObjectModel.Relationship) throws(StoreError) {
         let (name, declaration) = (relationship.name.name, relationship.declaration)
         var wrong: [FetchRequest.Predicate] = []
         if declaration.minCount > 0 {
@@ -59,9 +61,9 @@ struct MigrationValidation {
             wrong.append(.greater("\(name).@count", .int(Int64(maximum))))
         }
         guard !wrong.isEmpty else { return }
-        let entity = snapshot.model.entities[relationship.source]
-        let cursor = try snapshot.fetch(FetchRequest(entity.name, where: .or(wrong), limit: 1))
-        var batch = RecordBatch(model: snapshot.model)
+        let entity = model.entities[relationship.source]
+        let cursor = try fetch(FetchRequest(entity.name, where: .or(wrong), limit: 1))
+        var batch = RecordBatch(model: model)
         guard try cursor.next(into: &batch) else { return }
         let most = declaration.maxCount.map { " and at most \($0)" } ?? ""
         throw StoreError(

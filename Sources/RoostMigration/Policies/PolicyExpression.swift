@@ -78,7 +78,9 @@ indirect enum PolicyExpression {
     }
 
     /// The value for a source object.
-    func value(_ call: PolicyCall, _ session: MigrationSession) throws -> Value { try values(call, session).first ?? .null }
+    func value(_ call: PolicyCall, _ session: MigrationSession) throws -> Value {
+        try values(call, session).first ?? .null
+    }
 
     private func values(_ call: PolicyCall, _ session: MigrationSession) throws -> [Value] {
         switch self {

@@ -129,7 +129,6 @@ final class PolicyMigration {
     /// Calls a policy, or does what it would, for a mapping.
     private func call(_ mapping: PolicyMapping, _ body: () throws -> Void) throws(StoreError) {
         session.current = mapping.number
-        session.currentEntityMapping = mapping.declaration
         defer { session.current = nil }
         do { try body() } catch let error as StoreError { throw error } catch {
             throw StoreError(
@@ -146,7 +145,6 @@ final class PolicyMigration {
             guard let policy = mapping.policy else { continue }
             try call(mapping) { try body(policy, mapping.declaration) }
         }
-        session.currentEntityMapping = nil
     }
 
     // MARK: First pass
@@ -160,7 +158,6 @@ final class PolicyMigration {
             }
             try content.writeIfFull()
         }
-        session.currentEntityMapping = nil
         session.setInFirstPass = content.setRelationships
         session.progress = 0.5
     }
@@ -238,7 +235,9 @@ final class PolicyMigration {
             for maker in makers {
                 for (index, rule) in maker.mapping.rules.enumerated()
                 where rule.way == .field && done.isSuperset(of: rule.targets) {
-                    guard settled.insert(RuleNumber(mapping: maker.mapping.number, rule: index)).inserted else { continue }
+                    guard settled.insert(RuleNumber(mapping: maker.mapping.number, rule: index)).inserted else {
+                        continue
+                    }
                     try call(maker.mapping) { try maker.settle(index) }
                 }
             }
@@ -248,7 +247,6 @@ final class PolicyMigration {
             try content.writeIfFull()
             session.progress = 0.5 + 0.4 * Double(done.count) / Double(plan.mappings.count)
         }
-        session.currentEntityMapping = nil
     }
 
     private struct RuleNumber: Hashable {

@@ -24,7 +24,8 @@ final class PolicyPlan {
         for (number, mapping) in declaration.entityMappings.enumerated() {
             guard numbers.updateValue(number, forKey: mapping.name) == nil else {
                 throw StoreError(
-                    .invalidMappingModel, "Two entity mappings have the name '\(mapping.name)'; give each one of its own.")
+                    .invalidMappingModel,
+                    "Two entity mappings have the name '\(mapping.name)'; give each one of its own.")
             }
         }
         self.numbers = numbers
@@ -83,8 +84,10 @@ final class PolicyPlan {
             guard Set(makers.compactMap { $0.source?.root }).count == 1 else { continue }
             for maker in makers {
                 maker.keepsKeys = true
-                maker.siblings = makers.filter { $0.number != maker.number && $0.source?.number == maker.source?.number }
-                    .map(\.number)
+                maker.siblings = makers.filter {
+                    $0.number != maker.number && $0.source?.number == maker.source?.number
+                }
+                .map(\.number)
             }
         }
     }
@@ -120,7 +123,8 @@ final class PolicyMapping {
     private(set) var standardCount = 0
 
     init(
-        _ number: Int, _ declaration: EntityMapping, from source: ManagedObjectModel, to destination: ManagedObjectModel,
+        _ number: Int, _ declaration: EntityMapping, from source: ManagedObjectModel,
+        to destination: ManagedObjectModel,
         policy: EntityMigrationPolicy?
     ) throws(StoreError) {
         self.number = number

@@ -16,7 +16,8 @@ final class RelationshipMaker {
     private var hasStandard = false
     private var explicit: Set<Int> = []
 
-    init(_ mapping: PolicyMapping, _ exceptions: RelationshipExceptions, _ session: MigrationSession) throws(StoreError) {
+    init(_ mapping: PolicyMapping, _ exceptions: RelationshipExceptions, _ session: MigrationSession) throws(StoreError)
+    {
         self.mapping = mapping
         self.exceptions = exceptions
         self.session = session
@@ -160,7 +161,8 @@ final class RelationshipMaker {
         for id in ids {
             guard let entity = session.sourceModel.entity(id.entity)?.number else { continue }
             for target in targets {
-                try session.associations.appendDestinations(of: .init(entity: entity, key: id.key), in: target, to: &found)
+                try session.associations.appendDestinations(
+                    of: .init(entity: entity, key: id.key), in: target, to: &found)
             }
         }
     }

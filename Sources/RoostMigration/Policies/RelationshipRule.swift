@@ -102,7 +102,8 @@ struct RelationshipRule {
             targets = [target.number]
         case .relatedInstances:
             targets = plan.mappings.filter { made in
-                made.destination.map { plan.destination.entities[relationship.destination].includes($0.number) } ?? false
+                made.destination.map { plan.destination.entities[relationship.destination].includes($0.number) }
+                    ?? false
             }.map(\.number)
         case .value: throw misfit(property, mapping)
         }
@@ -151,7 +152,9 @@ struct RelationshipRule {
                 plan.destination.relationships[owner].isReflexive, plan.source.relationships[origin].isReflexive
             )
             guard reflexive.0 || reflexive.1 else { return .links }
-            return reflexive.0 && reflexive.1 && targets == [mapping.number] ? .links : .each
+            // Each pair is there once, and both ends have it.
+            let bothWays = isGivenBack(relationship.number, related.number, by: targets, to: mapping, plan)
+            return reflexive.0 && reflexive.1 && bothWays ? .links : .each
         }
     }
 
@@ -174,7 +177,9 @@ struct RelationshipRule {
     /// How the field of a new object is set as if every object kept its key; nil where it is not.
     func reference(_ source: ManagedObjectModel) -> ReferencePlan? {
         guard way == .field, let from, let to, case .related(let related, _) = origin else { return nil }
-        let reachable = source.entities[related.destination].selfAndSubentities.filter { !source.entities[$0].isAbstract }
+        let reachable = source.entities[related.destination].selfAndSubentities.filter {
+            !source.entities[$0].isAbstract
+        }
         let isMove =
             from.kind == to.kind
             && reachable.allSatisfy {
@@ -182,7 +187,8 @@ struct RelationshipRule {
             }
         return ReferencePlan(
             to: to, order: toOrder, from: from, orderFrom: fromOrder, targets: kept,
-            keySets: Array(repeating: -1, count: kept.count), isMove: isMove, isRequired: false)
+            keySets: Array(repeating: -1, count: kept.count), isMove: isMove, isRequired: false,
+            isNewlyRequired: false)
     }
 
     /// The place in the ordered relationship back; who had none stands where its key puts it.

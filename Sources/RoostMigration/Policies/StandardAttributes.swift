@@ -6,12 +6,14 @@ final class StandardAttributes {
     private let plan: MappingPlan
     private var transform: RecordTransform?
     /// The attributes that come from a policy.
-    private var policyValues: [(property: PropertyMapping, attribute: AttributeDescription, value: PolicyExpression)] = []
+    private var policyValues: [(property: PropertyMapping, attribute: AttributeDescription, value: PolicyExpression)] =
+        []
     private let properties: BatchProperties
 
     /// Resolves the attributes of an entity mapping; nil where it makes no objects of others.
     init?(_ mapping: PolicyMapping, _ plan: MappingPlan) throws(StoreError) {
-        guard let maker = plan.makers.first(where: { $0.mapping == mapping.number }), !maker.destination.isAbstract else {
+        guard let maker = plan.makers.first(where: { $0.mapping == mapping.number }), !maker.destination.isAbstract
+        else {
             return nil
         }
         self.plan = plan
@@ -53,10 +55,12 @@ final class StandardAttributes {
         // Before the object is made, since the policy may do anything meanwhile.
         for (property, _, expression) in policyValues {
             let call = PolicyCall(
-                source: object, destination: ObjectID(maker.destination.name, key), property: property, mapping: mapping)
+                source: object, destination: ObjectID(maker.destination.name, key), property: property, mapping: mapping
+            )
             values.append(try expression.value(call, session))
         }
-        let made = try session.content.append(entity: maker.destination.number, key: key) { (batch) throws(StoreError) in
+        let made = try session.content.append(entity: maker.destination.number, key: key) {
+            (batch) throws(StoreError) in
             try object.batch.records.withRecord(at: object.index) { (record) throws(StoreError) in
                 try transform.append(record, key: key, to: &batch)
             }

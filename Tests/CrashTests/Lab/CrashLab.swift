@@ -6,8 +6,8 @@ import Testing
 
 /// Runs one operation on stores in a directory, records what it does to the files, and looks at what is left after cuts and faults.
 ///
-/// The operation makes the store `store` hold what `source` holds. Both are at first as processes left them that were killed; whatever
-/// happens, `store` must be exactly the old one or exactly the new one, and the same operation run again must finish.
+/// The operation makes `store` another one, mostly what `source` holds. The stores are at first as processes left them that were killed;
+/// whatever happens, `store` must be exactly the old one or exactly the new one, and the same operation run again must finish.
 final class CrashLab {
     /// What is done.
     enum Operation: String, CaseIterable, Sendable {
@@ -15,6 +15,10 @@ final class CrashLab {
         case convert
         /// `source` takes the place of `store`.
         case replace
+        /// `store` is migrated under its own name to a model with more in it, by what is inferred.
+        case migrate
+        /// As `migrate`, and the old store is kept under another name.
+        case migrateKeepingBackup
     }
 
     /// A call of the system that does not do what it should.
@@ -79,11 +83,11 @@ final class CrashLab {
     private let types: (source: String, store: String)
     private let directory: URL
     private let initial: URL
-    private let digests: (old: StoreDigest, new: StoreDigest)
+    private var digests: (old: StoreDigest, new: StoreDigest)
     private var checker: Child?
     private var runCount = 0
-    /// The names that an undisturbed run leaves, from which nothing is missing and to which nothing may be added.
-    private(set) var finalNames: Set<String> = []
+    /// The names that are there after an undisturbed run and a look at it, sorted, with stars for what is random in them; nil before.
+    private var finalNames: [String]?
 
     /// Whether calls can be recorded here.
     static let works: Bool = {
@@ -107,25 +111,51 @@ final class CrashLab {
         let building = directory.appendingPathComponent("building")
         try FileManager.default.createDirectory(at: building, withIntermediateDirectories: true)
         let old = try Self.build(store, building.appendingPathComponent("store"), transactions)
-        let new = try Self.build(source, building.appendingPathComponent("source"), transactions * 2 + 1)
-        digests = (old.digest, new.digest)
+        let hasSource = operation == .convert || operation == .replace
+        let new =
+            hasSource
+            ? try Self.build(source, building.appendingPathComponent("source"), transactions * 2 + 1) : nil
+        digests = (old.digest, new?.digest ?? old.digest)
         // A store that is moved was closed; every other one is copied while it is open, which is how a killed process leaves it.
-        if operation == .replace { try new.store.close() }
+        if operation == .replace { try new?.store.close() }
         for name in try FileManager.default.contentsOfDirectory(atPath: building.path) {
             try FileManager.default.copyItem(
                 at: building.appendingPathComponent(name), to: initial.appendingPathComponent(name))
         }
-        if operation != .replace { try new.store.close() }
+        if operation != .replace { try new?.store.close() }
         try old.store.close()
         try FileManager.default.removeItem(at: building)
+        try runUndisturbed()
+    }
+
+    /// Learns from a run to which nothing happens what the operation comes to.
+    private func runUndisturbed() throws {
         let run = try run()
+        defer { discard(run) }
         guard run.status == 0 else {
             throw StoreError(.internalInconsistency, "the operation does not work undisturbed: \(run.errors)")
         }
-        finalNames = Set(try FileManager.default.contentsOfDirectory(atPath: run.root.path))
+        let store = try StoreRegistry.shared.open(
+            StoreURL(type: types.store, path: run.root.appendingPathComponent("store").path))
+        let snapshot = try store.snapshot()
+        let digest = try snapshot.computeTally().digest
+        snapshot.close()
+        try store.close()
+        if operation == .migrate || operation == .migrateKeepingBackup { digests.new = digest }
+        guard digests.new == digest, digests.old != digest else {
+            throw StoreError(.internalInconsistency, "the operation comes to \(digest), not to \(digests.new)")
+        }
         if let problem = try check(run.root, isAcknowledged: true) {
             throw StoreError(.internalInconsistency, "the operation does not work undisturbed: \(problem)")
         }
+        if let names = finalNames, names.contains(where: { $0.contains("roost-tmp") }) {
+            throw StoreError(.internalInconsistency, "the operation leaves \(names.joined(separator: ", "))")
+        }
+    }
+
+    /// Names, sorted, with a star for each run of random digits.
+    private static func masked(_ names: some Sequence<String>) -> [String] {
+        names.map { $0.replacing(/[0-9a-fA-F-]{16,}/, with: "*") }.sorted()
     }
 
     deinit {
@@ -178,7 +208,7 @@ final class CrashLab {
             let file = root.appendingPathComponent(name)
             let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
             let inode = (attributes[.systemFileNumber] as? NSNumber)?.uint64Value ?? 0
-            return DiskFile(path: name, image: .file([UInt8](try Data(contentsOf: file))), inode: inode)
+            return DiskFile(path: name, contents: [UInt8](try Data(contentsOf: file)), inode: inode)
         }
     }
 
@@ -207,12 +237,17 @@ final class CrashLab {
 
     private func write(_ files: [String: FileImage], to state: URL) throws {
         try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
+        var names: [ObjectIdentifier: URL] = [:]
         for (path, image) in files.sorted(by: { $0.key < $1.key }) {
             let file = state.appendingPathComponent(path)
-            switch image {
-            case .directory: try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
-            case .file(let bytes): try Data(bytes).write(to: file)
+            if let other = names[image.node] {
+                try FileManager.default.linkItem(at: other, to: file)
+            } else if let contents = image.contents {
+                try Data(contents).write(to: file)
+            } else {
+                try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
             }
+            names[image.node] = file
         }
     }
 
@@ -229,9 +264,14 @@ final class CrashLab {
             return "died: the checker ended with \(status) \(errors.suffix(300))"
         }
         guard answer.hasPrefix("ok ") else { return answer }
-        let names = Set(answer.dropFirst(3).split(separator: "/").map(String.init))
-        let litter = names.subtracting(finalNames).sorted()
-        return litter.isEmpty ? nil : "litter: \(litter.joined(separator: ", "))"
+        var names = Self.masked(answer.dropFirst(3).split(separator: "/").map(String.init))
+        // The empty lock file of a name that leads nowhere any more is no store's.
+        if operation == .replace { names.removeAll { $0 == "source.lock" } }
+        guard let finalNames else {
+            self.finalNames = names
+            return nil
+        }
+        return names == finalNames ? nil : "litter: \(names) in the place of \(finalNames)"
     }
 
     private func startChecker() throws -> Child {

@@ -26,7 +26,9 @@ struct CrashStates {
         self.model = model
     }
 
-    /// Gives each state, or about `limit` of them at random, to `body`; equal ones once.
+    /// Gives each state, or about `limit` of them at random, to `body`.
+    ///
+    /// Equal ones come once; those after the acknowledgement are always among them.
     ///
     /// - Returns: How many there were.
     func forEach(limit: Int?, seed: UInt64, _ body: (CrashState) throws -> Void) rethrows -> Int {
@@ -36,14 +38,14 @@ struct CrashStates {
         let chosen = limit.map { limit in Set((0..<limit * 3).map { _ in random.below(max(1, total)) }) }
         var (seen, made) = (Set<Int>(), 0)
         _ = try replay { disk, candidate, acknowledged in
-            guard made < limit ?? .max, chosen?.contains(candidate.number) ?? true else { return }
+            guard acknowledged || (made < limit ?? .max && chosen?.contains(candidate.number) ?? true) else { return }
             var random = SeededGenerator(seed: seed &* 0x9E37_79B9 &+ UInt64(candidate.number))
             let (files, what) = disk.variant(candidate.variant, &random)
             var hasher = Hasher()
             hasher.combine(acknowledged)
             for (path, image) in files.sorted(by: { $0.key < $1.key }) {
                 hasher.combine(path)
-                if case .file(let bytes) = image { bytes.combine(into: &hasher) }
+                image.contents?.combine(into: &hasher)
             }
             guard seen.insert(hasher.finalize()).inserted else { return }
             made += 1
@@ -85,7 +87,7 @@ extension DiskState {
     /// One of the states that the medium may have, and what it is.
     func variant(_ number: Int, _ random: inout SeededGenerator) -> (files: [String: FileImage], what: String) {
         func image(_ names: Names, _ contents: (DiskNode) -> [UInt8]) -> [String: FileImage] {
-            names.mapValues { $0.isDirectory ? .directory : .file(contents($0)) }
+            names.mapValues { $0.image(contents) }
         }
         switch number {
         case 0: return (image(currentNames) { $0.current }, "everything")
@@ -111,10 +113,13 @@ extension DiskState {
             }
             let block = random.below(3) == 0 ? 512 : 4096
             let bias = [2, 5, 9][random.below(3)]
-            // In the order of the names, so that a seed gives the same state again.
-            var files: [String: FileImage] = [:]
+            // In the order of the names, so that a seed gives the same state again; names of one file show the same.
+            var (files, torn) = ([String: FileImage](), [ObjectIdentifier: [UInt8]]())
             for (path, node) in names.sorted(by: { $0.key < $1.key }) {
-                files[path] = node.isDirectory ? .directory : .file(node.torn(block: block, bias: bias, &random))
+                let contents =
+                    torn[ObjectIdentifier(node)] ?? node.torn(block: block, bias: bias, &random)
+                torn[ObjectIdentifier(node)] = contents
+                files[path] = node.image { _ in contents }
             }
             return (files, "random blocks of \(block) bytes")
         }
@@ -122,11 +127,13 @@ extension DiskState {
 }
 
 extension DiskNode {
+    fileprivate func image(_ contents: (DiskNode) -> [UInt8]) -> FileImage {
+        FileImage(contents: isDirectory ? nil : contents(self), node: ObjectIdentifier(self))
+    }
+
     /// The content after a cut that kept some of the blocks that were not flushed: each block has one of its versions.
     ///
-    /// - Parameters:
-    ///   - block: The size of what is written as a whole.
-    ///   - bias: How many blocks in ten are old.
+    /// `block` is the size of what is written as a whole, and `bias` says how many blocks in ten are old.
     fileprivate func torn(block: Int, bias: Int, _ random: inout SeededGenerator) -> [UInt8] {
         var bytes = durable
         for (offset, data) in lost where random.below(2) == 0 { Change.write(offset, data).apply(to: &bytes) }

@@ -7,16 +7,19 @@ enum DiskModel: String, CaseIterable, Sendable {
 }
 
 /// What stands under a name.
-enum FileImage: Equatable, Sendable {
-    case directory
-    case file([UInt8])
+struct FileImage {
+    /// The bytes of a file; nil for a directory.
+    let contents: [UInt8]?
+    /// The same for all names of one file.
+    let node: ObjectIdentifier
 }
 
 /// A file as it stands in a directory.
 struct DiskFile {
     /// Its path below the directory.
     let path: String
-    let image: FileImage
+    /// Its bytes; nil for a directory.
+    let contents: [UInt8]?
     let inode: UInt64
 }
 
@@ -129,11 +132,7 @@ struct DiskState {
     init(_ model: DiskModel, _ tree: [DiskFile]) {
         self.model = model
         for file in tree {
-            let node: DiskNode
-            switch file.image {
-            case .directory: node = DiskNode(isDirectory: true)
-            case .file(let bytes): node = DiskNode(isDirectory: false, contents: bytes)
-            }
+            let node = DiskNode(isDirectory: file.contents == nil, contents: file.contents ?? [])
             durableNames[file.path] = node
             nodes[file.inode] = node
         }

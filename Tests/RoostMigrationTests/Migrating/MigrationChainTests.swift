@@ -23,10 +23,11 @@
             var url = StoreURL(type: type, path: directory.file("0"))
             var store: any PersistentStore = try GeneratedContent.store(url, model: versions[0].model)
             var objects = try store.snapshot().computeTally().digest.objectCount
+            var otherSteps: [String] = []
             for (index, version) in versions.enumerated().dropFirst() {
                 let (before, tally, old) = (try store.contents(), try store.snapshot().computeTally(), store.model)
                 let mapping = try MappingModel.inferred(from: old, to: version.model)
-                url.path = directory.file("\(index)")
+                url = StoreURL(type: type, path: directory.file("\(index)"))
                 let report: MigrationReport
                 if type == "memory" {
                     let next = try StoreRegistry.builtIn.create(
@@ -39,7 +40,7 @@
                     try store.close()
                     store = try StoreRegistry.builtIn.open(url)
                 }
-                #expect(report.path == .onePass, "\(version.name)")
+                if report.path != .onePass { otherSteps.append(version.name) }
                 // Nothing comes or goes but by a mapping that says so.
                 let dropped = report.mappings.filter { $0.type == "remove" }.reduce(0) { $0 + ($1.read ?? 0) }
                 #expect(report.objects == objects - dropped, "\(version.name)")
@@ -47,13 +48,16 @@
                 // The digest is that of what a plain migration over dictionaries makes.
                 var plain = PlainMigration(mapping, of: before, from: old, to: version.model)
                 let expected = try plain.contents()
-                #expect(!plain.fails, "\(version.name)")
+                let fails = plain.fails
+                #expect(!fails, "\(version.name)")
                 #expect(try store.contents().difference(from: expected) == nil, "\(version.name)")
                 Self.explain(
                     report, tally, try store.snapshot().computeTally(), old, version.model, mapping)
                 #expect(try checkStore(store) == [], "\(version.name)")
             }
             #expect(objects > 0)
+            // The one step that gives a to-many relationship a to-one inverse: its objects are to be searched for.
+            #expect(otherSteps == (path.contains("artsy") ? ["ArtsyFolio v1.7"] : []))
             try store.close()
         }
 
@@ -72,11 +76,13 @@
                     let to = mapping.destinationEntity.flatMap(new.entity)
                 else { continue }
                 #expect(before.entities[from.number].count == after.entities[to.number].count)
-                // Records name entities by number: their own, and those of objects that they refer to among several.
-                let namesOthers = from.layout.fields.contains {
-                    $0.kind == .polymorphicReference || $0.kind == .objectID
+                // Records name entities by number: their own, and those of objects that they refer to among several. An entity that
+                // gets a subentity is one of several from then on.
+                let (fields, newFields) = (from.layout.fields, to.layout.fields)
+                let namesOthers = fields.contains { $0.kind == .polymorphicReference || $0.kind == .objectID }
+                guard from.number == to.number, !namesOthers, fields.map(\.kind) == newFields.map(\.kind) else {
+                    continue
                 }
-                guard from.number == to.number, !namesOthers else { continue }
                 #expect(before.entities[from.number].sum == after.entities[to.number].sum, "\(from.name)")
             }
         }
@@ -149,6 +155,12 @@
                 } else if relationship.ownsLinks {
                     var seen: Set<Link> = []
                     for (index, source) in sources.enumerated() {
+                        // Without an inverse, an object may get a to-one one in a later version: it is in one list only.
+                        if relationship.inverse == nil {
+                            guard index < targets.count else { continue }
+                            seen.insert(relationship.normalised(Link(source.key, targets[index].key)))
+                            continue
+                        }
                         for step in 0..<2 {
                             seen.insert(
                                 relationship.normalised(

@@ -38,7 +38,7 @@ struct MigrationMappingTests {
         for key in 1...8 {
             try changes.add(Link(Int64(key), Int64(key + 1)), to: RelationshipName("Reading", "related"))
         }
-        try store.commit(changes)
+        _ = try store.commit(changes)
         return store
     }
 
@@ -247,5 +247,70 @@ struct MigrationMappingTests {
                 ])
         }
         #expect(error?.code == .constraintViolation)
+    }
+
+    @Test("a relationship that was there before must lead to what the new model demands", arguments: ["one", "many"])
+    func requiresObjects(which: String) throws {
+        let isOne = which == "one"
+        let old = try ManagedObjectModel(entities: [
+            EntityDescription("Note", relationships: [.toOne("folder", "Folder", inverse: "notes")]),
+            EntityDescription("Folder", relationships: [.toMany("notes", "Note", inverse: "folder")]),
+        ])
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Note", relationships: [.toOne("folder", "Folder", inverse: "notes", isOptional: !isOne)]),
+            EntityDescription(
+                "Folder",
+                relationships: [
+                    RelationshipDescription(
+                        "notes", destination: "Note", inverse: "folder", minCount: isOne ? 0 : 1, maxCount: nil,
+                        isOptional: isOne)
+                ]),
+        ])
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+        var changes = ChangeSet(model: old)
+        try changes.insert(ObjectID("Folder", 1), values: [:])
+        try changes.insert(ObjectID("Folder", 2), values: [:])
+        try changes.insert(ObjectID("Note", 1), values: ["folder": .objectID(ObjectID("Folder", 1))])
+        if isOne { try changes.insert(ObjectID("Note", 2), values: [:]) }
+        _ = try store.commit(changes)
+        let error = #expect(throws: StoreError.self) {
+            try MigrationManager(registry: .builtIn).migrate(
+                from: .store(store),
+                to: .store(try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)),
+                model: model)
+        }
+        #expect(error?.code == .migrationFailed)
+        #expect(error?.message.contains(isOne ? "Note/p2" : "Folder/p2") ?? false)
+    }
+
+    @Test("an object that an attribute names is named as what it becomes, and not at all where it is left out")
+    func namesObjects() throws {
+        let old = try ManagedObjectModel(entities: [
+            EntityDescription("Mark", attributes: [AttributeDescription("of", .objectID)]),
+            EntityDescription("Page", attributes: [AttributeDescription("number", .integer16)]),
+        ])
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Mark", attributes: [AttributeDescription("of", .objectID)]),
+            EntityDescription("Sheet"),
+        ])
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+        var changes = ChangeSet(model: old)
+        for key in 1...3 {
+            try changes.insert(ObjectID("Page", Int64(key)), values: ["number": .int(Int64(key))])
+            try changes.insert(ObjectID("Mark", Int64(key)), values: ["of": .objectID(ObjectID("Page", Int64(key)))])
+        }
+        _ = try store.commit(changes)
+        let target = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+        _ = try MigrationManager(registry: .builtIn).migrate(
+            from: .store(store), to: .store(target), model: model,
+            options: MigrationOptions(
+                mapping: MappingModel([
+                    EntityMapping(
+                        "M", .transform, from: "Mark", to: "Mark", attributes: [PropertyMapping("of", .source("of"))]),
+                    EntityMapping("P", .transform, from: "Page", to: "Sheet", where: .greater("number", 1)),
+                ])))
+        let named = try target.snapshot().objects(of: "Mark").map { $0.values["of"] }
+        #expect(named == [nil, .objectID(ObjectID("Sheet", 2)), .objectID(ObjectID("Sheet", 3))])
     }
 }

@@ -35,7 +35,7 @@ struct PlainMigration {
     private var made: [ObjectID: ObjectID] = [:]
     private var values: [ObjectID: [String: Value]] = [:]
     private var pairs: [Int: [Pair: Order]] = [:]
-    /// Whether a mandatory relationship of an object leads to one that is left out.
+    /// Whether a mandatory attribute of an object has no value, or a mandatory relationship of one leads to another that is left out.
     private(set) var fails = false
 
     init(_ mapping: MappingModel, of contents: StoreContents, from old: ManagedObjectModel, to new: ManagedObjectModel)
@@ -72,6 +72,7 @@ struct PlainMigration {
             for attribute in entity.attributes where attribute.isStored {
                 let value = value(attribute, attribute.name, mapping, object.values)
                 if !value.isNull { values[attribute.name] = value }
+                if value.isNull, !attribute.isOptional { fails = true }
             }
             self.values[new] = values
         }
@@ -240,7 +241,9 @@ struct PlainMigration {
             {
                 name = text
             }
-            if let name, objects[old]?.values[name] != nil, origin.relationship(name) != nil { fails = true }
+            // What was missing already where it was mandatory is no fault of the migration.
+            guard let name, let before = origin.relationship(name) else { continue }
+            if objects[old]?.values[name] != nil || before.declaration.isOptional { fails = true }
         }
     }
 }

@@ -28,7 +28,7 @@ struct AssociationTableTests {
     func agreesWithDictionaries(memoryByteCount: Int, seed: Int) throws {
         var random = Generator(state: UInt64(seed) &* 977 &+ 5)
         let table = try table(memoryByteCount)
-        // 0 and 2 are of one hierarchy, 1 is of another.
+        // 1 and 2 are of one hierarchy, 0 is of another.
         let entities = [0, 1, 2]
         var forward: [Object: [Object]] = [:]
         var backward: [Object: [Object]] = [:]
@@ -47,7 +47,7 @@ struct AssociationTableTests {
             let target = Object(
                 entity: shape == 1 ? 3 : 1, key: isFresh ? Int64(100_000 + round) : (shape == 1 ? key % 50 + 1 : key))
             try table.associate(source, with: target, in: 1)
-            // Asked by hierarchy and key: 0 and 2 are the same place.
+            // Asked by hierarchy and key: 1 and 2 are the same place.
             forward[place(source), default: []].append(target)
             backward[target, default: []].append(source)
             pairs += 1
@@ -75,7 +75,9 @@ struct AssociationTableTests {
         #expect(listed == Set(backward.keys).sorted(by: order))
     }
 
-    private func place(_ object: Object) -> Object { Object(entity: object.entity == 2 ? 2 : object.entity, key: object.key) }
+    private func place(_ object: Object) -> Object {
+        Object(entity: object.entity == 1 ? 2 : object.entity, key: object.key)
+    }
 
     private func order(_ left: Object, _ right: Object) -> Bool {
         (left.entity, left.key) < (right.entity, right.key)

@@ -154,7 +154,9 @@ struct PolicyMigrationTests {
         return pairs
     }
 
-    @Test("a mapping takes the objects that its predicate chooses, and several share an entity", arguments: Scenario.types)
+    @Test(
+        "a mapping takes the objects that its predicate chooses, and several share an entity", arguments: Scenario.types
+    )
     func splitsByPredicate(type: String) throws {
         let directory = try TemporaryDirectory()
         let old = try Scenario.store(
@@ -192,7 +194,9 @@ struct PolicyMigrationTests {
         try old.close()
     }
 
-    @Test("objects of two hierarchies that become one get new keys, and everything that leads to them follows", arguments: Scenario.types, Scenario.types)
+    @Test(
+        "objects of two hierarchies that become one get new keys, and everything that leads to them follows",
+        arguments: Scenario.types, Scenario.types)
     func mergesHierarchies(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let tags = RelationshipDescription.toMany("tags", "Tag", inverse: nil)
@@ -211,7 +215,8 @@ struct PolicyMigrationTests {
             ]),
             [
                 .init("Home", 1, ["name": "H"]), .init("Tag", 1, ["name": "t1"]), .init("Tag", 2, ["name": "t2"]),
-                .init("Cat", 1, ["name": "cat1", "home": .objectID(ObjectID("Home", 1))]), .init("Cat", 2, ["name": "cat2"]),
+                .init("Cat", 1, ["name": "cat1", "home": .objectID(ObjectID("Home", 1))]),
+                .init("Cat", 2, ["name": "cat2"]),
                 .init("Dog", 1, ["name": "dog1", "home": .objectID(ObjectID("Home", 1))]),
                 .init("Dog", 9, ["name": "dog9", "home": .objectID(ObjectID("Home", 1))]),
             ],
@@ -251,7 +256,8 @@ struct PolicyMigrationTests {
                     Custom {
                         $0.onRelate = { home, session, standard in
                             try standard()
-                            let sources = try session.sourceInstances(forEntityMapping: "Homes", destinationObjects: [home])
+                            let sources = try session.sourceInstances(
+                                forEntityMapping: "Homes", destinationObjects: [home])
                             let dogs = try sources.first?.objects("dogs") ?? []
                             let pets = try session.destinationInstances(
                                 forEntityMapping: "DogToPet", sourceObjects: dogs)
@@ -264,7 +270,10 @@ struct PolicyMigrationTests {
         #expect(found.map { $0.values["name"] } == ["cat1", "cat2", "dog1", "dog9"])
         #expect(found.map(\.id.key) == [1, 2, 3, 4])
         #expect(found.map { $0.values["home"] != nil } == [true, false, true, true])
-        #expect(try found.map { try Scenario.names("tags", of: $0.id, "name", in: new) } == [["t2"], [], ["t1", "t2"], ["t2"]])
+        #expect(
+            try found.map { try Scenario.names("tags", of: $0.id, "name", in: new) } == [
+                ["t2"], [], ["t1", "t2"], ["t2"],
+            ])
         #expect(try Scenario.names("pets", of: ObjectID("Home", 1), "name", in: new) == ["cat1", "dog1", "dog9"])
         let homes = try Scenario.objects("Home", in: new)
         #expect(homes.first?.values["favourite"] == .objectID(ObjectID("Pet", 4)))
@@ -278,7 +287,8 @@ struct PolicyMigrationTests {
     func callbackOrder() throws {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("A", attributes: [.string("name")]), EntityDescription("B", attributes: [.string("name")]),
+            EntityDescription("A", attributes: [.string("name")]),
+            EntityDescription("B", attributes: [.string("name")]),
         ])
         let old = try Scenario.store(
             "memory", directory.file("old"), model, [.init("A", 1, [:]), .init("A", 2, [:]), .init("B", 1, [:])])
@@ -286,7 +296,8 @@ struct PolicyMigrationTests {
         let note: @Sendable (String, MigrationSession) -> Void = { what, session in
             seen.withLock { $0.append("\(session.currentEntityMapping?.name ?? "none") \(what)") }
         }
-        let mapping = MappingModel(["A", "B"].map { EntityMapping($0, .copy, from: EntityName($0), to: EntityName($0), policy: "P") })
+        let mapping = MappingModel(
+            ["A", "B"].map { EntityMapping($0, .copy, from: EntityName($0), to: EntityName($0), policy: "P") })
         _ = try migrate(
             old, to: .url(StoreURL(type: "memory", path: directory.file("new"))), mapping,
             policies: [
@@ -343,7 +354,9 @@ struct PolicyMigrationTests {
         }
     }
 
-    @Test("an error at any callback leaves the source as it was and nothing of the destination", arguments: Callback.allCases, Scenario.types)
+    @Test(
+        "an error at any callback leaves the source as it was and nothing of the destination",
+        arguments: Callback.allCases, Scenario.types)
     func throwsAnywhere(callback: Callback, type: String) throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store(type, directory.file("old"), people: 60)
@@ -407,7 +420,9 @@ struct PolicyMigrationTests {
     // MARK: Mistakes
 
     /// What a policy may do wrong, and how the migration ends then.
-    private func mistake(_ body: @escaping @Sendable (SourceObject, MigrationSession) throws -> Void) throws -> StoreError {
+    private func mistake(_ body: @escaping @Sendable (SourceObject, MigrationSession) throws -> Void) throws
+        -> StoreError
+    {
         let directory = try TemporaryDirectory()
         let old = try Sample.store("memory", directory.file("old"), people: 9)
         let model = try Sample.model()
@@ -474,7 +489,9 @@ struct PolicyMigrationTests {
 
     // MARK: Relationships
 
-    @Test("relationships that a policy does not make stay empty, unless the other side gives them", arguments: Scenario.types, [true, false])
+    @Test(
+        "relationships that a policy does not make stay empty, unless the other side gives them",
+        arguments: Scenario.types, [true, false])
     func leavesRelationshipsOut(type: String, bothSides: Bool) throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store(type, directory.file("old"), people: 30)
@@ -569,7 +586,8 @@ struct PolicyMigrationTests {
                 ]),
         ])
         let mapping = MappingModel([
-            EntityMapping("Seed", .copy, from: "Seed", to: "Seed", policy: "P"), EntityMapping("Node", .add, to: "Node"),
+            EntityMapping("Seed", .copy, from: "Seed", to: "Seed", policy: "P"),
+            EntityMapping("Node", .add, to: "Node"),
         ])
         let new = try Scenario.migrate(
             old, to: type, directory.file("new"), model, mapping,
@@ -623,7 +641,8 @@ struct PolicyMigrationTests {
     @Test("too few and too many destinations of a relationship are refused", arguments: Scenario.types)
     func countsAreValidated(type: String) throws {
         for (minimum, maximum, isOptional, isFine) in [
-            (2, nil, true, false), (1, nil, false, false), (1, nil, true, true), (0, 2, false, false), (0, 3, false, true),
+            (2, nil, true, false), (1, nil, false, false), (1, nil, true, true), (0, 2, false, false),
+            (0, 3, false, true),
             (0, nil, false, true),
         ] as [(Int, Int?, Bool, Bool)] {
             let directory = try TemporaryDirectory()
@@ -631,7 +650,8 @@ struct PolicyMigrationTests {
                 try ManagedObjectModel(entities: [
                     EntityDescription("Parent", attributes: [.string("name")], relationships: [relationship]),
                     EntityDescription(
-                        "Child", attributes: [.string("name")], relationships: [.toOne("parent", "Parent", inverse: "children")]),
+                        "Child", attributes: [.string("name")],
+                        relationships: [.toOne("parent", "Parent", inverse: "children")]),
                 ])
             }
             let parent: (Int64) -> Value = { .objectID(ObjectID("Parent", $0)) }
@@ -687,7 +707,8 @@ struct PolicyMigrationTests {
                             #expect(
                                 try session.destinationInstances(forEntityMapping: mapping, sourceObjects: [source])
                                     == [found])
-                            let back = try session.sourceInstances(forEntityMapping: mapping, destinationObjects: [found])
+                            let back = try session.sourceInstances(
+                                forEntityMapping: mapping, destinationObjects: [found])
                             #expect(back.map(\.id) == [source.id])
                             let all = try session.destinationInstances(forEntityMapping: mapping, sourceObjects: nil)
                             #expect(all.last == found && all.first?.string("name") == "Person 1")

@@ -49,7 +49,9 @@ enum Scenario {
     }
 
     /// The values of all objects of an entity, in the order of their keys.
-    static func objects(_ entity: EntityName, in store: any PersistentStore) throws -> [(id: ObjectID, values: [String: Value])] {
+    static func objects(_ entity: EntityName, in store: any PersistentStore) throws -> [(
+        id: ObjectID, values: [String: Value]
+    )] {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         let cursor = try snapshot.fetch(FetchRequest(entity))
@@ -71,7 +73,8 @@ enum Scenario {
         var links = LinkBatch(relationship: 0)
         var keys: [Int64] = []
         while try cursor.next(into: &links) { keys += links.links.map(\.target) }
-        let target = store.model.entities[try store.model.requireRelationship(RelationshipName(id.entity, relationship)).destination]
+        let target = store.model.entities[
+            try store.model.requireRelationship(RelationshipName(id.entity, relationship)).destination]
         var names: [String] = []
         let records = try snapshot.records(with: keys.map { ObjectID(target.name, $0) })
         var batch = RecordBatch(model: store.model)

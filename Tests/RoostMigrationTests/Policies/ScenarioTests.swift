@@ -11,7 +11,8 @@ struct ScenarioTests {
     private func blog(postIsOptional: Bool = true) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
-                "Post", attributes: [.string("title")], relationships: [.toMany("comments", "Comment", inverse: "post")]),
+                "Post", attributes: [.string("title")], relationships: [.toMany("comments", "Comment", inverse: "post")]
+            ),
             EntityDescription(
                 "Comment", attributes: [.string("message")],
                 relationships: [.toOne("post", "Post", inverse: "comments", isOptional: postIsOptional)]),
@@ -32,9 +33,12 @@ struct ScenarioTests {
     private var withoutPosts: MappingModel {
         MappingModel([
             EntityMapping(
-                "PostToPost", .custom, from: "Post", to: "Post", attributes: [PropertyMapping("title", .source("title"))],
+                "PostToPost", .custom, from: "Post", to: "Post",
+                attributes: [PropertyMapping("title", .source("title"))],
                 relationships: [
-                    PropertyMapping("comments", .destinationInstances(ofEntityMapping: "CommentToComment", from: .source("comments")))
+                    PropertyMapping(
+                        "comments",
+                        .destinationInstances(ofEntityMapping: "CommentToComment", from: .source("comments")))
                 ], policy: "DropPosts"),
             EntityMapping(
                 "CommentToComment", .copy, from: "Comment", to: "Comment"),
@@ -62,7 +66,9 @@ struct ScenarioTests {
         try old.close()
     }
 
-    @Test("A: where comments need a post the migration fails and the source stays", arguments: Scenario.types, Scenario.types)
+    @Test(
+        "A: where comments need a post the migration fails and the source stays", arguments: Scenario.types,
+        Scenario.types)
     func refusesOrphans(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let model = try blog(postIsOptional: false)
@@ -99,7 +105,8 @@ struct ScenarioTests {
             let track = try session.insert("Track")
             for name in ["imageURL", "lastPlayedAt", "title"] { track[name] = source[name] }
             try session.associate(source, with: track, for: mapping.name)
-            guard let json = source.string("json"), let list = try? JSONDecoder().decode(List.self, from: Data(json.utf8))
+            guard let json = source.string("json"),
+                let list = try? JSONDecoder().decode(List.self, from: Data(json.utf8))
             else { return }
             var artists: [DestinationObject] = []
             for artist in list.artists {
@@ -128,7 +135,8 @@ struct ScenarioTests {
                 EntityDescription(
                     "Track",
                     attributes: [
-                        .string("imageURL"), .string("json"), .date("lastPlayedAt"), .string("title"), .string("artistName"),
+                        .string("imageURL"), .string("json"), .date("lastPlayedAt"), .string("title"),
+                        .string("artistName"),
                     ])
             ]),
             Self.tracks.enumerated().map { index, json in
@@ -190,13 +198,16 @@ struct ScenarioTests {
             try ManagedObjectModel(entities: [
                 EntityDescription("Note", attributes: texts, relationships: [images]),
                 EntityDescription(
-                    "Image", attributes: [AttributeDescription("imageData", .binaryData), .integer16("index", default: 0)],
+                    "Image",
+                    attributes: [AttributeDescription("imageData", .binaryData), .integer16("index", default: 0)],
                     relationships: [.toOne("noteUsedIn", "Note", inverse: "images")]),
             ]),
         ]
     }
 
-    private static let noteTexts = [PropertyMapping("title", .source("title")), PropertyMapping("body", .source("body"))]
+    private static let noteTexts = [
+        PropertyMapping("title", .source("title")), PropertyMapping("body", .source("body")),
+    ]
 
     private final class NoteToNote: EntityMigrationPolicy {
         override func createDestinationInstances(
@@ -204,7 +215,8 @@ struct ScenarioTests {
         ) throws {
             try super.createDestinationInstances(for: source, in: mapping, session)
             guard mapping.userInfo["sourceVersion"] == "v1.1", let data = source.data("imageData"),
-                let note = try session.destinationInstances(forEntityMapping: mapping.name, sourceObjects: [source]).first
+                let note = try session.destinationInstances(forEntityMapping: mapping.name, sourceObjects: [source])
+                    .first
             else { return }
             let image = try session.insert("Image")
             image["imageData"] = .data(data)
@@ -219,7 +231,8 @@ struct ScenarioTests {
             let sources = try session.sourceInstances(forEntityMapping: mapping.name, destinationObjects: [destination])
             guard let image = try sources.first?.object("image") else { return }
             try destination.setObjects(
-                try session.destinationInstances(forEntityMapping: "ImageToImage", sourceObjects: [image]), for: "images")
+                try session.destinationInstances(forEntityMapping: "ImageToImage", sourceObjects: [image]),
+                for: "images")
         }
     }
 
@@ -314,7 +327,8 @@ struct ScenarioTests {
         }
     }
 
-    @Test("D: content becomes a section, in a chain of light and heavy steps", arguments: Scenario.types, Scenario.types)
+    @Test(
+        "D: content becomes a section, in a chain of light and heavy steps", arguments: Scenario.types, Scenario.types)
     func splitsContent(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let common: [AttributeDescription] = [.date("date"), .string("postID")]
@@ -331,7 +345,8 @@ struct ScenarioTests {
                     "Post", attributes: common + [.string("hexColor").renamed(from: "color"), .string("content")])
             ]),
             try ManagedObjectModel(entities: [
-                EntityDescription("Post", attributes: common + [.string("hexColor")], relationships: [sections]), section,
+                EntityDescription("Post", attributes: common + [.string("hexColor")], relationships: [sections]),
+                section,
             ]),
             try ManagedObjectModel(entities: [
                 EntityDescription(
@@ -368,6 +383,59 @@ struct ScenarioTests {
         try new.close()
     }
 
+    // MARK: F: what a program does with a store afterwards
+
+    @Test(
+        "F: after a migration permanent IDs lead to the same objects, and batch deletes follow the new rules",
+        arguments: Scenario.types, Scenario.types)
+    func worksOnAfterwards(from source: String, to destination: String) throws {
+        let directory = try TemporaryDirectory()
+        func library(_ rule: DeleteRule, _ extra: [AttributeDescription]) throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Shelf", attributes: [.string("name")] + extra,
+                    relationships: [.toMany("books", "Book", inverse: "shelf", deleteRule: rule)]),
+                EntityDescription(
+                    "Book", attributes: [.string("title")], relationships: [.toOne("shelf", "Shelf", inverse: "books")]),
+            ])
+        }
+        for rule in DeleteRule.allCases {
+            let path = directory.file("new-\(rule)")
+            let old = try Scenario.store(
+                source, directory.file("old-\(rule)"), try library(.nullify, []),
+                [
+                    .init("Shelf", 4, ["name": "s"]), .init("Shelf", 5, ["name": "empty"]),
+                    .init("Book", 9, ["title": "b", "shelf": .objectID(ObjectID("Shelf", 4))]),
+                ])
+            let uri = ObjectID("Book", 9).uriRepresentation(storeUUID: try old.metadata().storeUUID)
+            let model = try library(rule, [.boolean("isOpen", default: true)])
+            let new = try Scenario.migrate(old, to: destination, path, model, nil)
+            let (uuid, id) = try #require(ObjectID.parse(uri: uri))
+            #expect(try new.metadata().storeUUID == uuid)
+            #expect(try Scenario.objects("Book", in: new).map(\.id) == [id])
+            #expect(try Scenario.objects("Shelf", in: new).map { $0.values["isOpen"] } == [true, true])
+            let request = BatchDeleteRequest(FetchRequest("Shelf", where: .equal("name", "s")))
+            if rule == .deny {
+                let error = #expect(throws: StoreError.self) { try new.execute(request) }
+                #expect(error?.code == .deleteDenied)
+            } else {
+                _ = try new.execute(request)
+            }
+            let books = try Scenario.objects("Book", in: new)
+            #expect(books.count == (rule == .cascade ? 0 : 1))
+            #expect(books.allSatisfy { ($0.values["shelf"] == nil) == (rule == .nullify) })
+            #expect(try Scenario.objects("Shelf", in: new).count == (rule == .deny ? 2 : 1))
+            try new.close()
+            try old.close()
+            // Destroyed and made again it is empty.
+            let type = try StoreRegistry.builtIn.type(named: destination)
+            try type.destroy(new.url)
+            let fresh = try StoreRegistry.builtIn.create(new.url, model: model)
+            #expect(try Scenario.objects("Book", in: fresh).isEmpty)
+            try fresh.close()
+        }
+    }
+
     // MARK: G: values are converted
 
     private final class Convert: EntityMigrationPolicy {
@@ -390,7 +458,9 @@ struct ScenarioTests {
         let directory = try TemporaryDirectory()
         let old = try Scenario.store(
             source, directory.file("old"),
-            try ManagedObjectModel(entities: [EntityDescription("Item", attributes: [.string("text"), .integer64("x")])]),
+            try ManagedObjectModel(entities: [
+                EntityDescription("Item", attributes: [.string("text"), .integer64("x")])
+            ]),
             texts.enumerated().map { .init("Item", Int64($0 + 1), ["text": .string($1), "x": 10]) })
         let before = try Scenario.digest(old)
         let model = try ManagedObjectModel(entities: [
@@ -408,9 +478,12 @@ struct ScenarioTests {
         ])
         let policies: [String: @Sendable () -> EntityMigrationPolicy] = ["Convert": { Convert() }]
         do {
-            let new = try Scenario.migrate(old, to: destination, directory.file("new"), model, mapping, policies: policies)
+            let new = try Scenario.migrate(
+                old, to: destination, directory.file("new"), model, mapping, policies: policies)
             defer { try? new.close() }
-            return try Scenario.objects("Item", in: new).flatMap { [$0.values["number"], $0.values["twice"], $0.values["half"]] }
+            return try Scenario.objects("Item", in: new).flatMap {
+                [$0.values["number"], $0.values["twice"], $0.values["half"]]
+            }
         } catch {
             #expect(try Scenario.digest(old) == before)
             #expect(try directory.names().filter { $0.hasPrefix("new") || $0.contains("roost-tmp") } == [])
@@ -418,7 +491,9 @@ struct ScenarioTests {
         }
     }
 
-    @Test("G: text becomes numbers by a policy, numbers others by an expression", arguments: Scenario.types, Scenario.types)
+    @Test(
+        "G: text becomes numbers by a policy, numbers others by an expression", arguments: Scenario.types,
+        Scenario.types)
     func convertsValues(from source: String, to destination: String) throws {
         #expect(try converted(["12"], from: source, to: destination) == [.int(12), .int(24), .double(5)])
     }

@@ -1,0 +1,101 @@
+import RoostConformance
+import Testing
+
+/// What the lab believes about disks.
+@Suite("Disk model")
+struct DiskModelTests {
+    private func record(
+        _ kind: TraceRecord.Kind, _ path: String = "", _ other: String = "", inode: UInt64 = 1, offset: Int = 0,
+        data: String = "", isDurable: Bool = false
+    ) -> TraceRecord {
+        TraceRecord(
+            kind: kind, isDurable: isDurable, path: path, other: other, offset: offset, inode: inode,
+            data: Array(data.utf8))
+    }
+
+    /// All contents of `name` that some state has, as text; "–" where it is not there.
+    private func contents(
+        of name: String, _ model: DiskModel, after records: [TraceRecord], from tree: [DiskFile] = []
+    ) -> Set<String> {
+        var disk = DiskState(model, tree)
+        for record in records { disk.apply(record) }
+        var found: Set<String> = []
+        for seed in 1...20 as ClosedRange<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            for number in 0..<disk.variantCount(random: 4) {
+                let image = disk.variant(number, &random).files[name]
+                found.insert(image.map { String(decoding: $0.contents ?? [], as: UTF8.self) } ?? "–")
+            }
+        }
+        return found
+    }
+
+    @Test("what was not flushed may be there or not", arguments: DiskModel.allCases)
+    func unflushed(model: DiskModel) {
+        let old = DiskFile(path: "a", contents: Array("old".utf8), inode: 1)
+        #expect(contents(of: "a", model, after: [record(.written, data: "new")], from: [old]) == ["old", "new"])
+        #expect(
+            contents(of: "a", model, after: [record(.written, data: "new"), record(.synced, "a")], from: [old]) == [
+                "new"
+            ])
+        #expect(
+            contents(of: "a", model, after: [record(.written, data: "new", isDurable: true)], from: [old]) == ["new"])
+    }
+
+    @Test("a new name is durable with its file where there is a journal, else only with its directory")
+    func newNames() {
+        let records = [record(.created, "a"), record(.written, data: "new"), record(.synced, "a")]
+        #expect(contents(of: "a", .journaled, after: records) == ["new"])
+        #expect(contents(of: "a", .strict, after: records) == ["–", "new"])
+        #expect(contents(of: "a", .strict, after: records + [record(.syncedDirectory, "")]) == ["new"])
+    }
+
+    @Test("names become durable in their order where there is a journal, else in any")
+    func orderOfNames() {
+        let tree = [DiskFile(path: "a", contents: [1], inode: 1), DiskFile(path: "b", contents: [2], inode: 2)]
+        func names(_ model: DiskModel) -> Set<String> {
+            var disk = DiskState(model, tree)
+            disk.apply(record(.renamed, "a", "c"))
+            disk.apply(record(.unlinked, "b", inode: 0))
+            var found: Set<String> = []
+            for seed in 1...50 as ClosedRange<UInt64> {
+                var random = SeededGenerator(seed: seed)
+                for number in 0..<disk.variantCount(random: 4) {
+                    found.insert(disk.variant(number, &random).files.keys.sorted().joined())
+                }
+            }
+            return found
+        }
+        #expect(names(.journaled) == ["ab", "bc", "c"])
+        #expect(names(.strict) == ["ab", "bc", "c", "a"])
+    }
+
+    @Test("what a failed flush did not write is not written by the next one", arguments: DiskModel.allCases)
+    func failedFlush(model: DiskModel) {
+        let old = DiskFile(path: "a", contents: Array("old".utf8), inode: 1)
+        let failed = [record(.written, data: "new"), record(.failedSync, "a"), record(.synced, "a")]
+        #expect(contents(of: "a", model, after: failed, from: [old]) == ["old", "new"])
+        // Writing it again helps.
+        let again = failed + [record(.written, data: "new"), record(.synced, "a")]
+        #expect(contents(of: "a", model, after: again, from: [old]) == ["new"])
+    }
+
+    @Test("each block of a file that was not flushed may be old or new, and names of one file show the same")
+    func tornFiles() {
+        let old = String(repeating: "o", count: 8192)
+        var disk = DiskState(.journaled, [DiskFile(path: "a", contents: Array(old.utf8), inode: 1)])
+        disk.apply(record(.linked, "b"))
+        disk.apply(record(.written, data: String(repeating: "n", count: 8192)))
+        var found: Set<String> = []
+        for seed in 1...50 as ClosedRange<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            for number in 0..<disk.variantCount(random: 4) {
+                let files = disk.variant(number, &random).files
+                let text = String(decoding: files["a"]?.contents ?? [], as: UTF8.self)
+                if let other = files["b"] { #expect(other.contents == files["a"]?.contents) }
+                found.insert("\(text.first ?? "–")\(text.last ?? "–")")
+            }
+        }
+        #expect(found == ["oo", "on", "no", "nn"])
+    }
+}
