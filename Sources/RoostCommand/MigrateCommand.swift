@@ -32,7 +32,8 @@ extension Subcommand {
         options: [
             CommandOption("to", "t", value: "FILE", help: "The model to migrate to, as FILE or FILE@VERSION."),
             CommandOption(
-                "mapping", value: "FILE", help: "A mapping model, as FILE or FILE@FROM..TO; can be given several times."),
+                "mapping", value: "FILE", help: "A mapping model, as FILE or FILE@FROM..TO; can be given several times."
+            ),
             CommandOption("in-place", "i", help: "Replace STORE by the result."),
             CommandOption("output", "o", value: "DEST", help: "Make a new store of the result; type:path."),
             CommandOption(
@@ -172,7 +173,11 @@ private struct MigrationRequest {
             warnings += read.warnings
             let mapping = try requireDeclared(read.mapping, file)
             do throws(StoreError) {
-                if ends.isEmpty { try history.add(mapping) } else { try history.add(mapping, from: ends[0], to: ends[1]) }
+                if ends.isEmpty {
+                    try history.add(mapping)
+                } else {
+                    try history.add(mapping, from: ends[0], to: ends[1])
+                }
             } catch {
                 throw StoreError(error.code, "'\(file)': \(error.message)", underlying: error.underlying)
             }

@@ -62,7 +62,8 @@ import Testing
                     """
                 try Data(contents.utf8).write(to: URL(fileURLWithPath: "\(version)/contents"))
             }
-            let current = "<plist version=\"1.0\"><dict><key>_XCCurrentVersionName</key><string>Notes 2.xcdatamodel</string></dict></plist>"
+            let current =
+                "<plist version=\"1.0\"><dict><key>_XCCurrentVersionName</key><string>Notes 2.xcdatamodel</string></dict></plist>"
             try Data(current.utf8).write(to: URL(fileURLWithPath: "\(bundle)/.xccurrentversion"))
             let old = try StoreRegistry.builtIn.create(
                 StoreURL(type: "sqlite", path: path), model: ModelFile.read(bundle, version: "Notes").model)

@@ -140,6 +140,12 @@ struct InPlaceMigration: Sendable {
 
     /// The store's type; throws where there is no file that could be replaced.
     func replaceableType() throws(StoreError) -> any PersistentStoreType {
+        guard !options.conversion.skipsDamaged else {
+            throw StoreError(
+                .invalidRequest,
+                "A migration in place leaves no damaged objects out, because nobody would have them any more; migrate '\(url)' into another store, or restore a backup."
+            )
+        }
         let type = try registry.type(named: url.type)
         guard type.capabilities.contains(.file), type.capabilities.contains(.writing) else {
             throw StoreError(

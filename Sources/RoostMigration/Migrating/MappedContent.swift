@@ -14,6 +14,9 @@ final class MappedContent: ContentSource {
         var recorded: StoreTally?
     }
 
+    /// The damaged objects after which a source counts as lost.
+    static let skippedLimit = 100_000
+
     private let store: any PersistentStore
     private let plan: MappingPlan
     private let options: ConversionOptions
@@ -63,9 +66,6 @@ final class MappedContent: ContentSource {
 
 /// One pass over a source.
 private struct MappedReading {
-    /// The damaged objects after which a source counts as lost.
-    private static let skippedLimit = 100_000
-
     private let snapshot: any StoreSnapshot
     private let plan: MappingPlan
     private let options: ConversionOptions
@@ -179,10 +179,11 @@ private struct MappedReading {
         // Only an error that names an object promises that the cursor goes on behind it.
         guard let damaged = error.damagedObject else { throw error }
         guard !copied.skipped.contains(damaged) else { return }
-        guard copied.skipped.count < Self.skippedLimit else {
+        guard copied.skipped.count < MappedContent.skippedLimit else {
             throw StoreError(
                 .corrupted,
-                "More than \(Self.skippedLimit) records of the source are damaged; restore a backup.", underlying: error
+                "More than \(MappedContent.skippedLimit) records of the source are damaged; restore a backup.",
+                underlying: error
             )
         }
         copied.skipped.append(damaged)

@@ -16,11 +16,11 @@ struct AssociationRun: Hashable {
     var otherEntity: UInt16
 
     /// The key of the last object.
-    var end: Int64 { key + Int64(count) - 1 }
+    var end: Int64 { key + (Int64(count) - 1) }
 
     /// Whether `next` goes on where this run ends, so that both are one.
     func isContinued(by next: AssociationRun) -> Bool {
-        next.key == key + Int64(count) && next.otherKey == otherKey + Int64(count) && next.entity == entity
+        next.key &- key == Int64(count) && next.otherKey &- otherKey == Int64(count) && next.entity == entity
             && next.otherEntity == otherEntity && count <= UInt32.max - next.count
     }
 

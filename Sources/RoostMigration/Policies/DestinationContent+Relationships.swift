@@ -69,6 +69,8 @@ extension DestinationContent {
         }
         try relationshipMaker?.willSet(relationship, of: object)
         note(set: relationship)
+        isSettingForPolicy = true
+        defer { isSettingForPolicy = false }
         try set(relationship, of: object, to: destinations.uniqued())
     }
 
@@ -96,8 +98,10 @@ extension DestinationContent {
     ) throws(StoreError) {
         let field = try field(relationship, of: object)
         let old = try reference(field, of: object)
-        guard old != destination else { return }
+        try noteField(relationship, of: object)
         let inverse = relationship.inverse.map { model.relationships[$0] }
+        if let inverse, !inverse.isToMany, let destination { try noteField(inverse, of: destination) }
+        guard old != destination else { return }
         if let inverse, !inverse.isToMany {
             // One to one: whoever had either of them has nothing now.
             if let old { try clear(inverse, of: old) }
@@ -138,11 +142,14 @@ extension DestinationContent {
         } else if isOnlyInMemory(object) {
             place = 0
         } else {
-            place = try members(of: relationship, from: object).last.map { $0.link.order + 1 } ?? 0
+            place = try members(of: relationship, from: object).last.map { Self.next($0.link.order) } ?? 0
         }
-        touched[end] = place + 1
+        touched[end] = Self.next(place)
         return place
     }
+
+    /// The place behind another one; behind the greatest possible one the key decides.
+    private static func next(_ place: Int64) -> Int64 { place == .max ? .max : place + 1 }
 
     /// What a to-many relationship leads to now; what is only in memory and was not set leads nowhere, which needs no look.
     private func current(
@@ -158,10 +165,12 @@ extension DestinationContent {
     ) throws(StoreError) {
         let wanted = Set(members)
         for (member, _) in try current(relationship, of: object) where !wanted.contains(member) {
+            try noteField(inverse, of: member)
             try set(try field(inverse, of: member), of: member, to: .null)
             if let order = orderField(inverse, of: member) { try set(order, of: member, to: .null) }
         }
         for (place, member) in members.enumerated() {
+            try noteField(inverse, of: member)
             try set(try field(inverse, of: member), of: member, to: .objectID(object.id))
             if let order = orderField(inverse, of: member) { try set(order, of: member, to: .int(Int64(place))) }
         }

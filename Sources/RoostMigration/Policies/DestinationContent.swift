@@ -62,6 +62,10 @@ final class DestinationContent {
     private(set) var hasCommitted = false
     /// The relationships that a policy has set, by number, with their inverses.
     private(set) var setRelationships: Set<Int> = []
+    /// By to-one relationship: the objects for which policies have set it, from either end.
+    private let setFields: AssociationTable
+    /// Whether what is being set is what a policy asked for.
+    var isSettingForPolicy = false
     /// What wants to know that a policy looks at, or sets, a relationship of an object.
     var relationshipMaker: RelationshipMaker?
 
@@ -72,15 +76,21 @@ final class DestinationContent {
     ///   - load: What is being loaded into it.
     ///   - lastKeys: By root of the destination: the highest key that an object can have which keeps its own.
     ///   - failures: Where mistakes go that cannot be thrown.
+    ///   - directories: Where a file may be made for what does not fit into memory.
+    /// - Throws: What asking the model for what is mandatory throws.
     init(
-        _ store: any PersistentStore, _ load: DestinationLoad, lastKeys: [Int: Int64], failures: PolicyFailures
+        _ store: any PersistentStore, _ load: DestinationLoad, lastKeys: [Int: Int64], failures: PolicyFailures,
+        directories: [String]
     ) throws(StoreError) {
         self.store = store
+        setFields = AssociationTable(
+            mappingCount: store.model.relationships.count, from: store.model, to: store.model, memoryByteCount: 2 << 20,
+            directories: directories)
         self.failures = failures
         model = store.model
         output = .loading(load)
         records = RecordBatch(model: store.model)
-        nextKeys = lastKeys.mapValues { $0 + 1 }
+        nextKeys = lastKeys.mapValues { $0 == .max ? .max : $0 + 1 }
         var blueprints: [EntityBlueprint?] = []
         for entity in store.model.entities {
             blueprints.append(entity.isAbstract ? nil : try EntityBlueprint(entity, store.model))
@@ -149,7 +159,7 @@ final class DestinationContent {
         if let known = knownPosition(of: object) { return known }
         try open()
         // A callback that looks at many objects must not fill the memory.
-        if records.byteCount > 4 * RecordBatch.capacityBytes { try write() }
+        if records.byteCount + changedByteCount > 4 * RecordBatch.capacityBytes { try write() }
         let snapshot = try snapshot()
         let id = object.id
         var found = RecordBatch(model: model)
@@ -281,6 +291,24 @@ final class DestinationContent {
     func note(set relationship: ManagedObjectModel.Relationship) {
         guard setRelationships.insert(relationship.number).inserted else { return }
         if let inverse = relationship.inverse { setRelationships.insert(inverse) }
+    }
+
+    /// Notes that a to-one relationship of an object is what a policy wants, if it is a policy's wish that is being done.
+    func noteField(_ relationship: ManagedObjectModel.Relationship, of object: DestinationObject) throws(StoreError) {
+        guard isSettingForPolicy else { return }
+        let place = AssociationTable.Object(entity: object.entityNumber, key: object.key)
+        guard try !isSetByPolicy(relationship, of: place) else { return }
+        try setFields.associate(place, with: place, in: relationship.number)
+    }
+
+    /// Whether a policy has set a to-one relationship of an object, from either end.
+    func isSetByPolicy(
+        _ relationship: ManagedObjectModel.Relationship, of place: AssociationTable.Object
+    ) throws(StoreError) -> Bool {
+        guard setFields.count(in: relationship.number) > 0 else { return false }
+        var found: [AssociationTable.Object] = []
+        try setFields.appendDestinations(of: place, in: relationship.number, to: &found)
+        return !found.isEmpty
     }
 
     // MARK: Links
@@ -515,6 +543,7 @@ final class DestinationLoad {
     ///   - channel: What the writer takes batches from.
     ///   - begin: The first message.
     ///   - writer: The thread that takes them.
+    /// - Throws: What the writer ended with.
     init(_ channel: BatchChannel, begin: BatchChannel.Message, _ writer: WorkerThread<StoreTally?>) throws(StoreError) {
         self.channel = channel
         self.writer = writer

@@ -42,6 +42,7 @@ open class EntityMigrationPolicy {
     ///   - source: The source object.
     ///   - mapping: The entity mapping.
     ///   - session: The migration.
+    /// - Throws: What ends the migration.
     open func createDestinationInstances(
         for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
     ) throws {
@@ -60,6 +61,7 @@ open class EntityMigrationPolicy {
     ///   - destination: The object.
     ///   - mapping: The entity mapping.
     ///   - session: The migration.
+    /// - Throws: What ends the migration.
     open func createRelationships(
         for destination: DestinationObject, in mapping: EntityMapping, _ session: MigrationSession
     ) throws {
@@ -85,6 +87,8 @@ open class EntityMigrationPolicy {
     ///   - source: The source object.
     ///   - property: The mapping of the property that gets the value.
     ///   - session: The migration, with the entity mapping.
+    /// - Returns: The value, of the property's type or one that converts to it.
+    /// - Throws: What ends the migration.
     open func value(
         of function: String, arguments: [Value], for source: SourceObject, property: PropertyMapping,
         _ session: MigrationSession

@@ -69,6 +69,7 @@ struct LinkJob {
     ///   - session: The migration.
     ///   - exceptions: The objects for which the rules do not hold.
     ///   - isAlone: Whether no other job makes links of the relationship.
+    /// - Throws: What reading the source and writing the destination throws; `cancelled`.
     func run(_ session: MigrationSession, _ exceptions: RelationshipExceptions, isAlone: Bool) throws {
         let isUntouched =
             !session.content.setRelationships.contains(owner.number) || onlyWhereExcepted(session, exceptions)

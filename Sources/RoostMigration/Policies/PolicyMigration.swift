@@ -95,7 +95,8 @@ final class PolicyMigration {
         }
         let load = try DestinationLoad(
             channel, begin: .begin(lastKeys: names, objectCount: total, linkCount: nil), writer)
-        content = try DestinationContent(store, load, lastKeys: lastKeys, failures: failures)
+        content = try DestinationContent(
+            store, load, lastKeys: lastKeys, failures: failures, directories: directories)
         session = MigrationSession(
             plan, source: source, content: content, associations: associations,
             cancellation: contents.options.conversion.cancellation)
@@ -174,8 +175,7 @@ final class PolicyMigration {
             do throws(StoreError) {
                 guard try cursor.next(into: &records) else { return }
             } catch  where contents.options.conversion.skipsDamaged && error.code == .corrupted {
-                guard let damaged = error.damagedObject, damaged != skipped.last else { throw error }
-                skipped.append(damaged)
+                try skip(error)
                 continue
             }
             let count = records.count
@@ -189,6 +189,20 @@ final class PolicyMigration {
             session.progress = totalObjects == 0 ? 0.5 : 0.5 * min(1, Double(readCount) / Double(totalObjects))
             report(entity.name.text)
         }
+    }
+
+    /// Notes a damaged object; one that several mappings meet is noted once.
+    private func skip(_ error: StoreError) throws(StoreError) {
+        // Only an error that names an object promises that the cursor goes on behind it.
+        guard let damaged = error.damagedObject else { throw error }
+        guard !skipped.contains(damaged) else { return }
+        guard skipped.count < MappedContent.skippedLimit else {
+            throw StoreError(
+                .corrupted,
+                "More than \(MappedContent.skippedLimit) records of the source are damaged; restore a backup.",
+                underlying: error)
+        }
+        skipped.append(damaged)
     }
 
     private func makeObjects(_ mapping: PolicyMapping, _ batch: SourceBatch) throws(StoreError) {
@@ -219,6 +233,8 @@ final class PolicyMigration {
     private func makeRelationships() throws(StoreError) {
         var jobs = LinkJob.all(plan)
         var makers: [RelationshipMaker] = []
+        // Of all jobs, also of those that are done by then.
+        let jobCounts = Dictionary(jobs.map { ($0.owner.number, 1) }, uniquingKeysWith: +)
         var done: Set<Int> = []
         var settled: Set<RuleNumber> = []
         for mapping in plan.mappings {
@@ -228,7 +244,7 @@ final class PolicyMigration {
             done.insert(mapping.number)
             // Links are made as soon as nobody can say anything about them any more.
             for job in jobs where job.mappings.isSubset(of: done) {
-                let isAlone = jobs.filter { $0.owner.number == job.owner.number }.count == 1
+                let isAlone = jobCounts[job.owner.number] == 1
                 try call(mapping) { try job.run(session, exceptions, isAlone: isAlone) }
             }
             jobs.removeAll { $0.mappings.isSubset(of: done) }

@@ -159,6 +159,9 @@ final class PolicyMapping {
 
     /// Makes the standard object of a source object and associates both.
     func create(_ object: SourceObject, _ session: MigrationSession) throws -> DestinationObject? {
+        if let destination, destination.isAbstract, declaration.type != .remove {
+            throw StoreError.abstract(destination.name, object: object.id)
+        }
         guard let attributes, let source, let destination else { return nil }
         guard object.entityNumber == source.number else {
             throw StoreError(

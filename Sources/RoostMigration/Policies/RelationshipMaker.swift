@@ -71,6 +71,8 @@ final class RelationshipMaker {
     /// - Parameters:
     ///   - object: The object.
     ///   - sources: What it was made of, where that is known already.
+    ///   - callback: What the policy does with it.
+    /// - Throws: What the callback and the expressions of the mapping throw.
     func make(_ object: DestinationObject, sources: [SourceObject]?, _ callback: () throws -> Void) throws {
         self.object = object
         self.sources = sources
@@ -172,7 +174,9 @@ final class RelationshipMaker {
         let rule = mapping.rules[index]
         let objects = try exceptions.leftOut(mapping, rule: index)
         while let place = try objects.next() {
-            guard try !exceptions.isSet(place, mapping, rule: index) else { continue }
+            guard try !exceptions.isSet(place, mapping, rule: index),
+                try !session.content.isSetByPolicy(rule.relationship, of: place)
+            else { continue }
             let object = DestinationObject(content: session.content, entityNumber: place.entity, key: place.key)
             var given: DestinationObject?
             for source in try session.sources(of: object, in: mapping.number) {
@@ -213,10 +217,10 @@ final class RelationshipMaker {
 
     /// Notes that a policy sets a relationship itself.
     func willSet(_ relationship: ManagedObjectModel.Relationship, of object: DestinationObject) throws(StoreError) {
-        guard self.object == object else { return exceptions.noteSet(relationship) }
-        guard let index = mapping.rules.firstIndex(where: { $0.relationship.number == relationship.number }),
-            explicit.insert(index).inserted
-        else { return }
+        guard self.object == object,
+            let index = mapping.rules.firstIndex(where: { $0.relationship.number == relationship.number })
+        else { return exceptions.noteSet(relationship) }
+        guard explicit.insert(index).inserted else { return }
         try exceptions.noteSet(object, mapping, rule: index)
     }
 }

@@ -20,6 +20,7 @@ struct FusedSteps {
     ///   - steps: The inferred mapping models; more than one.
     ///   - models: The versions between which they lead, one more than the steps.
     ///   - options: How the steps were inferred.
+    /// - Returns: The mapping model; nil where the steps must stay.
     static func mapping(
         of steps: [MappingModel], between models: [ManagedObjectModel], options: MappingModel.InferenceOptions
     ) -> MappingModel? {

@@ -54,6 +54,7 @@ extension MigrationChain {
     /// - Parameters:
     ///   - source: The model that the first step begins at.
     ///   - options: How the steps were inferred.
+    /// - Returns: The chain, itself where nothing comes to the same.
     func fusing(from source: ManagedObjectModel, _ options: MappingModel.InferenceOptions) -> MigrationChain {
         var fused: [Step] = []
         // Of the last step of `fused`: what it was made of.

@@ -55,7 +55,8 @@ struct MigrationFixtureTests {
         let found = try differences(fixture, expected)
         #expect(found.count == 7, "\(found)")
         for text in [
-            "5 objects of 'Note', not 4", "3 objects of 'Tag', not 0", "The digest is ", "'paint' is ", "'tags' leads to [1, 3]",
+            "5 objects of 'Note', not 4", "3 objects of 'Tag', not 0", "The digest is ", "'paint' is ",
+            "'tags' leads to [1, 3]",
             "more than one object of 'Note'", "no object of 'Note' where",
         ] {
             #expect(found.contains { $0.contains(text) }, "\(text): \(found)")
@@ -77,9 +78,11 @@ struct MigrationFixtureTests {
             MigrationSnapshot(model: try Notes.v3(), counts: ["Nota": 1]),
             MigrationSnapshot(model: try Notes.v3(), objects: [.init("Nota")]),
             MigrationSnapshot(
-                model: try Notes.v3(), objects: [.init("Note", where: .equal("title", "note 2"), values: ["colour": 1])]),
+                model: try Notes.v3(), objects: [.init("Note", where: .equal("title", "note 2"), values: ["colour": 1])]
+            ),
             MigrationSnapshot(
-                model: try Notes.v3(), objects: [.init("Note", where: .equal("title", "note 2"), targets: ["tag": [1]])]),
+                model: try Notes.v3(), objects: [.init("Note", where: .equal("title", "note 2"), targets: ["tag": [1]])]
+            ),
         ] {
             #expect(throws: StoreError.self) { try differences(fixture, expected) }
         }
