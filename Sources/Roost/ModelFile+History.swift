@@ -6,7 +6,8 @@ extension ModelFile {
     /// The versions of a bundle of Apple's (`.xcdatamodeld`), oldest first; nil for everything that has one version.
     ///
     /// A bundle says which version is current, not in which order they were made: they come in the natural order of their names, so that
-    /// `Notes 10` follows `Notes 9`. Versions behind the current one are there too.
+    /// `Notes 10` follows `Notes 9`, those that are named like the current one behind all others. Versions behind the current one are
+    /// there too.
     /// - Parameter path: The bundle.
     /// - Returns: A history without mapping models.
     /// - Throws: As ``read(_:version:registry:)``, naming the version that cannot be read.

@@ -18,8 +18,9 @@ extension Subcommand {
             to that one over the versions between them, in as few steps as possible: by the mapping models that --mapping names, and by
             inference between neighbours. With --direct, and for any other FILE, it goes there in one step.
 
-            --mapping takes .roostmapping.json and .xcmappingmodel. A mapping model that needs a policy, which is code, is refused: that
-            takes a program.
+            --mapping takes .roostmapping.json and .xcmappingmodel. Between which versions of a bundle it leads follows from its version
+            hashes, or from the names in it; where that leaves several, FILE@FROM..TO says it. A mapping model that needs a policy, which
+            is code, is refused: that takes a program.
 
             With --json prints one object: source, destination, path (nothing, onePass, threePasses), mappings [{name, type, source,
             destination, read, made}], objects, links, relationships [{relationship, count}], sourceDigest, mappedDigest,
@@ -30,13 +31,15 @@ extension Subcommand {
             """,
         options: [
             CommandOption("to", "t", value: "FILE", help: "The model to migrate to, as FILE or FILE@VERSION."),
-            CommandOption("mapping", value: "FILE", help: "A mapping model; can be given several times."),
+            CommandOption(
+                "mapping", value: "FILE", help: "A mapping model, as FILE or FILE@FROM..TO; can be given several times."
+            ),
             CommandOption("in-place", "i", help: "Replace STORE by the result."),
             CommandOption("output", "o", value: "DEST", help: "Make a new store of the result; type:path."),
             CommandOption(
-                "keep-backup", needs: "in-place", help: "Keep the old file, as <name>.backup-<UUID> beside the new one."
+                "keep-backup", help: "With --in-place, keep the old file as <name>.backup-<UUID> beside the new one."
             ),
-            CommandOption("overwrite", needs: "output", help: "Replace an existing store of DEST's type."),
+            CommandOption("overwrite", help: "With --output, replace an existing store of DEST's type."),
             CommandOption("direct", help: "Go to the model in one step, whatever versions there are."),
             CommandOption("to-text", help: "Where an attribute becomes a string, take the text of its value."),
             CommandOption(
@@ -47,7 +50,7 @@ extension Subcommand {
         ] + StoreArguments.openingOptions,
         examples: [
             "roost migrate notes.sqlite --to=Notes.xcdatamodeld --in-place --keep-backup",
-            "roost migrate notes.sqlite --to=Notes.xcdatamodeld@Notes\\ 3 --output=lmdb:notes.lmdb --dry-run",
+            "roost migrate notes.sqlite --to='Notes.xcdatamodeld@Notes 3' --output=lmdb:notes.lmdb --dry-run",
             "roost migrate main --to=Notes.roostmodel.json --mapping=NotesToPosts.roostmapping.json --in-place --json",
         ],
         run: runMigrate)
@@ -62,6 +65,10 @@ extension Subcommand {
                 isInPlace
                     ? "--in-place and --output exclude each other; leave one out"
                     : "say where the result goes: --in-place, or --output=type:path")
+        }
+        for (option, needed) in [("keep-backup", "in-place"), ("overwrite", "output")]
+        where arguments.has(option) && isInPlace != (needed == "in-place") {
+            throw UsageError("option '--\(option)' needs '--\(needed)' too")
         }
         guard !isInPlace || !arguments.has("skip-damaged") else {
             throw UsageError(
@@ -156,11 +163,21 @@ private struct MigrationRequest {
         _ files: [String], to history: ModelHistory, _ warnings: inout [String]
     ) throws -> ModelHistory {
         var history = history
-        for file in files {
+        for text in files {
+            let (file, versions) = split(text)
+            let ends = versions?.components(separatedBy: "..") ?? []
+            guard ends.isEmpty || ends.count == 2 else {
+                throw UsageError("a mapping model's versions are FILE@FROM..TO, not '\(text)'")
+            }
             let read = try MappingFile.read(file)
             warnings += read.warnings
+            let mapping = try requireDeclared(read.mapping, file)
             do throws(StoreError) {
-                try history.add(try requireDeclared(read.mapping, file))
+                if ends.isEmpty {
+                    try history.add(mapping)
+                } else {
+                    try history.add(mapping, from: ends[0], to: ends[1])
+                }
             } catch {
                 throw StoreError(error.code, "'\(file)': \(error.message)", underlying: error.underlying)
             }

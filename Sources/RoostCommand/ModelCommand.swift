@@ -1,9 +1,10 @@
 internal import Roost
+internal import RoostMigration
 
 extension Subcommand {
     static let model = Subcommand(
-        name: "model", summary: "Print, validate or compare models.", usage: "print|validate FILE, compare OLD NEW",
-        argumentCount: 2...3,
+        name: "model", summary: "Print, validate or compare models, or show their history.",
+        usage: "print|validate FILE, diff OLD NEW, history BUNDLE", argumentCount: 2...3,
         discussion: """
             FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .xcdatamodel, .mom), or a store,
             which may be named as in the configuration.
@@ -11,44 +12,55 @@ extension Subcommand {
             print     Print the model as a model document.
             validate  Exit 0 for a valid model; otherwise print every problem, one a line, and exit 1. What cannot be taken over
                       from a model of Apple's is printed as a warning.
-            compare   Print what NEW changes compared with OLD, one difference a line, and exit 1; print nothing and exit 0 for
-                      equal models. With --hash-only only what needs a migration counts.
+            diff      Print what NEW changes compared with OLD, one difference a line, then whether stores need a migration, whether
+                      it can be inferred, what becomes of each entity, and what is lost; or every reason why it cannot be inferred.
+                      Exit 1; print nothing and exit 0 for equal models. With --hash-only only what needs a migration counts.
+            history   Print the versions in a bundle of models (.xcdatamodeld) and what each changes, as diff does. They are in the
+                      order of their names, numbers by value, those that are named like the current version last: the bundle itself
+                      does not say in which order they were made. Exit 1 when a step cannot be inferred.
 
-            With --json: print the document; validate {valid, problems [text], warnings [text]}; compare {equal, compatible,
-            differences [{kind, entity, property, subject, details, changesVersionHash}]}.
+            With --json: print the document; validate {valid, problems [text], warnings [text]}; diff {equal, compatible, inferable
+            (absent where no migration is needed), differences [{kind, entity, property, subject, details, changesVersionHash}],
+            mappings [{name, type, source, destination}], problems [{entity, property, message}], remarks [{kind: loss, demand or
+            note, entity, property, message}]}; history {versions [text], steps [{from, to, change: as diff}]}.
             """,
         options: [
             CommandOption(
-                "model-version", value: "NAME", help: "The version in a bundle of models (of compare: in NEW)."),
-            CommandOption("old-version", value: "NAME", help: "The version in OLD, for compare."),
-            CommandOption("hash-only", help: "Count only differences that change version hashes."), .config, .json,
+                "model-version", value: "NAME", help: "The version in a bundle of models (of diff: in NEW)."),
+            CommandOption("old-version", value: "NAME", help: "The version in OLD, for diff."),
+            CommandOption("hash-only", help: "Count only differences that change version hashes."),
+            CommandOption(
+                "to-text", help: "Where an attribute becomes a string, a migration takes the text of its value."),
+            .config, .json,
             .quiet,
             .verbose,
         ],
         examples: [
             "roost model print Music.xcdatamodeld > Music.roostmodel.json",
             "roost model validate Music.roostmodel.json",
-            "roost model compare music.sqlite Music.xcdatamodeld",
+            "roost model diff music.sqlite Music.xcdatamodeld",
+            "roost model history Music.xcdatamodeld",
         ],
         run: runModel)
 
     @Sendable private static func runModel(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let verb = arguments.positions[0]
-        let verbs = ["print", "validate", "compare"]
+        let verbs = ["print", "validate", "diff", "history"]
         guard verbs.contains(verb) else {
             let hint =
                 nearestName(to: verb, among: verbs).map { "did you mean '\($0)'?" }
-                ?? "it is print, validate or compare"
+                ?? "it is print, validate, diff or history"
             throw UsageError("unknown model command '\(verb)'; \(hint)")
         }
-        guard arguments.positions.count == (verb == "compare" ? 3 : 2) else {
-            throw UsageError(
-                "'roost model \(verb)' needs \(verb == "compare" ? "OLD NEW" : "one FILE"); see 'roost model --help'")
+        guard arguments.positions.count == (verb == "diff" ? 3 : 2) else {
+            let needed = verb == "diff" ? "OLD NEW" : verb == "history" ? "one BUNDLE" : "one FILE"
+            throw UsageError("'roost model \(verb)' needs \(needed); see 'roost model --help'")
         }
         switch verb {
         case "print": return try printModel(arguments, console)
         case "validate": return try validate(arguments, console)
-        default: return try compare(arguments, console)
+        case "diff": return try diffModels(arguments, console)
+        default: return try printHistory(arguments, console)
         }
     }
 
@@ -92,43 +104,61 @@ extension Subcommand {
         return validation.valid ? .success : .finding
     }
 
-    private struct Comparison: Encodable {
-        struct Difference: Encodable {
-            var kind: String
-            var entity: String?
-            var property: String?
-            var subject: String
-            var details: [String]
-            var changesVersionHash: Bool
-        }
-
-        var equal: Bool
-        var compatible: Bool
-        var differences: [Difference]
-    }
-
-    private static func compare(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    private static func diffModels(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let old = try StoreArguments.model(
             arguments.positions[1], version: arguments.value("old-version"), arguments
         ).model
         let new = try StoreArguments.model(
             arguments.positions[2], version: arguments.value("model-version"), arguments
         ).model
-        let differences = new.difference(from: old).filter { !arguments.has("hash-only") || $0.changesVersionHash }
+        let change = change(from: old, to: new, arguments)
         if arguments.has("json") {
-            try console.printJSON(
-                Comparison(
-                    equal: differences.isEmpty,
-                    compatible: old.entities.map(\.name) == new.entities.map(\.name)
-                        && old.entities.map(\.versionHash) == new.entities.map(\.versionHash),
-                    differences: differences.map {
-                        .init(
-                            kind: $0.kind.rawValue, entity: $0.entity, property: $0.property, subject: $0.subject,
-                            details: $0.details, changesVersionHash: $0.changesVersionHash)
-                    }))
+            try console.printJSON(change)
         } else {
-            for difference in differences { try console.print(difference.description) }
+            for line in change.text { try console.print(line) }
         }
-        return differences.isEmpty ? .success : .finding
+        return change.equal ? .success : .finding
+    }
+
+    private static func change(
+        from old: ManagedObjectModel, to new: ManagedObjectModel, _ arguments: ParsedArguments
+    ) -> ModelChange {
+        ModelChange(
+            from: old, to: new, onlyHashed: arguments.has("hash-only"),
+            options: MappingModel.InferenceOptions(convertsToString: arguments.has("to-text")))
+    }
+
+    private struct History: Encodable {
+        struct Step: Encodable {
+            var from: String
+            var to: String
+            var change: ModelChange
+        }
+
+        var versions: [String]
+        var steps: [Step]
+    }
+
+    private static func printHistory(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let path = arguments.positions[1]
+        guard let versions = try ModelFile.history(at: path)?.versions else {
+            throw StoreError(
+                .invalidRequest,
+                "'\(path)' is no bundle of several versions (.xcdatamodeld), so it has no history; compare two models with 'roost model diff'."
+            )
+        }
+        let steps = zip(versions, versions.dropFirst()).map { old, new in
+            History.Step(from: old.name, to: new.name, change: change(from: old.model, to: new.model, arguments))
+        }
+        let history = History(versions: versions.map(\.name), steps: steps)
+        if arguments.has("json") {
+            try console.printJSON(history)
+        } else {
+            for step in history.steps {
+                try console.print("\(step.from) → \(step.to): \(step.change.summary)")
+                for line in step.change.text { try console.print("  \(line)") }
+            }
+        }
+        return history.steps.contains { $0.change.inferable == false } ? .finding : .success
     }
 }

@@ -29,13 +29,24 @@ public struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
 /// a fixed list; everything else that is unknown becomes a warning. Nothing outside the bundle is read, no symbolic link inside
 /// it is followed, and nothing is expanded.
 public enum CoreDataModelReader {
-    /// The versions in the bundle at `path`, in natural order, without `.xcdatamodel`; the one version of a single model.
+    /// The versions in the bundle at `path`, without `.xcdatamodel`, oldest first as far as names tell; the one version of a single model.
+    ///
+    /// In natural order, "Model 2" before "Model 10". A model may have been renamed on the way: versions whose names begin with another
+    /// word than the current one's come before all that begin like it.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
     public static func versions(at path: String) throws(StoreError) -> [String] {
         guard let bundle = try BundleDirectory.open(at: path) else { return [lastComponent(path)] }
         if try isSingleModel(bundle) { return [versionName(lastComponent(path))] }
-        return try versionNames(in: bundle)
+        let names = try versionNames(in: bundle)
+        let word: Substring
+        do throws(StoreError) {
+            word = firstWord(try currentVersion(in: bundle))
+        } catch {
+            guard error.code == .invalidModel else { throw error }
+            return names
+        }
+        return names.filter { firstWord($0) != word } + names.filter { firstWord($0) == word }
     }
 
     /// The version that the bundle at `path` names as current, or its only one.
@@ -169,6 +180,9 @@ public enum CoreDataModelReader {
     private static func versionName(_ name: String) -> String {
         name.hasSuffix(versionSuffix) ? String(name.dropLast(versionSuffix.count)) : name
     }
+
+    /// The letters that a name begins with: `ArtsyFolio` of "ArtsyFolio v1.4".
+    private static func firstWord(_ name: String) -> Substring { name.prefix(while: \.isLetter) }
 
     /// Orders names so that "Model 2" comes before "Model 10", and "Model" before both.
     static func precedesNaturally(_ left: String, _ right: String) -> Bool {

@@ -204,10 +204,7 @@ struct JSONOpening {
     private func requireModel(_ loaded: LoadedDocument) throws(StoreError) {
         guard let expected = options.model else { return }
         guard expected.isCompatible(with: loaded.metadata) else {
-            throw StoreError(
-                .modelMismatch,
-                "The store '\(path)' was made with another version of the model. Migrate it, or open it with its own model."
-            )
+            throw .modelMismatch(path, has: loaded.metadata.model, expected: expected)
         }
     }
 }

@@ -4,13 +4,20 @@ extension KeyValueSnapshot {
     func objectGraph() -> any ObjectGraph { KeyValueGraph(self) }
 
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
-        try fetch(request, VisitCount())
+        try fetch(request, nil)
     }
 
-    /// As ``fetch(_:)``; adds what is looked at to `visits`.
-    func fetch(_ request: FetchRequest, _ visits: VisitCount) throws(StoreError) -> any RecordCursor {
+    /// As ``fetch(_:)``; adds what is looked at to `visits`, if somebody wants to know.
+    func fetch(_ request: FetchRequest, _ visits: VisitCount?) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         return try cursor(try planned(request), visits)
+    }
+
+    func visitor(_ request: FetchRequest) throws(StoreError) -> (any RecordVisitor)? {
+        try requireOpen()
+        let planned = try planned(request)
+        let filter = planned.remainsWhole ? planned.filter : try RecordFilter(planned.remainder, model: model)
+        return MatchingRecords(try visitor(planned, nil), filter, graph: KeyValueGraph(self))
     }
 
     func count(_ request: FetchRequest) throws(StoreError) -> Int {
@@ -18,12 +25,12 @@ extension KeyValueSnapshot {
         let planned = try planned(request)
         guard planned.isDecided, let choice = planned.choice, choice.isCountable else {
             return try ScanningFetch.count(
-                planned.remainder, model: model, visiting: try visitor(planned, VisitCount()),
+                planned.remainder, model: model, visiting: try visitor(planned, nil),
                 graph: KeyValueGraph(self))
         }
         // What the entries say is all there is to know; no record is read.
         let (reach, isEverything) = (request.fetchOffset ?? 0).addingReportingOverflow(request.fetchLimit ?? .max)
-        let matches = try KeyCollector(snapshot: self, visits: VisitCount())
+        let matches = try KeyCollector(snapshot: self, visits: nil)
             .count(choice.access, most: isEverything ? .max : reach)
         return max(0, matches - (request.fetchOffset ?? 0))
     }
@@ -57,7 +64,7 @@ extension KeyValueSnapshot {
     }
 
     /// The records of a planned fetch.
-    func cursor(_ planned: PlannedFetch, _ visits: VisitCount) throws(StoreError) -> any RecordCursor {
+    func cursor(_ planned: PlannedFetch, _ visits: VisitCount?) throws(StoreError) -> any RecordCursor {
         let (source, graph) = (try visitor(planned, visits), KeyValueGraph(self))
         guard planned.remainsWhole else {
             return try ScanningFetch(planned.remainder, model: model, visiting: source, graph: graph)
@@ -68,9 +75,10 @@ extension KeyValueSnapshot {
     }
 
     /// The records that can be wanted: in the request's order where the plan says so, else in key order.
-    private func visitor(_ planned: PlannedFetch, _ visits: VisitCount) throws(StoreError) -> any RecordVisitor {
+    private func visitor(_ planned: PlannedFetch, _ visits: VisitCount?) throws(StoreError) -> any RecordVisitor {
         guard let access = planned.choice?.access else {
-            return CountingVisitor(try EntityRecordCursor(self, entity: planned.entity, after: 0), visits)
+            let records = try EntityRecordCursor(self, entity: planned.entity, after: 0)
+            return visits.map { CountingVisitor(records, $0) } ?? records
         }
         if let order = planned.order, case .entries(let entries) = access {
             let keys = try OrderedIndexKeys(

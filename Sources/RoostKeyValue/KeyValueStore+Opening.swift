@@ -59,10 +59,7 @@ extension KeyValueStore {
             defer { reader.close() }
             let metadata = try MetaSpace.readMetadata(reader, of: storage, type: type.name, url: url)
             if let expected = options.model, !expected.isCompatible(with: metadata) {
-                throw StoreError(
-                    .modelMismatch,
-                    "The store '\(url)' was created with another version of the model. Migrate it, or open it with its own model."
-                )
+                throw .modelMismatch("\(url)", has: metadata.model, expected: expected)
             }
             let keyLimit = try MetaSpace.readFormat(reader, url).keyLimit
             guard keyLimit <= storage.maximumKeyByteCount else {

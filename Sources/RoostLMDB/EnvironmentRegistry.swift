@@ -42,9 +42,19 @@ enum EnvironmentRegistry {
     private static let entries = Mutex<[FileIdentity: Entry]>([:])
 
     /// A share in the environment of a file, which is opened if this process does not have it open.
+    ///
+    /// Who has the file open under another name reads it to replace it: then this waits, as it would for a lock of the name.
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
     {
-        let identity = try FileIdentity(at: path)
+        var patience = Patience(seconds: settings.timeoutSeconds)
+        var identity = try FileIdentity(at: path)
+        while let name = entries.withLock({ $0[identity]?.slot.path }), isOther(name, than: path) {
+            guard patience.wait() else {
+                throw StoreError(
+                    .busy, "'\(path)' is being replaced, or open under another name, in this process; try again later")
+            }
+            identity = try FileIdentity(at: path)
+        }
         let slot = try entries.withLock { (entries) throws(StoreError) in
             // LMDB's lock file goes by the name: two files of one name would clear each other's readers from it.
             guard entries[identity] != nil || !entries.values.contains(where: { $0.slot.path == path }) else {
@@ -72,6 +82,13 @@ enum EnvironmentRegistry {
         }
         if settings.isWritable { try lease.environment.makeWritable(timeoutSeconds: settings.timeoutSeconds) }
         return lease
+    }
+
+    /// Whether a file that both lead to has two names, rather than one that is written in two ways.
+    private static func isOther(_ name: String, than path: String) -> Bool {
+        guard StoreFile.name(of: name) != StoreFile.name(of: path) else { return false }
+        do throws(StoreError) { try StoreFile.requireOnlyName(at: path) } catch { return error.code == .notAStore }
+        return false
     }
 
     fileprivate static func giveBack(_ slot: Slot) {

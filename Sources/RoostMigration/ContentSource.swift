@@ -1,20 +1,35 @@
 internal import RoostCore
 
-/// What a new store is filled with; read once, from beginning to end, on a thread of its own.
-protocol ContentSource: Sendable {
+/// What a new store is filled with.
+protocol StoreContents: Sendable {
     /// The model of the content.
     var model: ManagedObjectModel { get }
 
     /// What the new store gets beside records and links.
     func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue])
 
+    /// Writes everything into an empty store, and gives what was written in numbers.
+    func fill(
+        _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
+    ) throws(StoreError) -> CopiedContent
+
+    /// What of the source does not come out of it as it stands; asked for after the content was written.
+    func notices() throws(StoreError) -> [String]
+}
+
+/// Content that is read once, from beginning to end, on a thread of its own.
+protocol ContentSource: StoreContents {
     /// Sends everything, and gives what was sent in numbers.
     ///
     /// Nil when the writer stopped, whose error says why.
     func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent?
+}
 
-    /// What of the source does not come out of it as it stands; asked for after ``read(into:)``.
-    func notices() throws(StoreError) -> [String]
+extension ContentSource {
+    /// Streams everything in one pass.
+    func fill(
+        _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
+    ) throws(StoreError) -> CopiedContent { try filler.copy(self, to: store, memory) }
 }
 
 /// The content of a store.

@@ -68,6 +68,10 @@ private final class FrozenSnapshot: StoreSnapshot {
     }
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor { try base.fetch(request) }
     func count(_ request: FetchRequest) throws(StoreError) -> Int { try base.count(request) }
+    func visitor(_ request: FetchRequest) throws(StoreError) -> (any RecordVisitor)? { try base.visitor(request) }
+    func wholeNumbers(
+        _ aggregates: [WholeNumberAggregate], of request: FetchRequest
+    ) throws(StoreError) -> [Int64?]? { try base.wholeNumbers(aggregates, of: request) }
     func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try base.explain(request, executing: executing)
     }

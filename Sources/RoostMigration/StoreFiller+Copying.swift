@@ -6,10 +6,14 @@ struct CopiedContent: Sendable {
     var tally: StoreTally
     /// The damaged objects that were left out.
     var skipped: [ObjectID] = []
+    /// What those would be in the destination, where that is something else.
+    var skippedThere: [ObjectID]?
     /// For each relationship, what led to objects that are not in the source and was left out.
     var dangling: [RelationshipCount] = []
     /// What should be known about the source.
     var warnings: [String] = []
+    /// Whether everything is durable, as it is after a load.
+    var isFlushed = true
 }
 
 extension StoreFiller {
@@ -53,7 +57,7 @@ extension StoreFiller {
     /// Loads everything that arrives.
     ///
     /// Nil when the reader stopped, whose error says why.
-    private func write(
+    func write(
         from channel: BatchChannel, to store: any PersistentStore, _ memory: PrivateMemory
     ) throws(StoreError) -> StoreTally? {
         guard case .begin(let lastKeys, let totalObjects, let totalLinks)? = channel.receive() else { return nil }

@@ -20,7 +20,7 @@ extension StoreFiller {
         let clock = ContinuousClock()
         let start = clock.now
         var tally = StoreTally(model: model)
-        var leftOut = LeftOut(copied.skipped, model)
+        var leftOut = LeftOut(copied.skippedThere ?? copied.skipped, model)
         var records = RecordBatch(model: model)
         var (objects, links) = (0, 0)
         for root in model.roots {

@@ -10,10 +10,10 @@ struct StoreFiller: Sendable {
     let registry: StoreRegistry
 
     /// Makes the destination and fills it.
-    func fill(from source: any ContentSource) throws(StoreError) -> ConversionReport {
+    func fill(from source: any StoreContents) throws(StoreError) -> ConversionReport {
         switch destination {
         case .store(let store):
-            var report = try fill(store, from: source)
+            var report = try fill(store, from: source).report
             let userMetadata = try source.identity().userMetadata
             // What the caller created it with needs no commit.
             if !userMetadata.isEmpty, try store.metadata().userMetadata != userMetadata {
@@ -31,7 +31,7 @@ struct StoreFiller: Sendable {
 
     /// Fills a store under a name that nobody knows, then gives it the destination's name.
     private func publish(
-        _ url: StoreURL, _ type: any PersistentStoreType, from source: any ContentSource
+        _ url: StoreURL, _ type: any PersistentStoreType, from source: any StoreContents
     ) throws(StoreError) -> ConversionReport {
         let isFile = type.capabilities.contains(.file)
         // Held until the new store has its name, so that nobody else sweeps it away or publishes another one meanwhile.
@@ -40,15 +40,18 @@ struct StoreFiller: Sendable {
         if let claim { StoreFile.sweepTemporarySiblings(of: url.path, holding: claim) }
         let temporary = StoreURL(type: url.type, path: StoreFile.temporarySibling(of: url.path))
         var report: ConversionReport
+        let isFlushed: Bool
         do throws(StoreError) {
             let store = try type.create(
                 temporary, model: source.model, options: try creationOptions(source, isUnpublished: true))
             do throws(StoreError) {
-                report = try fill(store, from: source)
+                (report, isFlushed) = try fill(store, from: source)
             } catch {
                 throw Self.close(store, after: error)
             }
             try store.close()
+            // A load is durable when it is finished; commits to a store that nobody knows are not.
+            if isFile, !isFlushed { try StoreFile.syncFile(at: temporary.path) }
             try options.cancellation?.check()
             try type.replace(url, with: temporary, overwriting: options.overwrites)
         } catch {
@@ -61,12 +64,12 @@ struct StoreFiller: Sendable {
 
     /// Fills a store without a name.
     private func create(
-        _ url: StoreURL, _ type: any PersistentStoreType, from source: any ContentSource
+        _ url: StoreURL, _ type: any PersistentStoreType, from source: any StoreContents
     ) throws(StoreError) -> ConversionReport {
         let store = try type.create(
             url, model: source.model, options: try creationOptions(source, isUnpublished: false))
         do throws(StoreError) {
-            let report = try fill(store, from: source)
+            let report = try fill(store, from: source).report
             try store.close()
             return report
         } catch {
@@ -75,7 +78,7 @@ struct StoreFiller: Sendable {
     }
 
     private func creationOptions(
-        _ source: any ContentSource, isUnpublished: Bool
+        _ source: any StoreContents, isUnpublished: Bool
     ) throws(StoreError) -> StoreOptions {
         let identity = try source.identity()
         return StoreOptions(
@@ -84,13 +87,13 @@ struct StoreFiller: Sendable {
     }
 
     /// Copies and verifies; the destination's store stays open.
-    private func fill(_ store: any PersistentStore, from source: any ContentSource) throws(StoreError)
-        -> ConversionReport
-    {
+    private func fill(
+        _ store: any PersistentStore, from source: any StoreContents
+    ) throws(StoreError) -> (report: ConversionReport, isFlushed: Bool) {
         let clock = ContinuousClock()
         let start = clock.now
         let memory = PrivateMemory()
-        let copied = try copy(source, to: store, memory)
+        let copied = try source.fill(store, by: self, memory)
         // After the copy, whose error names the damaged record of a source that cannot be read.
         let notices = try source.notices()
         try options.cancellation?.check()
@@ -103,13 +106,14 @@ struct StoreFiller: Sendable {
         report(.publishing, objects: 0, links: 0)
         memory.sample()
         let digest = copied.tally.digest
-        return ConversionReport(
+        let report = ConversionReport(
             source: sourceName, destination: destination.url.description, objects: digest.objectCount,
             links: digest.linkCount, digest: digest.description, verified: options.verifies,
             seconds: (clock.now - start).inSeconds, bytes: try store.byteCount(),
             peakPrivateBytes: memory.peakBytes, entities: copied.tally.entityCounts(store.model),
             relationships: copied.tally.relationshipCounts(store.model), skipped: copied.skipped.map(\.description),
             dangling: dangling, warnings: copied.warnings + notices)
+        return (report, copied.isFlushed)
     }
 
     /// Tells how far it is.

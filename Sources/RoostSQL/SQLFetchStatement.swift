@@ -6,7 +6,7 @@ struct SQLFetchStatement {
     private let from: String
     /// ORDER BY and LIMIT; the key comes last in every order.
     private let ending: String
-    /// The parameters; a count has no use for the last ones, if there is a limit.
+    /// The parameters; an aggregate has no use for the last ones, if there is a limit.
     let values: [SQLValue]
     /// How many parameters the conditions have.
     private let conditionValueCount: Int
@@ -64,9 +64,9 @@ struct SQLFetchStatement {
     /// SELECT of the records.
     var recordsSQL: String { plan.qualifiedSQL + from + ending }
 
-    /// SELECT of how many rows meet the conditions, offset and limit left aside, and its parameters.
-    func count(in table: SQLTable) -> (sql: String, values: ArraySlice<SQLValue>) {
-        ("SELECT COUNT(*) FROM \(table.quotedName) AS t0\(from)", values[..<conditionValueCount])
+    /// SELECT of aggregates over the rows that meet the conditions, offset and limit left aside, and its parameters.
+    func aggregates(_ columns: String, in table: SQLTable) -> (sql: String, values: ArraySlice<SQLValue>) {
+        ("SELECT \(columns) FROM \(table.quotedName) AS t0\(from)", values[..<conditionValueCount])
     }
 
     /// WHERE and conditions all of which must be true; empty for none.

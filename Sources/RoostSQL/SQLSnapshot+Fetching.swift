@@ -22,13 +22,42 @@ extension SQLSnapshot {
             return try ScanningFetch.count(
                 rest, model: model, source: try cursor(statement, request), graph: SQLObjectGraph(self))
         }
-        let (sql, values) = statement.count(in: schema.table(of: entity.number))
+        let (sql, values) = statement.aggregates("COUNT(*)", in: schema.table(of: entity.number))
         let matches = try open().withStatement(sql) { (statement) throws(StoreError) -> Int in
             try statement.bind(Array(values))
             return try statement.step() ? Int(clamping: try statement.integer(at: 0)) : 0
         }
         let remaining = max(0, matches - (request.fetchOffset ?? 0))
         return request.fetchLimit.map { min($0, remaining) } ?? remaining
+    }
+
+    /// Whole numbers about all records that a request asks for, where the database decides all of its predicate.
+    ///
+    /// Integers are added as such; a sum beyond 64 bits is an error of the database, and the caller's to make.
+    public func wholeNumbers(
+        _ aggregates: [WholeNumberAggregate], of request: FetchRequest
+    ) throws(StoreError) -> [Int64?]? {
+        let statement = try statement(for: request)
+        guard statement.rest?.predicate == nil, request.fetchLimit == nil, request.fetchOffset ?? 0 == 0 else {
+            return nil
+        }
+        let entity = try model.requireEntity(request.entity)
+        let table = schema.table(of: entity.number)
+        var columns: [String] = []
+        for aggregate in aggregates {
+            guard let column = aggregate.column(of: entity, in: table) else { return nil }
+            columns.append(column)
+        }
+        let (sql, values) = statement.aggregates(columns.joined(separator: ", "), in: table)
+        return try open().withStatement(sql) { (statement) throws(StoreError) -> [Int64?]? in
+            try statement.bind(Array(values))
+            guard try statement.step() else { return nil }
+            var numbers: [Int64?] = []
+            for index in columns.indices {
+                numbers.append(try statement.isNull(at: index) ? nil : try statement.integer(at: index))
+            }
+            return numbers
+        }
     }
 
     /// The records that a request's statement gives.
@@ -46,6 +75,27 @@ extension SQLSnapshot {
         _ = try RecordOrder(request, model: model)
         return try SQLFetchStatement(request, schema: schema) { (column, table) throws(StoreError) in
             try connection.integer(schema.dialect.findIrregularNaN(column, in: table.quotedName)) == nil
+        }
+    }
+}
+
+extension WholeNumberAggregate {
+    /// The aggregate in SQL, of the rows called `t0`; nil for what no column of integers holds.
+    fileprivate func column(of entity: ManagedObjectModel.Entity, in table: SQLTable) -> String? {
+        let (function, name): (String, String)
+        switch self {
+        case .objects: return "COUNT(*)"
+        case .count(let attribute): (function, name) = ("COUNT", attribute)
+        case .sum(let attribute): (function, name) = ("SUM", attribute)
+        case .minimum(let attribute): (function, name) = ("MIN", attribute)
+        case .maximum(let attribute): (function, name) = ("MAX", attribute)
+        }
+        guard let field = entity.layout.field(name), let column = table.column(field, of: entity.number) else {
+            return nil
+        }
+        switch field.kind {
+        case .integer64, .integer32, .integer16, .boolean: return "\(function)(t0.\(column))"
+        default: return nil
         }
     }
 }

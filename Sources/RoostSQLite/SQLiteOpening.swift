@@ -111,8 +111,7 @@ struct SQLiteOpening {
             let metadata = StoreMetadata(
                 type: "sqlite", formatVersion: SQLSchema.formatVersion, storeUUID: uuid, model: model)
             guard expected.isCompatible(with: metadata) else {
-                throw StoreError(
-                    .modelMismatch, "The store '\(path)' was made with another version of the model; migrate it first.")
+                throw .modelMismatch(path, has: model, expected: expected)
             }
         }
         return (uuid, schema)

@@ -151,7 +151,7 @@ struct CompletionScriptTests {
     private static let cases: [(line: String, wanted: [String])] = [
         ("roost con", ["convert", "config", "conformance"]), ("roost info ma", ["main", "mail"]),
         ("roost info o", ["only"]), ("roost info --mod", ["--model=", "--model-version="]),
-        ("roost model compare on", ["only"]), ("roost completions f", ["fish"]), ("roost info ~/on", ["~/only"]),
+        ("roost model diff on", ["only"]), ("roost completions f", ["fish"]), ("roost info ~/on", ["~/only"]),
         ("roost help dif", ["diff"]), ("roost info nothing", []),
     ]
 

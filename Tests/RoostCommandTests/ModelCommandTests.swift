@@ -15,7 +15,7 @@ struct ModelCommandTests {
         #expect(first.code == 0 && first.errors == "")
         try place.write(Data(first.output.utf8), to: "b.roostmodel.json")
         #expect(try place.roost("model", "print", "b.roostmodel.json").output == first.output)
-        let comparison = try place.roost("model", "compare", "a.roostmodel.json", "b.roostmodel.json")
+        let comparison = try place.roost("model", "diff", "a.roostmodel.json", "b.roostmodel.json")
         #expect(comparison.code == 0 && comparison.output == "")
     }
 
@@ -33,10 +33,11 @@ struct ModelCommandTests {
         let place = try Workplace()
         try place.write(Data(document.utf8), to: "a.json")
         try place.write(Data(document.replacingOccurrences(of: "string", with: "integer32").utf8), to: "b.json")
-        let result = try place.roost("model", "compare", "a.json", "b.json")
+        let result = try place.roost("model", "diff", "a.json", "b.json")
         #expect(result.code == 1)
         #expect(result.output.contains("Track.title"))
-        let json = try place.roost("model", "compare", "a.json", "b.json", "--json").json()
+        #expect(result.output.contains("cannot be inferred"))
+        let json = try place.roost("model", "diff", "a.json", "b.json", "--json").json()
         #expect(json["equal"] as? Bool == false)
         #expect(json["compatible"] as? Bool == false)
     }
@@ -64,5 +65,103 @@ struct ModelCommandTests {
         try place.roost("model", "validate", "missing.json").expectError(3, containing: "missing.json")
         try place.write(Data(document.utf8), to: "good.json")
         #expect(try place.roost("model", "validate", "good.json").code == 0)
+    }
+
+    @Test("says whether a migration is needed, what it does and what it loses")
+    func migration() throws {
+        let place = try Workplace()
+        let old = """
+            {formatVersion: 1, entities: {
+              Note: {attributes: {title: {type: 'string'}, color: {type: 'string'}, n: {type: 'integer16'}}},
+              Tag: {attributes: {name: {type: 'string'}}}}}
+            """
+        let new = """
+            {formatVersion: 1, entities: {
+              Post: {renamingIdentifier: 'Note', attributes: {title: {type: 'string', isOptional: false}, n: {type: 'integer32'}}},
+              Tag: {attributes: {name: {type: 'string', defaultValue: ''}}}, Author: {}}}
+            """
+        try place.write(Data(old.utf8), to: "a.json")
+        try place.write(Data(new.utf8), to: "b.json")
+        let result = try place.roost("model", "diff", "a.json", "b.json")
+        #expect(result.code == 1 && result.errors == "")
+        let lines = result.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        for line in [
+            "A migration is needed, and can be inferred:", "Author: added", "Note: transformed into Post",
+            "1 entity is copied as it is",
+        ] { #expect(lines.contains(line), "\(line)") }
+        #expect(lines.contains { $0.hasPrefix("loss: Note.color: ") })
+        #expect(lines.contains { $0.hasPrefix("demand: Post.title: ") })
+        let json = try place.roost("model", "diff", "a.json", "b.json", "--json").json()
+        #expect(json["inferable"] as? Bool == true && json["compatible"] as? Bool == false)
+        #expect(
+            (json["mappings"] as? [[String: Any]])?.compactMap { $0["type"] as? String } == [
+                "add", "transform", "copy",
+            ])
+        #expect((json["remarks"] as? [[String: Any]])?.compactMap { $0["kind"] as? String } == ["loss", "demand"])
+        // The other way a type shrinks.
+        let back = try place.roost("model", "diff", "b.json", "a.json", "--json").json()
+        #expect(back["inferable"] as? Bool == false)
+        let problem = (back["problems"] as? [[String: Any]])?.first
+        #expect(problem?["entity"] as? String == "Note" && problem?["property"] as? String == "n")
+        // Everything has a text that says so, on request.
+        try place.write(Data(new.replacingOccurrences(of: "integer32", with: "string").utf8), to: "c.json")
+        #expect(try place.roost("model", "diff", "a.json", "c.json", "--json").json()["inferable"] as? Bool == false)
+        let text = try place.roost("model", "diff", "a.json", "c.json", "--to-text", "--json").json()
+        #expect(text["inferable"] as? Bool == true)
+    }
+
+    @Test("says when no migration is needed")
+    func compatible() throws {
+        let place = try Workplace()
+        try place.write(Data(document.utf8), to: "a.json")
+        let other = document.replacingOccurrences(of: "\"string\"", with: "\"string\", \"defaultValue\": \"x\"")
+        try place.write(Data(other.utf8), to: "b.json")
+        let result = try place.roost("model", "diff", "a.json", "b.json")
+        #expect(result.code == 1 && result.output.contains("No migration is needed."))
+        let hashed = try place.roost("model", "diff", "a.json", "b.json", "--hash-only")
+        #expect(hashed.code == 0 && hashed.output == "")
+        let json = try place.roost("model", "diff", "a.json", "b.json", "--json").json()
+        #expect(json["compatible"] as? Bool == true && json["inferable"] == nil)
+    }
+
+    @Test("shows the history of a bundle")
+    func history() throws {
+        let place = try Workplace()
+        func version(_ name: String, _ attributes: String) throws {
+            let text = """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+                <entity name="Note">\(attributes)</entity></model>
+                """
+            let directory = "M.xcdatamodeld/\(name).xcdatamodel"
+            try FileManager.default.createDirectory(
+                atPath: place.file(directory), withIntermediateDirectories: true)
+            try place.write(Data(text.utf8), to: directory + "/contents")
+        }
+        let title = #"<attribute name="title" optional="YES" attributeType="String"/>"#
+        try version("M", title)
+        try version("M 2", title + #"<attribute name="n" optional="YES" attributeType="Integer 16"/>"#)
+        try version("M 10", title + #"<attribute name="n" optional="YES" attributeType="Integer 64"/>"#)
+        try version("M 10b", title + #"<attribute name="n" optional="YES" attributeType="Boolean"/>"#)
+        let plist = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <plist version="1.0"><dict><key>_XCCurrentVersionName</key><string>M 10b.xcdatamodel</string></dict></plist>
+            """
+        try place.write(Data(plist.utf8), to: "M.xcdatamodeld/.xccurrentversion")
+        let result = try place.roost("model", "history", "M.xcdatamodeld")
+        #expect(result.code == 1 && result.errors == "")
+        let steps = result.output.split(separator: "\n").filter { !$0.hasPrefix(" ") }
+        #expect(
+            steps == [
+                "M → M 2: 1 difference, a migration can be inferred",
+                "M 2 → M 10: 1 difference, a migration can be inferred",
+                "M 10 → M 10b: 1 difference, a migration takes a mapping model",
+            ])
+        let json = try place.roost("model", "history", "M.xcdatamodeld", "--json").json()
+        #expect(json["versions"] as? [String] == ["M", "M 2", "M 10", "M 10b"])
+        #expect((json["steps"] as? [Any])?.count == 3)
+        try place.write(Data(document.utf8), to: "a.json")
+        try place.roost("model", "history", "a.json").expectError(3, containing: "no history")
+        try place.roost("model", "history", "missing.xcdatamodeld").expectError(3, containing: "missing.xcdatamodeld")
     }
 }

@@ -35,7 +35,9 @@ struct UsageTests {
             (["info", "-x", "a"], "unknown option '-x'"),
             (["diff", "a", "b", "--limit"], "needs a value"), (["diff", "a", "b", "--limit=x"], "whole number"),
             (["diff", "a", "b", "--limit=0"], "at least 1"), (["info", "--json=yes", "a"], "takes no value"),
-            (["model", "prnt", "x"], "did you mean 'print'?"), (["model", "compare", "x"], "needs OLD NEW"),
+            (["model", "prnt", "x"], "did you mean 'print'?"), (["model", "diff", "x"], "needs OLD NEW"),
+            (["model", "history", "x", "y"], "needs one BUNDLE"),
+            (["model", "histroy", "x"], "did you mean 'history'?"),
             (["demo", "extra"], "'extra' is too much"), (["help", "nothing"], "unknown command 'nothing'"),
             (["info", "a", "--model-version=1"], "needs '--model'"),
         ] as [([String], String)])

@@ -160,6 +160,13 @@ struct MappingProblemTests {
             problems(
                 EntityMapping("m", .copy, from: "Tag", to: "Tag", relationships: [PropertyMapping("notes")])
             ).count == 1)
+        // What it does anyway may be said.
+        #expect(
+            problems(
+                EntityMapping(
+                    "m", .copy, from: "Tag", to: "Tag",
+                    relationships: [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))])
+            ).isEmpty)
     }
 
     @Test("all problems are reported at once")
@@ -204,5 +211,52 @@ struct MappingProblemTests {
             // Whatever is in the models, remarks can be made.
             _ = mapping.remarks(from: a, to: b)
         }
+    }
+}
+
+@Suite("Opening with another model")
+struct ModelMismatchTests {
+    private func error(_ old: EntityDescription..., new: EntityDescription...) throws -> StoreError {
+        .modelMismatch(
+            "a.sqlite", has: try ManagedObjectModel(entities: old), expected: try ManagedObjectModel(entities: new))
+    }
+
+    @Test("says what differs, and that a mapping can be inferred")
+    func inferable() throws {
+        let error = try error(
+            EntityDescription("Note", attributes: [.init("title", .string), .init("n", .integer16)]),
+            new: EntityDescription("Note", attributes: [.init("title", .string), .init("n", .integer32)]),
+            EntityDescription("Tag"))
+        #expect(error.code == .modelMismatch)
+        #expect(error.message.contains("'a.sqlite'"))
+        #expect(
+            error.message.contains(#"Note.n: attribute changed (type: "integer16" → "integer32"); Tag: entity added."#))
+        #expect(error.message.contains("can be inferred: migrate the store (roost migrate)"))
+        let loss = try self.error(EntityDescription("Note"), EntityDescription("Tag"), new: EntityDescription("Note"))
+        #expect(loss.message.contains("can be inferred, which leaves data behind"))
+    }
+
+    @Test("says why none can be inferred")
+    func notInferable() throws {
+        let error = try error(
+            EntityDescription("Note", attributes: [.init("a", .string), .init("b", .string)]),
+            new: EntityDescription("Note", attributes: [.init("a", .date), .init("b", .date)]))
+        #expect(error.message.contains("No mapping can be inferred, because of Note.a and 1 more"))
+        #expect(error.message.contains("mapping model"))
+    }
+
+    @Test("tells a few differences and counts the others, on one short line")
+    func many() throws {
+        let error = try error(
+            EntityDescription("Note"),
+            new: EntityDescription("Note", attributes: (0..<50).map { .init("a\($0)", .string) }))
+        #expect(error.message.contains("and 47 more") && !error.message.contains("\n"))
+        #expect(error.message.utf8.count < 500)
+        // What needs no migration is no reason.
+        let quiet = try self.error(
+            EntityDescription("Note", attributes: [.init("a", .string)]),
+            new: EntityDescription("Note", attributes: [.init("a", .string, defaultValue: "x")]), EntityDescription("B")
+        )
+        #expect(!quiet.message.contains("Note"))
     }
 }

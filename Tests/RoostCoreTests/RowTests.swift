@@ -38,6 +38,51 @@ final class BatchSnapshot: ScanningSnapshot {
     }
 }
 
+/// Shows the records of a batch snapshot where they are, and fails at one of them.
+private final class ShowingSnapshot: ScanningSnapshot {
+    let model: ManagedObjectModel
+    private let base: BatchSnapshot
+    private let damagedKey: Int64?
+
+    init(_ base: BatchSnapshot, damagedKey: Int64? = nil) {
+        (self.base, model, self.damagedKey) = (base, base.model, damagedKey)
+    }
+
+    func requireOpen() throws(StoreError) {}
+    func close() {}
+
+    func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
+        try base.records(of: entity, after: id)
+    }
+
+    func visitor(_ request: FetchRequest) throws(StoreError) -> (any RecordVisitor)? {
+        var all = RecordBatch(model: model)
+        var part = RecordBatch(model: model)
+        let cursor = try base.fetch(request)
+        while try cursor.next(into: &part) { for index in 0..<part.count { all.append(part, at: index) } }
+        return Visitor(all, damagedKey)
+    }
+
+    private final class Visitor: RecordVisitor {
+        private let records: RecordBatch
+        private let damagedKey: Int64?
+        private var index = 0
+
+        init(_ records: RecordBatch, _ damagedKey: Int64?) { (self.records, self.damagedKey) = (records, damagedKey) }
+
+        func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+            while index < records.count {
+                index += 1
+                guard records.key(at: index - 1) != damagedKey else {
+                    throw StoreError(.corrupted, "damaged", damagedObject: records.id(at: index - 1))
+                }
+                guard records.withRecord(at: index - 1, body) else { return true }
+            }
+            return false
+        }
+    }
+}
+
 @Suite("Rows")
 struct RowTests {
     typealias Expression = FetchRequest.Expression
@@ -226,6 +271,32 @@ struct RowTests {
             $0.predicate = .constant(false)
         }
         #expect(none == [[0, 0, .null, .null, .null, 0, .null, 0]])
+    }
+
+    @Test(
+        "one aggregate of records that are shown where they lie is that of copies",
+        arguments: [FetchRequest.Function.sum, .average, .minimum, .maximum], ["plays", "isLive", "seconds"])
+    func shownInPlace(function: FetchRequest.Function, field: String) throws {
+        for predicate: FetchRequest.Predicate? in [nil, .constant(false), .less("plays", 4), .equal("isLive", true)] {
+            var request = FetchRequest("Track", where: predicate)
+            request.propertiesToFetch = [Property("value", Self.function(function, field))]
+            let copied = try Self.rows(request, of: Self.library())
+            #expect(try Self.rows(request, of: ShowingSnapshot(Self.library())) == copied)
+        }
+    }
+
+    @Test("an aggregate of records that are shown where they lie goes on behind a damaged one")
+    func damageInPlace() throws {
+        var request = FetchRequest("Track", where: .less("plays", 100))
+        request.propertiesToFetch = [Property("sum", Self.function(.sum, "plays"))]
+        let cursor = try ShowingSnapshot(Self.library(), damagedKey: 2).rows(request)
+        var batch = RowBatch()
+        let error = #expect(throws: StoreError.self) { try cursor.next(into: &batch) }
+        #expect(error?.damagedObject == ObjectID("Track", 2))
+        #expect(try cursor.next(into: &batch))
+        // All but the one with five plays.
+        #expect(batch.values == [.int(3 + 7 + 1 + 2 + 2)])
+        #expect(try !cursor.next(into: &batch))
     }
 
     @Test("groups come in the order of their first objects, or as they are sorted; conditions choose among them")

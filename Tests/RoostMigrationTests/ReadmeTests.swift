@@ -46,7 +46,48 @@ import Testing
             #expect(printed == ["Album/p1 \"Blue\""])
         }
 
-        @Test("its program is the one that is tested here")
+        @Test("its migration brings a store to the current version of a bundle, and keeps the old one")
+        func migration() throws {
+            let directory = try TemporaryDirectory()
+            let path = directory.file("notes.sqlite")
+            let bundle = directory.file("Notes.xcdatamodeld")
+            for (name, attribute) in [("Notes", "title"), ("Notes 2", "name")] {
+                let version = "\(bundle)/\(name).xcdatamodel"
+                try FileManager.default.createDirectory(atPath: version, withIntermediateDirectories: true)
+                let contents = """
+                    <?xml version="1.0" encoding="UTF-8"?>
+                    <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+                    <entity name="Note"><attribute name="\(attribute)" optional="YES" attributeType="String" elementID="title"/></entity>
+                    </model>
+                    """
+                try Data(contents.utf8).write(to: URL(fileURLWithPath: "\(version)/contents"))
+            }
+            let current =
+                "<plist version=\"1.0\"><dict><key>_XCCurrentVersionName</key><string>Notes 2.xcdatamodel</string></dict></plist>"
+            try Data(current.utf8).write(to: URL(fileURLWithPath: "\(bundle)/.xccurrentversion"))
+            let old = try StoreRegistry.builtIn.create(
+                StoreURL(type: "sqlite", path: path), model: ModelFile.read(bundle, version: "Notes").model)
+            var changes = ChangeSet(model: old.model)
+            try changes.insert(ObjectID("Note", 1), values: ["title": "Blue"])
+            _ = try old.commit(changes)
+            try old.close()
+
+            // The program, as the README has it but for the paths.
+            let model = try ModelFile.read(bundle).model
+            let history = try ModelFile.history(at: bundle)
+            let notes = StoreURL(type: "sqlite", path: path)
+            let store = try MigrationManager(registry: .builtIn).openOrCreateStore(
+                PersistentStoreDescription(notes, options: StoreOptions(model: model)),
+                ifIncompatible: .migrate(MigrationOptions(history: history, keepsBackup: true)))
+
+            let snapshot = try store.snapshot()
+            #expect(try snapshot.count(FetchRequest("Note", where: .equal("name", "Blue"))) == 1)
+            snapshot.close()
+            try store.close()
+            #expect(try directory.names().filter { $0.hasPrefix("notes.sqlite.backup-") }.count == 1)
+        }
+
+        @Test("its programs are those that are tested here")
         func text() throws {
             let here = URL(fileURLWithPath: #filePath)
             let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -55,6 +96,12 @@ import Testing
             let program = try #require(readme.components(separatedBy: "import Roost\n").dropFirst().first)
                 .components(separatedBy: "```")[0]
             #expect(tested.contains(Self.squeezed(program).replacingOccurrences(of: "\"music.sqlite\"", with: "path")))
+            let migration = try #require(readme.components(separatedBy: "## Migrating\n\n```swift\n").dropFirst().first)
+                .components(separatedBy: "```")[0]
+            #expect(
+                tested.contains(
+                    Self.squeezed(migration).replacingOccurrences(of: "\"notes.sqlite\"", with: "path")
+                        .replacingOccurrences(of: "\"Notes.xcdatamodeld\"", with: "bundle")))
         }
 
         /// Without white space, which the formatter places as it likes.

@@ -44,7 +44,11 @@ struct ConfiguredStoreTests {
         #expect(error { try insert("two", into: reading) }?.code == .readOnly)
         try reading.close()
         // Another model, in code or in the configuration, is not what the store was made with.
-        #expect(error { _ = try configuration.openStore(model: try model("title")) }?.code == .modelMismatch)
+        let mismatch = error { _ = try configuration.openStore(model: try model("title")) }
+        #expect(mismatch?.code == .modelMismatch)
+        #expect(
+            mismatch?.message.contains(".title: attribute added") == true
+                && mismatch?.message.contains("roost migrate") == true)
         #expect(error { _ = try configuration.openOrCreateStore(model: try model("title")) }?.code == .modelMismatch)
         try folder.write(String(decoding: try model("title").document(), as: UTF8.self), to: "m.json")
         #expect(error { _ = try configuration.openStore() }?.code == .modelMismatch)

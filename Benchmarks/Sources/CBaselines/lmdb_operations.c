@@ -97,6 +97,41 @@ static int look_up_albums(baseline_run *run, const lmdb_store *store, MDB_txn *t
 
 static int index_lookup(baseline_run *run) { return read_inside(run, look_up_albums); }
 
+/// Counts the tracks whose titles are in a range, in the order of the index.
+static int look_up_range(
+    baseline_run *run, const lmdb_store *store, MDB_txn *transaction, MDB_cursor *cursor, char *lower, const char *upper
+) {
+    MDB_val key = {strlen(lower), lower}, id, bytes;
+    size_t upper_length = strlen(upper);
+    int code = mdb_cursor_get(cursor, &key, &id, MDB_SET_RANGE);
+    while (code == 0) {
+        size_t common = key.mv_size < upper_length ? key.mv_size : upper_length;
+        int order = memcmp(key.mv_data, upper, common);
+        if (order > 0 || (order == 0 && key.mv_size >= upper_length)) return 0;
+        code = get(transaction, store->tracks, lmdb_number(id.mv_data), &bytes);
+        if (code != 0) return code;
+        track value;
+        lmdb_unpack_track(lmdb_number(id.mv_data), bytes.mv_data, &value);
+        count_track(run, &value);
+        code = mdb_cursor_get(cursor, &key, &id, MDB_NEXT);
+    }
+    return code == MDB_NOTFOUND ? 0 : code;
+}
+
+static int look_up_titles(baseline_run *run, const lmdb_store *store, MDB_txn *transaction) {
+    MDB_cursor *cursor = NULL;
+    int code = mdb_cursor_open(transaction, store->tracks_by_title, &cursor);
+    for (int64_t index = 0; code == 0 && index < run->repetitions; index++) {
+        char lower[TRACK_TITLE_LIMIT], upper[TRACK_TITLE_LIMIT];
+        tracks_title_range((uint64_t)index, run->track_count, lower, upper);
+        code = look_up_range(run, store, transaction, cursor, lower, upper);
+    }
+    if (cursor != NULL) mdb_cursor_close(cursor);
+    return code;
+}
+
+static int index_range(baseline_run *run) { return read_inside(run, look_up_titles); }
+
 /// Calls `visit` with every packed track, where it lies in the map.
 static int visit_packed(
     baseline_run *run, const lmdb_store *store, MDB_txn *transaction,
@@ -444,6 +479,7 @@ const baseline lmdb_baselines[] = {
     {"lmdb-scan", open_session, scan, close_session},
     {"lmdb-point-read", open_session, point_read, close_session},
     {"lmdb-index-lookup", open_session, index_lookup, close_session},
+    {"lmdb-index-range", open_session, index_range, close_session},
     {"lmdb-filter-scan", open_session, filter_scan, close_session},
     {"lmdb-one-field-filter", open_session, one_field_filter, close_session},
     {"lmdb-sort-limit", open_session, sort_with_limit, close_session},

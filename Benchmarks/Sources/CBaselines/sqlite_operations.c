@@ -76,6 +76,25 @@ static int index_lookup(baseline_run *run) {
         run, "SELECT " TRACK_COLUMNS " FROM track WHERE album = ?", tracks_album_count(run->track_count));
 }
 
+/// The tracks of scattered ranges of the index over titles.
+static int index_range(baseline_run *run) {
+    sqlite3 *database = database_of(run);
+    sqlite3_stmt *statement = NULL;
+    TRY(sqlite_prepare(
+        run, database, "SELECT " TRACK_COLUMNS " FROM track WHERE title >= ? AND title < ?", &statement));
+    int result = sqlite_execute(run, database, "BEGIN");
+    for (int64_t index = 0; result == 0 && index < run->repetitions; index++) {
+        char lower[TRACK_TITLE_LIMIT], upper[TRACK_TITLE_LIMIT];
+        tracks_title_range((uint64_t)index, run->track_count, lower, upper);
+        sqlite3_bind_text(statement, 1, lower, -1, SQLITE_STATIC);
+        sqlite3_bind_text(statement, 2, upper, -1, SQLITE_STATIC);
+        result = count_rows(run, database, statement);
+    }
+    sqlite3_finalize(statement);
+    if (result == 0) result = sqlite_execute(run, database, "COMMIT");
+    return result;
+}
+
 static int query_once(baseline_run *run, const char *sql) {
     sqlite3 *database = database_of(run);
     sqlite3_stmt *statement = NULL;
@@ -265,6 +284,7 @@ const baseline sqlite_baselines[] = {
     {"sqlite-scan", open_session, scan, close_session},
     {"sqlite-point-read", open_session, point_read, close_session},
     {"sqlite-index-lookup", open_session, index_lookup, close_session},
+    {"sqlite-index-range", open_session, index_range, close_session},
     {"sqlite-filter-scan", open_session, filter_scan, close_session},
     {"sqlite-one-field-filter", open_session, one_field_filter, close_session},
     {"sqlite-sort-limit", open_session, sort_with_limit, close_session},

@@ -101,9 +101,10 @@ static void close_unindexed_lmdb(baseline_run *run) { close_unindexed(run, &lmdb
 
 // MARK: Making a store that others then read
 
-static int make_store(baseline_run *run, const store_kind *kind) {
+static int make_store(baseline_run *run, const store_kind *kind, int indexes_title) {
     object_sink sink;
-    TRY(kind->begin_writing(run, run->destination, (write_options){.is_unpublished = 1}, &sink));
+    write_options options = {.is_unpublished = 1, .indexes_title = indexes_title};
+    TRY(kind->begin_writing(run, run->destination, options, &sink));
     if (make_all(run, &sink) != 0) {
         kind->abandon_writing(&sink);
         return -1;
@@ -118,10 +119,12 @@ static int open_nothing(baseline_run *run) {
 
 static void close_nothing(baseline_run *run) { (void)run; }
 
-static int make_sqlite(baseline_run *run) { return make_store(run, &sqlite_kind); }
-static int make_core_data(baseline_run *run) { return make_store(run, &core_data_kind); }
-static int make_lmdb(baseline_run *run) { return make_store(run, &lmdb_kind); }
-static int make_json(baseline_run *run) { return make_store(run, &json_kind); }
+static int make_sqlite(baseline_run *run) { return make_store(run, &sqlite_kind, 0); }
+static int make_core_data(baseline_run *run) { return make_store(run, &core_data_kind, 0); }
+static int make_lmdb(baseline_run *run) { return make_store(run, &lmdb_kind, 0); }
+static int make_json(baseline_run *run) { return make_store(run, &json_kind, 0); }
+static int make_indexed_sqlite(baseline_run *run) { return make_store(run, &sqlite_kind, 1); }
+static int make_indexed_lmdb(baseline_run *run) { return make_store(run, &lmdb_kind, 1); }
 
 // MARK: Reading back what was written
 
@@ -203,6 +206,8 @@ const baseline whole_store_baselines[] = {
     {"sqlite-make", open_nothing, make_sqlite, close_nothing},
     {"coredata-make", open_nothing, make_core_data, close_nothing},
     {"lmdb-make", open_nothing, make_lmdb, close_nothing},
+    {"sqlite-make-indexed", open_nothing, make_indexed_sqlite, close_nothing},
+    {"lmdb-make-indexed", open_nothing, make_indexed_lmdb, close_nothing},
     {"json-make", open_nothing, make_json, close_nothing},
     {"sqlite-read", open_nothing, read_sqlite, close_nothing},
     {"lmdb-read", open_nothing, read_lmdb, close_nothing},

@@ -100,6 +100,22 @@ int64_t tracks_random_key(uint64_t index, int64_t count) {
     return (int64_t)(mix(index * 31 + 12345) % (uint64_t)count) + 1;
 }
 
+void tracks_title_range(uint64_t index, int64_t track_count, char *lower, char *upper) {
+    track value;
+    track_make(tracks_random_key(index, track_count), tracks_album_count(track_count), &value);
+    // Every title has three words at least, and a space behind the second one.
+    size_t length = 0;
+    for (int spaces = 0; length < (size_t)value.title_length; length++) {
+        spaces += value.title[length] == ' ';
+        if (spaces == 2) break;
+    }
+    memcpy(lower, value.title, length);
+    memcpy(upper, value.title, length);
+    // The character after the space.
+    upper[length] = '!';
+    lower[length] = upper[length + 1] = 0;
+}
+
 int64_t tracks_distinct_key(uint64_t index, int64_t count) {
     // A permutation of the numbers below the next power of two, walked until it is below `count` again.
     uint64_t mask = 1;

@@ -26,7 +26,7 @@ enum Help {
         (.success, "fine", "Fine."),
         (
             .finding, "a finding (check, diff, fetch --id, model, conformance)",
-            "A finding: `check` found damage, `diff` or `model compare` a difference, `model validate` a problem, `conformance` a failure, `fetch --id` no such object."
+            "A finding: `check` found damage, `diff` or `model diff` a difference, `model validate` a problem, `model history` a step that cannot be inferred, `conformance` a failure, `fetch --id` no such object."
         ),
         (
             .usage, "wrong usage or configuration",

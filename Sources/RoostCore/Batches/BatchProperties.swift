@@ -20,7 +20,8 @@ package struct BatchProperties {
     package let composites: [RecordLayout.Field?]
 
     /// The fields of elements with a default, each with the marker of its composite: outer composites first.
-    package let elementDefaults: [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)]
+    package let elementDefaults:
+        [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)]
 
     /// Whether the entity has a composite attribute.
     var hasComposites: Bool { composites.contains { $0 != nil } }
@@ -61,7 +62,7 @@ package struct BatchProperties {
     /// The property with this name, or the element of a composite with this dotted path.
     ///
     /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a to-many relationship and a derived attribute.
-    func property(_ name: String) throws(StoreError) -> Property {
+    package func property(_ name: String) throws(StoreError) -> Property {
         if let relationship = entity.relationship(name) {
             guard !relationship.isToMany, let field = entity.layout.field(name) else {
                 throw StoreError(.invalidRequest, Self.toMany(relationship, entity, model))

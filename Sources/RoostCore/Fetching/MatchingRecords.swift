@@ -2,7 +2,7 @@
 ///
 /// What a record decides alone is asked where the record is. The rest, which may take long and read other objects, is asked of copies:
 /// a store may hold locks while it shows a record.
-final class MatchingRecords {
+package final class MatchingRecords: RecordVisitor {
     /// How many copies there are at first; as long as more is wanted, there are more each time.
     private static let firstCandidateCount = 16
 
@@ -18,7 +18,13 @@ final class MatchingRecords {
     /// An error of the source that must wait until the records before it were shown.
     private var pendingError: StoreError?
 
-    init(_ source: any RecordVisitor, _ filter: RecordFilter, graph: (any ObjectGraph)?) {
+    /// Prepares what is shown.
+    ///
+    /// - Parameters:
+    ///   - source: The records.
+    ///   - filter: What they must meet.
+    ///   - graph: Where related objects are; see ``ScanningFetch``.
+    package init(_ source: any RecordVisitor, _ filter: RecordFilter, graph: (any ObjectGraph)?) {
         self.source = source
         matcher = filter.matcher(over: graph)
         candidates = RecordBatch(model: filter.program.model)
@@ -29,7 +35,7 @@ final class MatchingRecords {
     /// - Returns: False when there are no more records, and ever after.
     /// - Throws: As ``RecordVisitor/visit(_:)`` and ``RecordMatcher/matches(_:)``. After an error that names an object the next call goes
     ///   on behind it, after any other there are no more records.
-    func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+    package func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         guard !matcher.isQuick else {
             let (quick, evaluator) = (matcher.quick, matcher.evaluator)
             var count = 0

@@ -23,7 +23,7 @@ extension StoreSnapshot {
         let records = try fetch(plan.request)
         var rows: any RowCursor
         if let grouping = plan.grouping {
-            rows = GroupedRows(plan, grouping, records, evaluator)
+            rows = GroupedRows(plan, grouping, records, of: self, evaluator)
         } else {
             rows = RecordRows(plan, records, evaluator)
         }

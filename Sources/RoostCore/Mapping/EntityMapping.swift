@@ -11,7 +11,9 @@ public struct EntityMapping: Hashable, Sendable {
         case add
         /// The objects are dropped.
         case remove
-        /// Each object is taken over as it is: the entity has the same version hash in both models, and property mappings say nothing.
+        /// Each object is taken over as it is: the entity has the same version hash in both models.
+        ///
+        /// Property mappings are not needed; those that there are say the same.
         case copy
         /// Each object becomes one object, with the values of the property mappings.
         case transform

@@ -107,7 +107,11 @@ extension MappingInference {
         of relationship: ManagedObjectModel.Relationship, in origin: Entity
     ) -> ManagedObjectModel.Relationship? {
         let identifier = relationship.declaration.identifier
-        let candidates = origin.relationships.filter { $0.declaration.identifier == identifier }
+        let known =
+            relationshipsByIdentifier[origin.number]
+            ?? Dictionary(grouping: origin.relationships, by: \.declaration.identifier)
+        relationshipsByIdentifier[origin.number] = known
+        let candidates = known[identifier] ?? []
         let match = Self.match(
             relationship.declaration.name, identifier, among: candidates, named: \.declaration.name)
         if match == nil, candidates.count > 1 {
@@ -121,12 +125,17 @@ extension MappingInference {
     /// Whether any object that the old relationship can lead to becomes one that the new one can lead to.
     ///
     /// Where none does, it is another relationship of the same name.
-    private func leads(
+    private mutating func leads(
         _ old: ManagedObjectModel.Relationship, to new: ManagedObjectModel.Relationship
     ) -> Bool {
-        destination.entities[new.destination].selfAndSubentities.contains { heir in
-            origins[heir].map(source.entities[old.destination].includes) ?? false
+        let pair = EntityPair(source: old.destination, destination: new.destination)
+        if let known = isFollowed[pair] { return known }
+        let old = source.entities[pair.source]
+        let answer = destination.entities[pair.destination].selfAndSubentities.contains { heir in
+            origins[heir].map(old.includes) ?? false
         }
+        isFollowed[pair] = answer
+        return answer
     }
 
     /// Whether the inverse says what the relationship holds, because both come from relationships that are not each other's inverses.
@@ -137,15 +146,23 @@ extension MappingInference {
     ) -> Bool {
         guard let number = relationship.inverse, number != relationship.number else { return false }
         let inverse = destination.relationships[number]
-        guard !isKept(relationship, before: inverse) else { return false }
-        for heir in destination.entities[inverse.source].selfAndSubentities {
+        guard !isKept(relationship, before: inverse), let other = firstOrigin(of: inverse) else { return false }
+        return source.relationships[other].inverse != old.number
+    }
+
+    /// The number of the relationship that one of the destination comes from, in the first entity that has it and an origin.
+    private mutating func firstOrigin(of relationship: ManagedObjectModel.Relationship) -> Int? {
+        if let known = firstOrigins[relationship.number] { return known }
+        var first: Int?
+        for heir in destination.entities[relationship.source].selfAndSubentities {
             guard let origin = origins[heir].map({ source.entities[$0] }),
-                let other = self.origin(of: inverse, in: origin),
-                leads(other, to: inverse)
+                let old = self.origin(of: relationship, in: origin), leads(old, to: relationship)
             else { continue }
-            return other.inverse != old.number
+            first = old.number
+            break
         }
-        return false
+        firstOrigins[relationship.number] = .some(first)
+        return first
     }
 
     /// Whether a store keeps the relationship rather than its inverse.

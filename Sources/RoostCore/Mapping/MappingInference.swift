@@ -10,6 +10,19 @@ struct MappingInference {
     /// What was reported already: a property that is inherited is looked at once for each heir.
     private var reported: Set<MappingProblem> = []
 
+    /// The relationships of a source entity by their identifiers, as far as they were asked for.
+    var relationshipsByIdentifier: [Int: [String: [ManagedObjectModel.Relationship]]] = [:]
+    /// Whether objects that one entity's relationships lead to become objects of another, as far as it was asked for.
+    var isFollowed: [EntityPair: Bool] = [:]
+    /// The relationship of the source that one of the destination comes from where its own entity or an heir of it first has one, by number.
+    var firstOrigins: [Int: Int?] = [:]
+
+    /// The numbers of an entity of the source and one of the destination.
+    struct EntityPair: Hashable {
+        let source: Int
+        let destination: Int
+    }
+
     init(
         from source: ManagedObjectModel, to destination: ManagedObjectModel,
         options: MappingModel.InferenceOptions = .init()

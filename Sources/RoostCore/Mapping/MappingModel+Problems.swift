@@ -7,6 +7,7 @@ extension MappingModel {
     /// - Parameters:
     ///   - source: The model of the objects as they are.
     ///   - destination: The model that they shall have.
+    /// - Returns: The problems, in the order of the mappings.
     public func problems(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingProblem] {
         var validator = MappingValidator(self, from: source, to: destination)
         validator.check()

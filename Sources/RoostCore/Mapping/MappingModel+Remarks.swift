@@ -19,21 +19,64 @@ extension MappingModel {
 private struct MappingRemarks {
     private typealias Entity = ManagedObjectModel.Entity
 
-    private let mappings: [EntityMapping]
+    /// An entity mapping, and what its expressions read and fill.
+    private struct Mapping {
+        let mapping: EntityMapping
+        /// What each property gets, by its name; nil for a default.
+        let values: [String: FetchRequest.Expression?]
+        /// The properties of the source object that are read.
+        var read: Set<String> = []
+        /// Whether all of the source object may be read: it is copied, a policy takes part, or it is handed to a function as a whole.
+        var readsEverything: Bool
+
+        init(_ mapping: EntityMapping) {
+            self.mapping = mapping
+            let properties = mapping.attributeMappings + mapping.relationshipMappings
+            values = Dictionary(
+                properties.map { ($0.name, $0.valueExpression) }, uniquingKeysWith: { first, _ in first })
+            readsEverything = mapping.type == .copy || mapping.policyName != nil
+            for expression in properties.compactMap(\.valueExpression) {
+                let parts = MappingExpressionParts(of: expression)
+                read.formUnion(parts.sourceProperties)
+                if parts.takesSource { readsEverything = true }
+            }
+        }
+
+        /// What a property gets; nil for its default.
+        func value(of property: String) -> FetchRequest.Expression? { values[property] ?? nil }
+    }
+
     private let source: ManagedObjectModel
     private let destination: ManagedObjectModel
+    private let mappings: [Mapping]
+    private let bySource: [EntityName: [Mapping]]
+    private let byDestination: [EntityName: [Mapping]]
     private(set) var remarks: [MappingRemark] = []
+    /// What was said already: a property that is inherited is looked at once for each heir.
+    private var said: Set<MappingRemark> = []
 
     init(_ model: MappingModel, _ source: ManagedObjectModel, _ destination: ManagedObjectModel) {
-        mappings = model.entityMappings
         (self.source, self.destination) = (source, destination)
+        mappings = model.entityMappings.map(Mapping.init)
+        bySource = Self.grouped(mappings, by: \.sourceEntity)
+        byDestination = Self.grouped(mappings, by: \.destinationEntity)
+    }
+
+    private static func grouped(
+        _ mappings: [Mapping], by entity: KeyPath<EntityMapping, EntityName?>
+    ) -> [EntityName: [Mapping]] {
+        var groups: [EntityName: [Mapping]] = [:]
+        for mapping in mappings {
+            if let name = mapping.mapping[keyPath: entity] { groups[name, default: []].append(mapping) }
+        }
+        return groups
     }
 
     mutating func make() {
         for entity in source.entities where !entity.isAbstract { judge(entity) }
         for mapping in mappings {
-            guard let entity = mapping.destinationEntity.flatMap(destination.entity),
-                let origin = mapping.sourceEntity.flatMap(source.entity)
+            guard let entity = mapping.mapping.destinationEntity.flatMap(destination.entity),
+                let origin = mapping.mapping.sourceEntity.flatMap(source.entity)
             else { continue }
             judge(mapping, origin, entity)
         }
@@ -45,29 +88,28 @@ private struct MappingRemarks {
         _ kind: MappingRemark.Kind, _ entity: EntityName, _ property: String? = nil, _ message: String
     ) {
         let remark = MappingRemark(kind, entity: entity.text, property: property, message)
-        if !remarks.contains(remark) { remarks.append(remark) }
+        if said.insert(remark).inserted { remarks.append(remark) }
     }
 
     // MARK: What is left behind
 
     private mutating func judge(_ entity: Entity) {
-        let takers = mappings.filter { $0.sourceEntity == entity.name }
-        guard takers.allSatisfy({ $0.policyName == nil }) else { return }
-        let makers = takers.filter { $0.destinationEntity != nil }
+        let takers = bySource[entity.name] ?? []
+        guard takers.allSatisfy({ $0.mapping.policyName == nil }) else { return }
+        let makers = takers.filter { $0.mapping.destinationEntity != nil }
         guard !makers.isEmpty else {
             add(.loss, entity.name, nil, "All objects of the entity are dropped.")
             return
         }
-        if makers.allSatisfy({ $0.sourcePredicate != nil }) {
+        if makers.allSatisfy({ $0.mapping.sourcePredicate != nil }) {
             add(.loss, entity.name, nil, "Objects that no mapping's predicate takes are dropped.")
         }
-        guard !makers.contains(where: { $0.type == .copy }) else { return }
-        let used = makers.reduce(into: Usage()) { $0.add($1) }
-        guard !used.isEverything else { return }
-        for attribute in entity.attributes where attribute.isStored && !used.properties.contains(attribute.name) {
+        guard !makers.contains(where: \.readsEverything) else { return }
+        let read = makers.reduce(into: Set<String>()) { $0.formUnion($1.read) }
+        for attribute in entity.attributes where attribute.isStored && !read.contains(attribute.name) {
             add(.loss, entity.name, attribute.name, "The attribute's values are dropped: no mapping reads them.")
         }
-        for relationship in entity.relationships where !used.properties.contains(relationship.name.name) {
+        for relationship in entity.relationships where !read.contains(relationship.name.name) {
             guard !isReadFromTheOtherEnd(relationship) else { continue }
             add(
                 .loss, entity.name, relationship.name.name,
@@ -75,71 +117,46 @@ private struct MappingRemarks {
         }
     }
 
-    /// What expressions read of a source object.
-    private struct Usage {
-        var properties: Set<String> = []
-        var isEverything = false
-
-        mutating func add(_ mapping: EntityMapping) {
-            for property in mapping.attributeMappings + mapping.relationshipMappings {
-                guard let expression = property.valueExpression else { continue }
-                let parts = MappingExpressionParts(of: expression)
-                properties.formUnion(parts.sourceProperties)
-                if parts.takesSource { isEverything = true }
-            }
-        }
-    }
-
     private func isReadFromTheOtherEnd(_ relationship: ManagedObjectModel.Relationship) -> Bool {
-        guard let number = relationship.inverse else { return false }
-        let inverse = source.relationships[number]
-        let owners = source.entities[inverse.source].selfAndSubentities.map { source.entities[$0].name }
-        return mappings.contains { mapping in
-            guard let origin = mapping.sourceEntity, owners.contains(origin) else { return false }
-            return mapping.type == .copy || mapping.policyName != nil
-                || mapping.relationshipMappings.contains {
-                    $0.valueExpression.map {
-                        MappingExpressionParts(of: $0).sourceProperties.contains(inverse.name.name)
-                    } ?? false
-                }
+        guard let inverse = relationship.inverse.map({ source.relationships[$0] }) else { return false }
+        return source.entities[inverse.source].selfAndSubentities.contains { number in
+            (bySource[source.entities[number].name] ?? []).contains {
+                $0.readsEverything || $0.read.contains(inverse.name.name)
+            }
         }
     }
 
     // MARK: What one mapping gives
 
-    private mutating func judge(_ mapping: EntityMapping, _ origin: Entity, _ entity: Entity) {
-        guard mapping.policyName == nil else { return }
+    private mutating func judge(_ mapping: Mapping, _ origin: Entity, _ entity: Entity) {
+        guard mapping.mapping.policyName == nil else { return }
         if entity.isAbstract, !origin.isAbstract {
             add(
                 .demand, entity.name, nil,
                 "The entity is abstract: the migration fails if '\(origin.name)' has objects of its own.")
         }
-        guard mapping.type == .transform, !origin.isAbstract else { return }
+        guard mapping.mapping.type == .transform, !origin.isAbstract else { return }
         for attribute in entity.attributes where attribute.isStored {
             judge(attribute, of: entity, mapping, origin)
         }
-        for property in mapping.relationshipMappings {
-            guard let new = entity.relationship(property.name),
-                let old = property.valueExpression?.relatedSourceRelationship.flatMap(origin.relationship)
-            else { continue }
-            judge(new, from: old, of: entity)
-        }
-        for relationship in entity.relationships where !relationship.declaration.isOptional {
+        for relationship in entity.relationships {
             let name = relationship.name.name
-            guard mapping.relationshipMappings.first(where: { $0.name == name })?.valueExpression == nil,
-                relationship.inverse == nil || !isGiven(relationship)
-            else { continue }
+            let value = mapping.value(of: name)
+            if let old = value?.relatedSourceRelationship.flatMap(origin.relationship) {
+                judge(relationship, from: old, of: entity)
+            }
+            guard value == nil, !relationship.declaration.isOptional, !isGiven(relationship) else { continue }
             add(.note, entity.name, name, "The relationship is mandatory, and stays empty in every object.")
         }
     }
 
     private mutating func judge(
-        _ attribute: AttributeDescription, of entity: Entity, _ mapping: EntityMapping, _ origin: Entity
+        _ attribute: AttributeDescription, of entity: Entity, _ mapping: Mapping, _ origin: Entity
     ) {
         guard !attribute.isOptional, attribute.defaultValue.isNull, attribute.derivationExpression == nil else {
             return
         }
-        guard let value = mapping.attributeMappings.first(where: { $0.name == attribute.name })?.valueExpression else {
+        guard let value = mapping.value(of: attribute.name) else {
             add(
                 .demand, entity.name, attribute.name,
                 "The attribute is mandatory, and nothing gives it a value: the migration fails if '\(origin.name)' has objects. Give it a default."
@@ -161,8 +178,8 @@ private struct MappingRemarks {
         let strays = source.entities[old.destination].selfAndSubentities.filter { number in
             let origin = source.entities[number]
             guard !origin.isAbstract else { return false }
-            return !mappings.contains {
-                $0.sourceEntity == origin.name && $0.destinationEntity.map(heirs.contains) ?? false
+            return !(bySource[origin.name] ?? []).contains {
+                $0.mapping.destinationEntity.map(heirs.contains) ?? false
             }
         }
         if !strays.isEmpty {
@@ -182,12 +199,10 @@ private struct MappingRemarks {
     /// Whether some mapping fills a relationship from its other end.
     private func isGiven(_ relationship: ManagedObjectModel.Relationship) -> Bool {
         guard let inverse = relationship.inverse.map({ destination.relationships[$0] }) else { return false }
-        let owners = Set(
-            destination.entities[inverse.source].selfAndSubentities.map { destination.entities[$0].name })
-        return mappings.contains { mapping in
-            guard let entity = mapping.destinationEntity, owners.contains(entity) else { return false }
-            return mapping.type == .copy || mapping.policyName != nil
-                || mapping.relationshipMappings.contains { $0.name == inverse.name.name && $0.valueExpression != nil }
+        return destination.entities[inverse.source].selfAndSubentities.contains { number in
+            (byDestination[destination.entities[number].name] ?? []).contains {
+                $0.mapping.type == .copy || $0.mapping.policyName != nil || $0.value(of: inverse.name.name) != nil
+            }
         }
     }
 
@@ -196,20 +211,20 @@ private struct MappingRemarks {
     /// A renaming identifier that means nothing makes a new element, which is hardly what it was written for.
     private mutating func judgeIdentifiers(of entity: Entity) {
         let declaration = entity.declaration
-        let origins = mappings.filter { $0.destinationEntity == entity.name }
+        let origins = byDestination[entity.name] ?? []
         if let identifier = declaration.renamingIdentifier, identifier != declaration.name,
-            origins.allSatisfy({ $0.sourceEntity == nil })
+            origins.allSatisfy({ $0.mapping.sourceEntity == nil })
         {
             let known = source.entities.map(\.declaration)
             add(
                 .note, entity.name, nil,
                 Self.unmatched(identifier, known.map(\.identifier), known.first { $0.name == identifier }?.identifier))
         }
-        for mapping in origins where mapping.type == .transform {
-            guard let origin = mapping.sourceEntity.flatMap(source.entity) else { continue }
+        for mapping in origins where mapping.mapping.type == .transform {
+            guard let origin = mapping.mapping.sourceEntity.flatMap(source.entity) else { continue }
             for attribute in entity.attributes where attribute.isStored {
                 guard let identifier = attribute.renamingIdentifier, identifier != attribute.name,
-                    Self.isNew(attribute.name, among: mapping.attributeMappings),
+                    mapping.value(of: attribute.name) == nil,
                     !origin.attributes.contains(where: { $0.identifier == identifier })
                 else { continue }
                 let near = origin.attribute(identifier)?.identifier
@@ -219,7 +234,7 @@ private struct MappingRemarks {
             }
             for relationship in entity.relationships.map(\.declaration) {
                 guard let identifier = relationship.renamingIdentifier, identifier != relationship.name,
-                    Self.isNew(relationship.name, among: mapping.relationshipMappings),
+                    mapping.value(of: relationship.name) == nil,
                     !origin.relationships.contains(where: { $0.declaration.identifier == identifier })
                 else { continue }
                 let near = origin.relationship(identifier)?.declaration.identifier
@@ -228,10 +243,6 @@ private struct MappingRemarks {
                     Self.unmatched(identifier, origin.relationships.map(\.declaration.identifier), near))
             }
         }
-    }
-
-    private static func isNew(_ name: String, among mappings: [PropertyMapping]) -> Bool {
-        mappings.first { $0.name == name }?.valueExpression == nil
     }
 
     private static func unmatched(_ identifier: String, _ known: [String], _ named: String?) -> String {
@@ -249,10 +260,8 @@ private struct MappingRemarks {
     private mutating func judgeConstraints() {
         for constraint in destination.uniquenessConstraints {
             let entity = destination.entities[constraint.entity]
-            let heirs = entity.selfAndSubentities.map { destination.entities[$0].name }
-            let fed = mappings.filter { mapping in
-                mapping.sourceEntity != nil && mapping.destinationEntity.map(heirs.contains) ?? false
-            }
+            let fed = entity.selfAndSubentities.flatMap { byDestination[destination.entities[$0].name] ?? [] }
+                .filter { $0.mapping.sourceEntity != nil }
             // One constraint of the source must bind all of them: two that bind a half each say nothing about both.
             var kept: Set<Int>?
             for mapping in fed {
@@ -268,13 +277,12 @@ private struct MappingRemarks {
 
     /// The numbers of the source's constraints that objects must meet already, so that they meet this one after a mapping.
     private func binding(
-        _ constraint: ManagedObjectModel.UniquenessConstraint, _ mapping: EntityMapping
+        _ constraint: ManagedObjectModel.UniquenessConstraint, _ mapping: Mapping
     ) -> Set<Int> {
-        guard let origin = mapping.sourceEntity.flatMap(source.entity) else { return [] }
+        guard let origin = mapping.mapping.sourceEntity.flatMap(source.entity) else { return [] }
         let old: [String] = constraint.attributes.compactMap { name in
-            if mapping.type == .copy { return name }
-            let properties = mapping.attributeMappings + mapping.relationshipMappings
-            let value = properties.first { $0.name == name }?.valueExpression
+            if mapping.mapping.type == .copy { return name }
+            let value = mapping.value(of: name)
             return value?.sourceAttribute ?? value?.relatedSourceRelationship
         }
         guard old.count == constraint.attributes.count else { return [] }

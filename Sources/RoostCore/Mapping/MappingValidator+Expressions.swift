@@ -124,11 +124,11 @@ extension MappingValidator {
             return
         }
         if function == .destinationInstances {
-            guard model.entityMapping(named: name) == nil else { return }
-            let hint = Self.hint(name, among: model.entityMappings.map(\.name))
+            guard mappings[name] == nil else { return }
+            let hint = hint(name, among: model.entityMappings.map(\.name))
             add(place.mapping, place.property, "The mapping model has no entity mapping '\(name)'\(hint)")
         } else if let origin = place.origin, origin.relationship(name) == nil {
-            let hint = Self.hint(name, among: origin.relationships.map(\.name.name))
+            let hint = hint(name, among: origin.relationships.map(\.name.name))
             add(
                 place.mapping, place.property, "Source entity '\(origin.name)' has no relationship '\(name)'\(hint)")
         }
@@ -162,7 +162,7 @@ extension MappingValidator {
         let target = destination.entities[relationship.destination]
         for call in calls where call.name == MappingFunction.destinationInstances.rawValue {
             guard case .constant(.string(let name))? = call.arguments.first,
-                let made = model.entityMapping(named: name)?.destinationEntity.flatMap(destination.entity),
+                let made = mappings[name]?.destinationEntity.flatMap(destination.entity),
                 !target.includes(made.number)
             else { continue }
             add(

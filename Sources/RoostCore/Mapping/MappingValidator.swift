@@ -6,17 +6,23 @@ struct MappingValidator {
     let source: ManagedObjectModel
     let destination: ManagedObjectModel
     private(set) var problems: [MappingProblem] = []
+    /// The first entity mapping of each name.
+    let mappings: [String: EntityMapping]
 
     init(_ model: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel) {
         (self.model, self.source, self.destination) = (model, source, destination)
+        mappings = Dictionary(
+            model.entityMappings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     mutating func add(_ mapping: EntityMapping, _ property: String? = nil, _ message: String) {
         problems.append(MappingProblem(mapping: mapping.name, property: property, message))
     }
 
-    /// `; did you mean 'Track'?`, or a full stop.
-    static func hint(_ name: String, among names: [String]) -> String { ModelValidator.hint(name, among: names) }
+    /// `; did you mean 'Track'?`, or a full stop: for the first problems, since a hint looks at every name.
+    func hint(_ name: String, among names: [String]) -> String {
+        problems.count < 100 ? ModelValidator.hint(name, among: names) : "."
+    }
 
     mutating func check() {
         var seen: Set<String> = []
@@ -54,7 +60,7 @@ struct MappingValidator {
         if let entity = model.entity(name) { return entity }
         add(
             mapping, nil,
-            "The \(side) model has no entity '\(name)'\(Self.hint(name.text, among: model.entities.map(\.name.text)))")
+            "The \(side) model has no entity '\(name)'\(hint(name.text, among: model.entities.map(\.name.text)))")
         return nil
     }
 
@@ -85,15 +91,26 @@ struct MappingValidator {
         case .copy, .transform:
             if !hasSource { add(mapping, nil, "A mapping of type \(mapping.type) needs a source entity.") }
             if !hasDestination { add(mapping, nil, "A mapping of type \(mapping.type) needs a destination entity.") }
-            if mapping.type == .copy, hasProperties {
-                add(
-                    mapping, nil,
-                    "A mapping of type copy takes objects as they are; make its type transform, or leave its property mappings out."
-                )
-            }
+            if mapping.type == .copy { checkCopies(mapping) }
         }
         if !hasSource, mapping.sourcePredicate != nil {
             add(mapping, nil, "The mapping has a predicate, but no source entity whose objects it could choose from.")
+        }
+    }
+
+    /// Property mappings of a copy may say what it does anyway, and nothing else.
+    private mutating func checkCopies(_ mapping: EntityMapping) {
+        let changed =
+            mapping.attributeMappings.filter { $0.valueExpression?.sourceAttribute != $0.name }
+            + mapping.relationshipMappings.filter { property in
+                guard case .registered(_, let arguments)? = property.valueExpression else { return true }
+                return arguments.last?.sourceAttribute != property.name
+            }
+        for property in changed {
+            add(
+                mapping, property.name,
+                "A mapping of type copy takes objects as they are; make its type transform, or leave this property mapping out."
+            )
         }
     }
 
@@ -180,7 +197,7 @@ struct MappingValidator {
         let names = kind == "attribute" ? entity.attributes.map(\.name) : entity.relationships.map(\.name.name)
         add(
             mapping, property.name,
-            "Destination entity '\(entity.name)' has no \(kind) '\(property.name)'\(Self.hint(property.name, among: names))"
+            "Destination entity '\(entity.name)' has no \(kind) '\(property.name)'\(hint(property.name, among: names))"
         )
     }
 }

@@ -36,6 +36,25 @@ final class FilterProgram: @unchecked Sendable {
     private let steps: PlainArray<Step>
     /// By entity number, where its records start.
     private let starts: PlainArray<Int>
+    /// The step that is everything that is asked of records of some entity, where that is a range of 64-bit integers.
+    private let sole: SoleRange?
+
+    /// A step that accepts integers from `low` to `high` and rejects everything else.
+    private struct SoleRange {
+        let position: Int
+        let slot: FieldSlot
+        let low: Int64
+        let high: Int64
+
+        /// Nil for any other step.
+        init?(_ step: Step, at position: Int) {
+            guard case .integer(let slot, let low, let high) = step.test, slot.kind == .integer64,
+                step.whenTrue == FilterProgram.accepted, step.whenFalse == FilterProgram.rejected,
+                step.whenNull == FilterProgram.rejected
+            else { return nil }
+            (self.position, self.slot, self.low, self.high) = (position, slot, low, high)
+        }
+    }
 
     /// Compiles conditions.
     ///
@@ -54,11 +73,28 @@ final class FilterProgram: @unchecked Sendable {
         self.program = program
         steps = PlainArray(compiler.steps)
         self.starts = PlainArray(starts)
+        sole = starts.first { $0 >= 0 }.flatMap { SoleRange(compiler.steps[$0], at: $0) }
     }
 
     /// Whether a record is of a wanted entity and meets the conditions.
+    ///
+    /// What most programs ask, nothing or one number, is decided without the loop over the steps, which takes as long as all other work
+    /// on a record that is looked at where it is.
+    @inline(__always)
     func matches(_ record: RecordReader, _ evaluator: PredicateEvaluator) -> Bool {
-        var next = starts[record.entityNumber]
+        let start = starts[record.entityNumber]
+        guard start >= 0 else { return start == Self.accepted }
+        if let sole, sole.position == start {
+            let number = sole.slot.integer64(in: record)
+            return !sole.slot.isNull(in: record) && number >= sole.low && number <= sole.high
+        }
+        return run(from: start, record, evaluator)
+    }
+
+    /// Whether a record meets the conditions from a step on.
+    @inline(never)
+    private func run(from start: Int, _ record: RecordReader, _ evaluator: PredicateEvaluator) -> Bool {
+        var next = start
         while next >= 0 {
             let step = steps[next]
             let isTrue: Bool

@@ -43,6 +43,11 @@ public struct ResolvedPath: Sendable {
     /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a path that leads on from an attribute, or a collection
     ///   operator in the wrong place.
     public init(_ names: [String], from entity: Int, model: ManagedObjectModel) throws(StoreError) {
+        // Most paths are the name of a field; no other property has it, and no operator.
+        if names.count == 1, let field = model.entities[entity].layout.field(names[0]) {
+            (relationships, self.entity, end, collectionOperator) = ([], entity, .field(field), nil)
+            return
+        }
         var relationships: [ManagedObjectModel.Relationship] = []
         var collectionOperator: FetchRequest.CollectionOperator?
         var current = model.entities[entity]

@@ -56,6 +56,26 @@ public protocol StoreSnapshot: AnyObject {
     /// How many records ``fetch(_:)`` would give, limit and offset included.
     func count(_ request: FetchRequest) throws(StoreError) -> Int
 
+    /// Shows the records that ``fetch(_:)`` would give where they lie, for a store that need not copy them first.
+    ///
+    /// - Parameter request: A request without order, limit and offset.
+    /// - Returns: The records, ascending by key; nil where the store copies them anyway, which is the default.
+    /// - Throws: As ``fetch(_:)``.
+    func visitor(_ request: FetchRequest) throws(StoreError) -> (any RecordVisitor)?
+
+    /// Whole numbers about all objects that ``fetch(_:)`` would give, where the store can tell them without making records.
+    ///
+    /// The default knows none. An error need not be the one that reading the objects would meet: who asks reads them then.
+    ///
+    /// - Parameters:
+    ///   - aggregates: What is asked, of attributes of the request's entity.
+    ///   - request: A request without limit and offset; its order does not matter.
+    /// - Returns: The numbers, in the order of `aggregates`; nil where the store cannot tell all of them exactly.
+    /// - Throws: As ``fetch(_:)`` and its cursor.
+    func wholeNumbers(
+        _ aggregates: [WholeNumberAggregate], of request: FetchRequest
+    ) throws(StoreError) -> [Int64?]?
+
     /// How ``fetch(_:)`` finds the answer to a request.
     ///
     /// - Parameters:
@@ -79,6 +99,14 @@ public protocol StoreSnapshot: AnyObject {
 extension StoreSnapshot {
     /// A graph that opens a cursor of the snapshot for each read.
     public func objectGraph() -> any ObjectGraph { SnapshotGraph(self) }
+
+    /// Nil: ``fetch(_:)`` is the way to the records.
+    public func visitor(_ request: FetchRequest) throws(StoreError) -> (any RecordVisitor)? { nil }
+
+    /// Nil: the store shows its records, and others add up what they hold.
+    public func wholeNumbers(
+        _ aggregates: [WholeNumberAggregate], of request: FetchRequest
+    ) throws(StoreError) -> [Int64?]? { nil }
 
     /// The plan of a store without any other: it reads all objects of the entity.
     ///

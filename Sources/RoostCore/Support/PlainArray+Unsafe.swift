@@ -4,7 +4,9 @@ final class PlainArray<Element: Sendable>: @unchecked Sendable {
     private let elements: UnsafeMutableBufferPointer<Element>
 
     init(_ elements: [Element]) {
-        self.elements = .allocate(capacity: elements.count)
+        // Many are empty; they take no memory.
+        self.elements =
+            elements.isEmpty ? UnsafeMutableBufferPointer(start: nil, count: 0) : .allocate(capacity: elements.count)
         _ = self.elements.initialize(from: elements)
     }
 

@@ -35,6 +35,12 @@ struct FieldSlot: Sendable {
         }
     }
 
+    /// The value of a field that is a 64-bit integer.
+    @inline(__always)
+    func integer64(in record: RecordReader) -> Int64 {
+        Int64(bitPattern: RecordReader.load(record.bytes, Int(byteOffset), as: UInt64.self))
+    }
+
     func double(in record: RecordReader) -> Double {
         kind == .float
             ? Double(Float(bitPattern: RecordReader.load(record.bytes, Int(byteOffset), as: UInt32.self)))

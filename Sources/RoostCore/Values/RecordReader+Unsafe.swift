@@ -73,6 +73,8 @@ extension RecordReader {
     /// The number of the object's entity.
     @inlinable
     public var entityNumber: Int { Int(Self.load(bytes, RecordLayout.Header.entity, as: UInt16.self)) }
+    /// The number of the root of the object's hierarchy.
+    var root: Int { unownedModel.shape(entityNumber).root }
     /// How often the object was written: 1 after its insertion, one more after each update.
     @inlinable
     public var version: UInt32 { Self.load(bytes, RecordLayout.Header.version, as: UInt32.self) }

@@ -106,6 +106,9 @@ final class DocumentSnapshot: StoreSnapshot {
         try inMemory().links(of: relationship, from: id)
     }
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor { try inMemory().fetch(request) }
+    func visitor(_ request: FetchRequest) throws(StoreError) -> (any RecordVisitor)? {
+        try inMemory().visitor(request)
+    }
     func count(_ request: FetchRequest) throws(StoreError) -> Int { try inMemory().count(request) }
     func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try inMemory().explain(request, executing: executing)

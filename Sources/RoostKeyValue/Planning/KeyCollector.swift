@@ -3,14 +3,15 @@ internal import RoostCore
 /// Finds the keys that ways to keys lead to.
 struct KeyCollector {
     let snapshot: KeyValueSnapshot
-    let visits: VisitCount
+    /// What counts the entries that are looked at; nil where nobody wants to know.
+    let visits: VisitCount?
 
     /// The keys, ascending, each once.
     func keys(_ access: KeyAccess) throws(StoreError) -> [Int64] {
         switch access {
         case .nothing: return []
         case .keys(let keys):
-            visits.count += keys.count
+            visits?.count += keys.count
             return keys
         case .entries(let entries):
             var keys: [Int64] = []
@@ -43,7 +44,7 @@ struct KeyCollector {
         guard most > 0 else { return }
         let cursor = try snapshot.reader.cursor(in: entries.space)
         var count = 0
-        defer { visits.count += count }
+        defer { visits?.count += count }
         for range in entries.ranges where count < most {
             guard let start = range.start.position, try cursor.seek(to: start) else { continue }
             let end = range.end.position
@@ -78,7 +79,7 @@ struct KeyCollector {
                 return true
             }
         }
-        visits.count += keys.count - first
+        visits?.count += keys.count - first
     }
 
     /// The objects from which a relationship leads to so many of those that a request asks for.

@@ -8,7 +8,7 @@ final class OrderedIndexKeys: KeySource {
     /// Tells the order of what shortened entries do not.
     private let recordOrder: RecordOrder
     private let entity: ManagedObjectModel.Entity
-    private let visits: VisitCount
+    private let visits: VisitCount?
     private let cursor: any KeyValueCursor
     /// The bytes of a key before its values.
     private let numberByteCount: Int
@@ -34,7 +34,7 @@ final class OrderedIndexKeys: KeySource {
 
     init(
         _ snapshot: KeyValueSnapshot, _ entries: IndexEntries, _ order: IndexOrder, _ recordOrder: RecordOrder,
-        _ entity: ManagedObjectModel.Entity, visits: VisitCount
+        _ entity: ManagedObjectModel.Entity, visits: VisitCount?
     ) throws(StoreError) {
         self.snapshot = snapshot
         self.entries = entries
@@ -52,7 +52,7 @@ final class OrderedIndexKeys: KeySource {
         keys.removeAll(keepingCapacity: true)
         while keys.count < batchCount, try advance(&keys) {}
         batchCount = min(1024, 2 * batchCount)
-        visits.count += keys.count
+        visits?.count += keys.count
         return !keys.isEmpty
     }
 

@@ -62,15 +62,17 @@ struct InPlaceMigration: Sendable {
         var report: MigrationReport?
         let replacement = StoreReplacement(type: type, path: path, keepsBackup: options.keepsBackup)
         let backup = try replacement.run { (old, new) throws(StoreError) in
-            let identity = try type.metadata(at: old, options: readingOptions)
+            // Open from here on: what is open is not swept away where another store is made beside it.
+            let source = try type.open(old, options: readingOptions)
+            let outcome: ChainRun.Outcome?
+            do throws(StoreError) {
+                outcome = try migrate(source, type, path)
+            } catch {
+                throw StoreFiller.close(source, after: error)
+            }
+            do throws(StoreError) { try source.close() } catch { throw outcome?.store?.discard(after: error) ?? error }
             // Two programs may have begun at once: the second one finds it done.
-            guard let chain = try steps(from: identity) else { return false }
-            var options = options
-            options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
-            let run = ChainRun(
-                chain: chain, destination: .url(StoreURL(type: type.name, path: path)), options: options,
-                registry: registry)
-            let outcome = try run.run(from: .url(old), identity: identity)
+            guard let outcome else { return false }
             guard let store = outcome.store else {
                 throw StoreError(.internalInconsistency, "A migration in place has made no store.")
             }
@@ -87,6 +89,20 @@ struct InPlaceMigration: Sendable {
         }
         guard let report else { return nil }
         return (report, backup)
+    }
+
+    /// Makes the new store beside the old one; nil when that has the model.
+    private func migrate(
+        _ source: any PersistentStore, _ type: any PersistentStoreType, _ path: String
+    ) throws(StoreError) -> ChainRun.Outcome? {
+        let identity = try source.metadata()
+        guard let chain = try steps(from: identity) else { return nil }
+        var options = options
+        options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
+        let run = ChainRun(
+            chain: chain, destination: .url(StoreURL(type: type.name, path: path)), options: options,
+            registry: registry)
+        return try run.run(from: .store(source), identity: identity)
     }
 
     /// The steps to the model; nil for a store that has it.
@@ -124,6 +140,12 @@ struct InPlaceMigration: Sendable {
 
     /// The store's type; throws where there is no file that could be replaced.
     func replaceableType() throws(StoreError) -> any PersistentStoreType {
+        guard !options.conversion.skipsDamaged else {
+            throw StoreError(
+                .invalidRequest,
+                "A migration in place leaves no damaged objects out, because nobody would have them any more; migrate '\(url)' into another store, or restore a backup."
+            )
+        }
         let type = try registry.type(named: url.type)
         guard type.capabilities.contains(.file), type.capabilities.contains(.writing) else {
             throw StoreError(

@@ -14,6 +14,9 @@ final class MappedContent: ContentSource {
         var recorded: StoreTally?
     }
 
+    /// The damaged objects after which a source counts as lost.
+    static let skippedLimit = 100_000
+
     private let store: any PersistentStore
     private let plan: MappingPlan
     private let options: ConversionOptions
@@ -34,6 +37,20 @@ final class MappedContent: ContentSource {
         try StoreContent(store, options: options).identity()
     }
 
+    /// Streams everything, and makes sure of the numbers of objects in relationships that the mapping may have changed.
+    func fill(
+        _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
+    ) throws(StoreError) -> CopiedContent {
+        let copied = try filler.copy(self, to: store, memory)
+        guard !plan.countedRelationships.isEmpty else { return copied }
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        for number in plan.countedRelationships {
+            try snapshot.requireCounts(of: plan.destination.relationships[number])
+        }
+        return copied
+    }
+
     func notices() throws(StoreError) -> [String] { try StoreContent(store, options: options).notices() }
 
     func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
@@ -49,9 +66,6 @@ final class MappedContent: ContentSource {
 
 /// One pass over a source.
 private struct MappedReading {
-    /// The damaged objects after which a source counts as lost.
-    private static let skippedLimit = 100_000
-
     private let snapshot: any StoreSnapshot
     private let plan: MappingPlan
     private let options: ConversionOptions
@@ -63,6 +77,7 @@ private struct MappedReading {
     /// What was read, for comparison with what the source recorded.
     private var found: StoreTally
     private var foundRoots: Set<Int> = []
+    private var foundLinks: Set<Int> = []
 
     init(_ snapshot: any StoreSnapshot, _ plan: MappingPlan, _ options: ConversionOptions) {
         self.snapshot = snapshot
@@ -76,7 +91,8 @@ private struct MappedReading {
     /// Sends everything; nil when the writer stopped.
     mutating func run(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
         recorded = try snapshot.recordedTally()
-        let graph = snapshot.objectGraph()
+        // A source that is read list by list may have none without reading everything.
+        let graph = plan.asksForObjects ? snapshot.objectGraph() : nil
         keySets = try collectKeys(over: graph)
         for maker in plan.makers { transforms.append(try RecordTransform(maker, plan, over: graph, keySets)) }
         guard channel.send(try beginning()) else { return nil }
@@ -90,6 +106,9 @@ private struct MappedReading {
             counts[maker.mapping] = (transform.readCount, transform.madeCount)
         }
         copied.warnings = warnings()
+        copied.skippedThere = copied.skipped.flatMap { id in
+            plan.makers.filter { $0.source.name == id.entity }.map { ObjectID($0.destination.name, id.key) }
+        }
         return channel.send(.end) ? copied : nil
     }
 
@@ -160,10 +179,11 @@ private struct MappedReading {
         // Only an error that names an object promises that the cursor goes on behind it.
         guard let damaged = error.damagedObject else { throw error }
         guard !copied.skipped.contains(damaged) else { return }
-        guard copied.skipped.count < Self.skippedLimit else {
+        guard copied.skipped.count < MappedContent.skippedLimit else {
             throw StoreError(
                 .corrupted,
-                "More than \(Self.skippedLimit) records of the source are damaged; restore a backup.", underlying: error
+                "More than \(MappedContent.skippedLimit) records of the source are damaged; restore a backup.",
+                underlying: error
             )
         }
         copied.skipped.append(damaged)
@@ -172,7 +192,7 @@ private struct MappedReading {
     // MARK: Keys
 
     /// The keys of the objects that become others, for each set of makers that the plan names.
-    private mutating func collectKeys(over graph: any ObjectGraph) throws(StoreError) -> [KeySet] {
+    private mutating func collectKeys(over graph: (any ObjectGraph)?) throws(StoreError) -> [KeySet] {
         var sets: [KeySet] = []
         for numbers in plan.keySets {
             let makers = numbers.map { plan.makers[$0] }
@@ -213,8 +233,10 @@ private struct MappedReading {
             let owner = plan.source.relationships[number]
             let cursor = try snapshot.links(of: owner.name, after: nil)
             var links = LinkBatch(relationship: number)
+            let isCounted = foundLinks.insert(number).inserted
             while try cursor.next(into: &links) {
                 try options.cancellation?.check()
+                if isCounted { found.add(links) }
                 var batch = channel.spareLinks(link.relationship.number)
                 for link in links.links { mapper.append(link, to: &batch) }
                 guard send(batch, into: channel) else { return false }
@@ -259,8 +281,12 @@ private struct MappedReading {
         let changed = plan.source.entities.filter {
             foundRoots.contains($0.root) && found.entities[$0.number] != recorded.entities[$0.number]
         }
-        guard !changed.isEmpty else { return [] }
-        let names = changed.map { "entity '\($0.name)'" }.joined(separator: ", ")
+        let changedLinks = plan.source.relationships.filter {
+            foundLinks.contains($0.number) && found.relationships[$0.number] != recorded.relationships[$0.number]
+        }
+        guard !changed.isEmpty || !changedLinks.isEmpty else { return [] }
+        let names = (changed.map { "entity '\($0.name)'" } + changedLinks.map { "relationship '\($0.name)'" })
+            .joined(separator: ", ")
         return [
             "The source's content is not what its last commit recorded (\(names)): another program changed it, or it was damaged. It was migrated as it is; 'roost check' says more."
         ]

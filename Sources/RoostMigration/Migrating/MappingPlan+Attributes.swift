@@ -24,6 +24,10 @@ extension MappingPlan {
                 attribute, at: attribute.name, in: nil, statements[attribute.name] ?? .standard)
         }
         for obstacle in resolution.obstacles { addObstacle(obstacle) }
+        // Who names objects must know which of them are left out.
+        for case .objectID in resolution.fields.map(\.source) {
+            for maker in makers where maker.filter != nil { _ = keySet(of: [maker]) }
+        }
         let (fields, missing) = (resolution.fields, resolution.missing)
         update(number) { maker in
             maker.fields = fields
@@ -68,7 +72,7 @@ private struct AttributeResolution {
         if attribute.type == .composite { return try resolveComposite(attribute, to, in: marker, statement) }
         // A derived attribute is for others to keep up to date: it takes what there is.
         let isMandatory = !attribute.isOptional && attribute.derivationExpression == nil
-        let fallback = isMandatory && !attribute.defaultValue.isNull ? attribute.defaultValue : nil
+        let fallback: Value? = isMandatory && !attribute.defaultValue.isNull ? .some(attribute.defaultValue) : .none
         switch statement {
         case .standard: try setConstant(attribute.defaultValue, to, in: marker, isMandatory: isMandatory)
         case .constant(let value): try setConstant(value, to, in: marker, isMandatory: isMandatory)
@@ -78,8 +82,8 @@ private struct AttributeResolution {
             fields.append(
                 FieldPlan(
                     to: to, source: source(from, to), marker: marker,
-                    fallback: wasMandatory ? nil : fallback,
-                    isRequired: isMandatory && !wasMandatory && fallback == nil))
+                    fallback: wasMandatory ? .none : fallback,
+                    isRequired: isMandatory && fallback == nil && (!wasMandatory || from.kind == .objectID)))
         case .expression(let expression):
             fields.append(
                 FieldPlan(

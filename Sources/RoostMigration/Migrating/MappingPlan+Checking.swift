@@ -6,15 +6,13 @@ extension MappingPlan {
     /// - Parameters:
     ///   - snapshot: The source.
     ///   - countsNulls: Whether nulls are counted in what becomes mandatory, which may read every object.
+    /// - Returns: The errors that it would fail with.
+    /// - Throws: What reading the snapshot throws.
     func refusals(_ snapshot: any StoreSnapshot, countsNulls: Bool) throws(StoreError) -> [StoreError] {
         var refusals: [StoreError] = []
         for maker in makers {
             if maker.destination.isAbstract, let first = try first(maker, where: maker.filter, snapshot) {
-                refusals.append(
-                    StoreError(
-                        .migrationFailed,
-                        "Entity '\(maker.destination.name)' is abstract in the new model, and \(first) would be of it; map the objects to a subentity, or keep the entity concrete."
-                    ))
+                refusals.append(.abstract(maker.destination.name, object: first))
             }
             if !maker.missing.isEmpty, let first = try first(maker, where: maker.filter, snapshot) {
                 refusals += maker.missing.map { .missingValue(maker.destination.name, $0, object: first) }
@@ -74,5 +72,15 @@ extension MappingPlan {
         case .expression: return "'\(field.to.name)' is computed by an expression\(end)"
         case .presence: return nil
         }
+    }
+}
+
+extension StoreError {
+    /// An object would be of an entity that has no objects of its own in the new model.
+    static func abstract(_ entity: EntityName, object: ObjectID) -> StoreError {
+        StoreError(
+            .migrationFailed,
+            "Entity '\(entity)' is abstract in the new model, and \(object) would be of it; map the objects to a subentity, or keep the entity concrete."
+        )
     }
 }

@@ -61,19 +61,11 @@ extension MappingPlan {
     /// Finds out what the to-one relationships of a maker's objects get.
     mutating func resolveReferences(of number: Int) {
         var references: [ReferencePlan] = []
-        var missing: [String] = []
         let maker = makers[number]
         for relationship in maker.destination.relationships where relationship.storage == .field {
-            if let reference = reference(maker, relationship) {
-                references.append(reference)
-            } else if !relationship.declaration.isOptional {
-                missing.append(relationship.name.name)
-            }
+            if let reference = reference(maker, relationship) { references.append(reference) }
         }
-        update(number) { maker in
-            maker.references = references
-            maker.missing += missing
-        }
+        update(number) { $0.references = references }
     }
 
     /// What a to-one relationship gets; nil for nothing.
@@ -82,6 +74,11 @@ extension MappingPlan {
     ) -> ReferencePlan? {
         let inverse = relationship.inverse.map { destination.relationships[$0] }
         let own = origin(maker, relationship)
+        if relationship.isReflexive, Set(origins(of: relationship).map { $0.origin?.number }).count > 1 {
+            // Both ends of a pair say it, or neither.
+            addObstacle(sayDifferently(relationship))
+            return nil
+        }
         // What the other side says must be the same pairs.
         var others: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
         if let inverse, inverse.number != relationship.number { others = origins(of: inverse) }
@@ -125,7 +122,9 @@ extension MappingPlan {
         guard let to = maker.destination.layout.field(relationship.name.name),
             let fromField = maker.source.layout.field(from.name.name)
         else { return nil }
-        return reference(maker, relationship, from, fromField, to, targets)
+        return reference(
+            maker, relationship, from, fromField, to, targets,
+            isRequired: own != nil && !relationship.declaration.isOptional)
     }
 
     private func leads(_ relationship: ManagedObjectModel.Relationship?, to entity: ManagedObjectModel.Entity) -> Bool {
@@ -134,7 +133,7 @@ extension MappingPlan {
 
     private mutating func reference(
         _ maker: Maker, _ relationship: ManagedObjectModel.Relationship, _ from: ManagedObjectModel.Relationship,
-        _ fromField: RecordLayout.Field, _ to: RecordLayout.Field, _ targets: [Maker]
+        _ fromField: RecordLayout.Field, _ to: RecordLayout.Field, _ targets: [Maker], isRequired: Bool
     ) -> ReferencePlan {
         var table = [Int32](repeating: -1, count: source.entities.count)
         var sets = [Int32](repeating: -1, count: source.entities.count)
@@ -154,7 +153,34 @@ extension MappingPlan {
         return ReferencePlan(
             to: to, order: layouts.1.field(RecordLayout.orderFieldName(of: to.name)), from: fromField,
             orderFrom: layouts.0.field(RecordLayout.orderFieldName(of: fromField.name)), targets: table, keySets: sets,
-            isMove: isMove, isRequired: !relationship.declaration.isOptional, wasRequired: !from.declaration.isOptional)
+            isMove: isMove, isRequired: isRequired,
+            isNewlyRequired: isRequired && from.declaration.isOptional)
+    }
+
+    // MARK: Counts
+
+    /// Finds out whether objects of a to-many relationship must be counted afterwards.
+    mutating func resolveCounts(of relationship: ManagedObjectModel.Relationship) {
+        let new = relationship.declaration
+        guard new.minCount > 0 || new.maxCount != nil else { return }
+        let origins = origins(of: relationship)
+        let old = origins.compactMap(\.origin)
+        // A relationship that is new is empty.
+        guard !old.isEmpty else { return }
+        let isNarrower = old.contains { origin in
+            let old = origin.declaration
+            return old.minCount < new.minCount || (old.isOptional && !new.isOptional)
+                || (new.maxCount ?? .max) < (old.maxCount ?? .max)
+        }
+        let leavesOut = old.contains { origin in
+            let from = source.entities[origin.destination]
+            let fitting = fitting(origin.destination, relationship.destination)
+            return from.selfAndSubentities.contains { entity in
+                !source.entities[entity].isAbstract
+                    && !fitting.contains { $0.source.number == entity && $0.filter == nil }
+            }
+        }
+        if isNarrower || leavesOut || old.count < origins.count { countedRelationships.append(relationship.number) }
     }
 
     // MARK: Links

@@ -18,7 +18,7 @@ struct MappingPlan: Sendable {
         var fields: [FieldPlan] = []
         /// What the to-one relationships get.
         var references: [ReferencePlan] = []
-        /// The mandatory properties that no object can have a value for.
+        /// The mandatory attributes that no object can have a value for.
         var missing: [String] = []
     }
 
@@ -37,6 +37,9 @@ struct MappingPlan: Sendable {
     private(set) var makers: [Maker] = []
     private(set) var hierarchies: [Hierarchy] = []
     var links: [LinkPlan] = []
+    /// The to-many relationships whose objects must be counted afterwards: their limits are narrower than before, or objects of theirs
+    /// may be left out.
+    var countedRelationships: [Int] = []
     /// Sets of makers: the keys of the objects that they take are to be known before anything is sent.
     private(set) var keySets: [[Int]] = []
     /// Why objects cannot be migrated one by one in one pass; empty when they can.
@@ -44,9 +47,15 @@ struct MappingPlan: Sendable {
 
     /// Resolves a mapping model.
     ///
+    /// - Parameters:
+    ///   - mapping: The mapping model.
+    ///   - source: The model of the source.
+    ///   - destination: The new model.
+    ///   - onlyAttributes: Whether the makers' attributes are resolved whatever the obstacles, and nothing else: for three passes.
     /// - Throws: `unknownEntity`, `unknownProperty`, and what keeps an expression or a predicate from being compiled.
     init(
-        _ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel
+        _ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel,
+        onlyAttributes: Bool = false
     ) throws(StoreError) {
         self.source = source
         self.destination = destination
@@ -64,15 +73,31 @@ struct MappingPlan: Sendable {
                     destination: try destination.requireEntity(to),
                     filter: entityMapping.sourcePredicate))
         }
+        guard !onlyAttributes else {
+            for number in makers.indices { try resolveAttributes(of: number) }
+            return
+        }
         resolveHierarchies()
         guard obstacles.isEmpty else { return }
         for number in makers.indices { try resolveAttributes(of: number) }
         for number in makers.indices { resolveReferences(of: number) }
         for relationship in destination.linkRelationships { resolveLinks(of: relationship) }
+        for relationship in destination.relationships where relationship.isToMany { resolveCounts(of: relationship) }
     }
 
     /// The entity mapping of a maker.
     func entityMapping(of maker: Maker) -> EntityMapping { mapping.entityMappings[maker.mapping] }
+
+    /// Whether expressions or predicates may look at more than one object at a time.
+    var asksForObjects: Bool {
+        makers.contains { maker in
+            maker.filter != nil
+                || maker.fields.contains { field in
+                    if case .expression = field.source { return true }
+                    return false
+                }
+        }
+    }
 
     mutating func addObstacle(_ reason: String) {
         if !obstacles.contains(reason) { obstacles.append(reason) }
@@ -185,9 +210,11 @@ struct ReferencePlan: Sendable {
     let keySets: [Int32]
     /// Whether every object becomes another, the same number standing for its entity, so that the field's bytes stay as they are.
     let isMove: Bool
-    /// Whether an object that leads nowhere ends the migration; one that leads nowhere in the source does not where that is mandatory there too.
+    /// Whether the migration ends where the object that is referred to becomes none.
+    ///
     let isRequired: Bool
-    let wasRequired: Bool
+    /// Whether it ends also where an object refers to nothing: the relationship was not mandatory before.
+    let isNewlyRequired: Bool
 }
 
 /// What a relationship with links gets.

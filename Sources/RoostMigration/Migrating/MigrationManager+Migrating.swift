@@ -6,7 +6,7 @@ extension MigrationManager {
     /// ``MigrationOptions/mapping`` says how objects become objects of the new model; without one it is inferred from the two models.
     /// Where no policy takes part and every object keeps its key, the source goes through in one pass, in batches, with bounded
     /// memory; otherwise in three passes. Objects keep their keys and versions; the store's UUID, the user's metadata and the keys that
-    /// count as used are carried over. The digest of what the mapping made is compared with the finished destination, which is read
+    /// count as used are carried over. In a relationship that becomes ordered, objects stand in the order of their keys. The digest of what the mapping made is compared with the finished destination, which is read
     /// again; only then the destination gets its name, atomically. After an error or a cancellation nothing is left of it; the source is
     /// opened read-only.
     ///
@@ -16,8 +16,9 @@ extension MigrationManager {
     ///   - model: The new model.
     ///   - options: How.
     /// - Returns: What was done.
-    /// - Throws: `mappingNotInferable` with every reason at once; `invalidMappingModel`; `migrationFailed` for a mandatory property
-    ///   without a value and a value that does not fit its new type, naming entity, property and object, and for what a policy throws;
+    /// - Throws: `mappingNotInferable` with every reason at once; `invalidMappingModel`; `migrationFailed` for a mandatory attribute
+    ///   without a value, a mandatory to-one relationship whose object is left out, and a value that does not fit its new type, naming
+    ///   entity, property and object, and for what a policy throws;
     ///   `constraintViolation` where objects collide under a new uniqueness constraint; what ``convert(from:to:options:)`` throws.
     public func migrate(
         from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,

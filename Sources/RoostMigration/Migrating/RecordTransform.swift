@@ -11,7 +11,7 @@ final class RecordTransform {
         case tail(RecordMoves.Tail)
         case constant(RecordLayout.Field, Value, marker: RecordLayout.Field?)
         /// A field of another kind, or one that gets a value in the place of null.
-        case convert(RecordLayout.Field, from: RecordLayout.Field, fallback: Value?)
+        case convert(RecordLayout.Field, from: RecordLayout.Field, fallback: Value?, marker: RecordLayout.Field?)
         case expression(RecordLayout.Field, ExpressionEvaluator, fallback: Value?, marker: RecordLayout.Field?)
         case objectID(RecordLayout.Field, from: RecordLayout.Field)
         case reference(ReferencePlan)
@@ -32,6 +32,8 @@ final class RecordTransform {
     private let matcher: RecordMatcher?
     private let entityTable: [Int32]
     private let keySets: [KeySet]
+    /// By the number of the source entity: the keys of those objects that become others; nil where all do.
+    private let namedKeys: [KeySet?]
     private let destination: ManagedObjectModel
     /// Whether a record is one of the new model as it is, but for the entity's number.
     private let isWhole: Bool
@@ -45,21 +47,30 @@ final class RecordTransform {
     /// - Parameters:
     ///   - maker: One of the plan's.
     ///   - plan: The whole plan.
-    ///   - graph: Where expressions and predicates find related objects.
+    ///   - graph: Where expressions and predicates find related objects; without one there must be none of them.
     ///   - keySets: The keys of ``MappingPlan/keySets``.
     /// - Throws: What keeps an expression or the predicate from being compiled, naming the mapping.
     init(
-        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: any ObjectGraph, _ keySets: [KeySet]
+        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?, _ keySets: [KeySet]
     ) throws(StoreError) {
         let mapping = plan.entityMapping(of: maker)
         layout = maker.destination.layout
         destination = plan.destination
         entityTable = plan.entityTable
         self.keySets = keySets
+        namedKeys = plan.source.entities.map { entity in
+            let maker = plan.makers.first { $0.source.number == entity.number && $0.filter != nil }
+            return maker.flatMap { plan.keySets.firstIndex(of: [$0.number]) }.flatMap {
+                keySets.indices.contains($0) ? keySets[$0] : nil
+            }
+        }
         matcher = try Self.matcher(maker, plan, over: graph)
         var (moved, constants): ([(RecordLayout.Field, RecordLayout.Field)], [(RecordLayout.Field, Value)]) = ([], [])
         var (steps, requirements): ([(Int, Step)], [Requirement]) = ([], [])
-        let identity = entityTable.enumerated().allSatisfy { $1 == Int32(truncatingIfNeeded: $0) }
+        let identity =
+            zip(plan.source.entities, entityTable).allSatisfy {
+                $0.isAbstract || Int($1) == $0.number
+            } && plan.makers.allSatisfy { $0.filter == nil }
         for field in maker.fields {
             let position = field.to.kind.isVariable ? field.to.index : -1
             if field.isRequired { requirements.append(Requirement(field: field.to, marker: field.marker)) }
@@ -73,7 +84,7 @@ final class RecordTransform {
                 }
             case .move(let from) where field.fallback == nil: moved.append((from, field.to))
             case .move(let from), .convert(let from):
-                steps.append((position, .convert(field.to, from: from, fallback: field.fallback)))
+                steps.append((position, .convert(field.to, from: from, fallback: field.fallback, marker: field.marker)))
             case .objectID(let from) where identity: moved.append((from, field.to))
             case .objectID(let from): steps.append((position, .objectID(field.to, from: from)))
             case .presence(let elements): steps.append((layout.fields.count, .presence(field.to, of: elements)))
@@ -93,7 +104,7 @@ final class RecordTransform {
             }
         }
         for reference in maker.references {
-            if reference.isMove, !reference.isRequired || reference.wasRequired, Self.movesPlace(of: reference) {
+            if reference.isMove, !reference.isNewlyRequired, Self.movesPlace(of: reference) {
                 moved.append((reference.from, reference.to))
                 if let from = reference.orderFrom, let to = reference.order { moved.append((from, to)) }
             } else {
@@ -112,7 +123,7 @@ final class RecordTransform {
 
     /// A matcher of what a maker takes; nil where it takes all objects of the entity.
     static func matcher(
-        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: any ObjectGraph
+        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?
     ) throws(StoreError) -> RecordMatcher? {
         guard let filter = maker.filter else { return nil }
         let request = FetchRequest(maker.source.name, where: filter, includesSubentities: false)
@@ -137,8 +148,15 @@ final class RecordTransform {
         readCount += 1
         if let matcher, try !matcher.matches(record) { return }
         madeCount += 1
-        if isWhole { return batch.append(record, as: layout) }
-        batch.beginRecord(layout, key: record.key, version: record.version, startingWith: prototype)
+        try append(record, key: record.key, to: &batch)
+    }
+
+    /// Appends what becomes of a record that the mapping takes, as the object with a key.
+    ///
+    /// - Throws: As ``append(_:to:)``.
+    func append(_ record: RecordReader, key: Int64, to batch: inout RecordBatch) throws(StoreError) {
+        if isWhole, key == record.key { return batch.append(record, as: layout) }
+        batch.beginRecord(layout, key: key, version: record.version, startingWith: prototype)
         do throws(StoreError) {
             batch.moveSlots(of: record, moves)
             for step in steps { try take(step, record, &batch) }
@@ -159,7 +177,8 @@ final class RecordTransform {
         case .constant(let field, let value, let marker):
             if let marker, batch.isBuildingNull(marker) { return }
             try set(value, field, record, &batch)
-        case .convert(let field, let from, let fallback):
+        case .convert(let field, let from, let fallback, let marker):
+            if let marker, batch.isBuildingNull(marker) { return }
             guard !record.isNull(from) else {
                 if let fallback { try set(fallback, field, record, &batch) }
                 return
@@ -174,7 +193,8 @@ final class RecordTransform {
             }
             try set(value.isNull ? fallback ?? .null : value, field, record, &batch)
         case .objectID(let field, let from):
-            guard let (entity, key) = record.reference(from), entity < entityTable.count, entityTable[entity] >= 0
+            guard let (entity, key) = record.reference(from), entity < entityTable.count, entityTable[entity] >= 0,
+                namedKeys[entity].map({ $0.contains(key) }) ?? true
             else { return }
             try batch.setReference(entity: Int(entityTable[entity]), key: key, field)
         case .reference(let reference): try take(reference, record, &batch)
@@ -187,13 +207,13 @@ final class RecordTransform {
         _ reference: ReferencePlan, _ record: RecordReader, _ batch: inout RecordBatch
     ) throws(StoreError) {
         guard let (entity, key) = record.reference(reference.from) else {
-            if reference.isRequired, !reference.wasRequired { throw missing(reference.to, record) }
+            if reference.isNewlyRequired { throw missing(reference.to, record) }
             return
         }
         guard entity < reference.targets.count, reference.targets[entity] >= 0,
             reference.keySets[entity] < 0 || keySets[Int(reference.keySets[entity])].contains(key)
         else {
-            if reference.isRequired { throw missing(reference.to, record) }
+            if reference.isRequired { throw lost(reference.to, record) }
             return
         }
         try batch.setReference(entity: Int(reference.targets[entity]), key: key, reference.to)
@@ -222,6 +242,13 @@ final class RecordTransform {
 
     private func missing(_ field: RecordLayout.Field, _ record: RecordReader) -> StoreError {
         StoreError.missingValue(layout.entity, field.name, object: record.id)
+    }
+
+    private func lost(_ field: RecordLayout.Field, _ record: RecordReader) -> StoreError {
+        StoreError(
+            .migrationFailed,
+            "\(property(field)) is mandatory in the new model, and the object that \(record.id) refers to is left out; make it optional, or migrate that object too."
+        )
     }
 
     private func property(_ field: RecordLayout.Field) -> String { "'\(layout.entity).\(field.name)'" }

@@ -27,7 +27,7 @@ struct StoreMigration: Sendable {
     /// See ``MigrationManager/migrate(from:to:model:options:)``.
     func run() throws(StoreError) -> MigrationReport {
         if let refusal = try conversion.refusalsBeforeOpening().first { throw refusal }
-        return try conversion.withSource(isReadOnce: false) { (store) throws(StoreError) in
+        return try conversion.withSource(isReadOnce: true) { (store) throws(StoreError) in
             if let refusal = try conversion.refusals(of: store, for: model).first { throw refusal }
             // Objects and metadata of one commit, whatever others commit meanwhile.
             let frozen = try FrozenStore(store)
@@ -71,8 +71,17 @@ struct StoreMigration: Sendable {
     }
 
     private func threePasses(_ store: any PersistentStore, _ plan: MappingPlan) throws(StoreError) -> MigrationReport {
-        throw StoreError(
-            .unsupported, "The mapping model takes three passes: \(plan.obstacles.joined(separator: "; ")).")
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let content = PolicyContent(source: store, model: model, mapping: plan.mapping, options: options)
+        let copied = try conversion.filler.fill(from: content)
+        let counts = content.outcome.withLock { $0.counts }
+        let mappings = zip(plan.mapping.entityMappings, counts).map { mapping, count in
+            MigrationReport.Mapping(mapping, read: count.read, made: count.made)
+        }
+        return MigrationReport(
+            copied, path: .threePasses, mappings: mappings, sourceDigest: try snapshot.recordedTally()?.digest,
+            remarks: plan.mapping.remarks(from: plan.source, to: plan.destination))
     }
 
     // MARK: Planning

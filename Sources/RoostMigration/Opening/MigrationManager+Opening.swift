@@ -88,7 +88,15 @@ extension MigrationManager {
         let new = StoreURL(type: type.name, path: StoreFile.temporarySibling(of: url.path))
         do throws(StoreError) {
             try type.create(new, model: model, options: description.options).close()
-            try type.replace(url, with: new, overwriting: true)
+            do throws(StoreError) {
+                try type.replace(url, with: new, overwriting: true)
+            } catch {
+                // The damage reaches what the type would bring in order first. A crash right here leaves no store, which is as good as
+                // an empty one.
+                guard error.code == .corrupted else { throw error }
+                try type.destroy(url)
+                try type.replace(url, with: new, overwriting: false)
+            }
         } catch {
             // The first error is the one to tell; what stays is swept by the next one who writes there.
             try? type.destroy(new)

@@ -1,5 +1,101 @@
+public import RoostCore
+
 /// What takes part in the migration of the objects of one entity mapping.
+///
+/// Make a subclass, override what the mapping cannot say, and register what makes it under the mapping's
+/// ``EntityMapping/policyName`` in ``MigrationOptions/policies``. One instance serves one mapping for the whole migration, on one
+/// thread. The callbacks come in this order, each step for all mappings in the order of the mapping model:
+///
+/// 1. ``begin(_:_:)``, ``createDestinationInstances(for:in:_:)`` for each source object, ``endInstanceCreation(for:_:)``;
+/// 2. ``createRelationships(for:in:_:)`` for each object that was associated, ``endRelationshipCreation(for:_:)``;
+/// 3. ``performCustomValidation(for:_:)``, after which mandatory properties must have values;
+/// 4. ``end(_:_:)``.
+///
+/// ```swift
+/// final class PostToSections: EntityMigrationPolicy {
+///     override func createDestinationInstances(
+///         for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+///     ) throws {
+///         let post = try session.createStandardInstance(for: source)
+///         let section = try session.insert("Section")
+///         section["body"] = source["content"]
+///         try section.setObject(post, for: "post")
+///     }
+/// }
+/// ```
+///
+/// An error that a callback throws ends the migration: the source stays as it was, and nothing is left of the destination. A
+/// `StoreError` comes through as it is, any other as the underlying error of code `migrationFailed`.
 open class EntityMigrationPolicy {
     /// Makes a policy.
     public init() {}
+
+    /// Called before the first source object of the mapping; objects can be made here already.
+    open func begin(_ mapping: EntityMapping, _ session: MigrationSession) throws {}
+
+    /// Makes what becomes of one source object.
+    ///
+    /// The standard behaviour makes one object with the values of the attribute mappings and associates both
+    /// (``MigrationSession/createStandardInstance(for:)``). An override that does not call `super` must associate what it makes
+    /// (``MigrationSession/associate(_:with:for:)``), or relationships do not find it; one that makes nothing drops the object.
+    /// - Parameters:
+    ///   - source: The source object.
+    ///   - mapping: The entity mapping.
+    ///   - session: The migration.
+    /// - Throws: What ends the migration.
+    open func createDestinationInstances(
+        for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+    ) throws {
+        _ = try session.createStandardInstance(for: source)
+    }
+
+    /// Called after the last source object of the mapping.
+    open func endInstanceCreation(for mapping: EntityMapping, _ session: MigrationSession) throws {}
+
+    /// Makes the relationships of one object that was associated under the mapping.
+    ///
+    /// The standard behaviour gives the relationship mappings' values (``MigrationSession/createStandardRelationships(for:)``). An
+    /// override that does not call `super` leaves these relationships empty, but for what it sets itself and what the other ends give.
+    ///
+    /// - Parameters:
+    ///   - destination: The object.
+    ///   - mapping: The entity mapping.
+    ///   - session: The migration.
+    /// - Throws: What ends the migration.
+    open func createRelationships(
+        for destination: DestinationObject, in mapping: EntityMapping, _ session: MigrationSession
+    ) throws {
+        try session.createStandardRelationships(for: destination)
+    }
+
+    /// Called after the last object of the mapping has its relationships.
+    open func endRelationshipCreation(for mapping: EntityMapping, _ session: MigrationSession) throws {}
+
+    /// Called when all objects of all mappings have their relationships, before mandatory properties are checked.
+    open func performCustomValidation(for mapping: EntityMapping, _ session: MigrationSession) throws {}
+
+    /// Called when everything is valid; the destination cannot be changed any more.
+    open func end(_ mapping: EntityMapping, _ session: MigrationSession) throws {}
+
+    /// The value of `FUNCTION($entityPolicy, "name", …)` in a value expression of the mapping.
+    ///
+    /// The standard behaviour knows no function.
+    /// - Parameters:
+    ///   - function: The name, as it stands in the expression.
+    ///   - arguments: The values of the arguments behind `$entityPolicy`; of one that is a collection, all of its values. Objects are
+    ///     their IDs, mappings their names, `$manager` is null.
+    ///   - source: The source object.
+    ///   - property: The mapping of the property that gets the value.
+    ///   - session: The migration, with the entity mapping.
+    /// - Returns: The value, of the property's type or one that converts to it.
+    /// - Throws: What ends the migration.
+    open func value(
+        of function: String, arguments: [Value], for source: SourceObject, property: PropertyMapping,
+        _ session: MigrationSession
+    ) throws -> Value {
+        throw StoreError(
+            .unsupported,
+            "The policy of entity mapping '\(session.currentEntityMapping?.name ?? "")' has no function '\(function)', which its property '\(property.name)' asks for; override value(of:arguments:for:property:_:) in \(type(of: self))."
+        )
+    }
 }

@@ -22,6 +22,8 @@ struct ChainRun: Sendable {
     /// - Parameters:
     ///   - source: The store to migrate.
     ///   - identity: Its metadata.
+    /// - Returns: What was made, with the report.
+    /// - Throws: What the steps and the handlers of stages throw.
     func run(from source: ConversionEndpoint, identity: StoreMetadata) throws(StoreError) -> Outcome {
         var current = source
         var held: UnpublishedStore?

@@ -48,6 +48,35 @@ struct MigrationChain: Sendable {
     }
 }
 
+extension MigrationChain {
+    /// The chain with one step for as many inferred ones as come to the same in one; see ``FusedSteps``.
+    ///
+    /// - Parameters:
+    ///   - source: The model that the first step begins at.
+    ///   - options: How the steps were inferred.
+    /// - Returns: The chain, itself where nothing comes to the same.
+    func fusing(from source: ManagedObjectModel, _ options: MappingModel.InferenceOptions) -> MigrationChain {
+        var fused: [Step] = []
+        // Of the last step of `fused`: what it was made of.
+        var (models, mappings) = ([source], [MappingModel]())
+        for step in steps {
+            if let last = fused.last, last.isInferred, step.isInferred, last.stage == nil, step.stage == nil {
+                let (wider, longer) = (models + [step.model], mappings + [step.mapping])
+                if let mapping = FusedSteps.mapping(of: longer, between: wider, options: options) {
+                    fused[fused.count - 1].destinationName = step.destinationName
+                    fused[fused.count - 1].model = step.model
+                    fused[fused.count - 1].mapping = mapping
+                    (models, mappings) = (wider, longer)
+                    continue
+                }
+            }
+            (models, mappings) = ([fused.last?.model ?? source, step.model], [step.mapping])
+            fused.append(step)
+        }
+        return MigrationChain(steps: fused)
+    }
+}
+
 extension ManagedObjectModel {
     /// What the model calls its version; nil where it says nothing.
     var versionName: String? { versionIdentifiers.first { !$0.isEmpty } }
@@ -106,7 +135,8 @@ extension ModelHistory {
                 "No way leads from version '\(versions[start].name)', which '\(url)' has, to '\(versions[end].name)'; give a mapping model for what cannot be inferred:\(reasons)"
             )
         }
-        return MigrationChain(steps: joined(path, inferred))
+        return MigrationChain(steps: joined(path, inferred)).fusing(
+            from: versions[path.first?.from ?? start].model, options.inference)
     }
 
     /// The version that a store is at; nil when it stores what the target does.
@@ -182,7 +212,7 @@ extension StoreError {
 }
 
 extension StoreError.Code {
-    /// The store's model is none of the versions that are known.
+    /// The store's model is none of the versions that are known: older than all of them, or of another program.
     ///
     /// Nothing was changed.
     public static let unknownModelVersion = Self("unknownModelVersion")

@@ -79,7 +79,8 @@ public struct ModelHistory: Sendable {
         var fitting: [(Int, Int)] = []
         var nearest: (names: String, problems: [MappingProblem])?
         for from in versions.indices {
-            for to in versions.indices where to > from {
+            // Between versions that store the same there is nothing to map.
+            for to in versions.indices where to > from && !isSame(from, to) {
                 let problems = mapping.problems(from: versions[from].model, to: versions[to].model)
                 if problems.isEmpty {
                     fitting.append((from, to))

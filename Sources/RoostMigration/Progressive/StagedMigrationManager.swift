@@ -71,12 +71,14 @@ public struct StagedMigrationManager: Sendable {
     ///
     /// - Throws: `invalidRequest` for another target; `unknownModelVersion`, `newerModelVersion`, `mappingNotInferable`.
     func chain(
-        from source: ManagedObjectModel, to target: ManagedObjectModel, storeAt url: StoreURL, _ options: MigrationOptions
+        from source: ManagedObjectModel, to target: ManagedObjectModel, storeAt url: StoreURL,
+        _ options: MigrationOptions
     ) throws(StoreError) -> MigrationChain {
         let names = versions.map { "'\($0.name)'" }.joined(separator: ", ")
         guard let end = versions.firstIndex(where: { $0.model.stores(sameAs: target) }) else {
             throw StoreError(
-                .invalidRequest, "The model to migrate to is none of the stages' versions \(names); add a stage for it.")
+                .invalidRequest, "The model to migrate to is none of the stages' versions \(names); add a stage for it."
+            )
         }
         guard let start = versions.firstIndex(where: { $0.model.stores(sameAs: source) }) else {
             throw StoreError.unknownModelVersion(url, source, known: versions.map { ($0.name, $0.model) })
@@ -105,7 +107,7 @@ public struct StagedMigrationManager: Sendable {
                     model: position + 1 == end ? target : to.model, mapping: mapping, isInferred: true, stage: to.stage,
                     label: to.label))
         }
-        return MigrationChain(steps: steps)
+        return MigrationChain(steps: steps).fusing(from: versions[start].model, options.inference)
     }
 }
 

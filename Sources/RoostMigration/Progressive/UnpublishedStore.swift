@@ -16,6 +16,7 @@ struct UnpublishedStore: Sendable {
     ///   - identity: The metadata whose identity and user metadata it gets.
     ///   - options: How it is created.
     ///   - registry: The types of store.
+    /// - Throws: What creating a store throws.
     init(
         beside place: StoreURL, model: ManagedObjectModel, identity: StoreMetadata, options: ConversionOptions,
         registry: StoreRegistry

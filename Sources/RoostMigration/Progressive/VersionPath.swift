@@ -48,6 +48,7 @@ enum VersionPath {
     ///   - start: The position of the version to begin at.
     ///   - end: The position of the version to reach; not before `start`.
     ///   - steps: The steps that are possible; those that lead backwards are not looked at.
+    /// - Returns: The steps of the way; nil where there is none.
     /// - Complexity: O(*n* log *n*) in the steps.
     static func shortest(from start: Int, to end: Int, steps: [VersionStep]) -> [VersionStep]? {
         guard start < end else { return start == end ? [] : nil }

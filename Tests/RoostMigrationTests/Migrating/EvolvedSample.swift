@@ -80,16 +80,20 @@ enum EvolvedSample {
         func number(_ entity: EntityName, _ name: String) throws -> Int {
             try store.model.requireRelationship(RelationshipName(entity, name)).number
         }
+        let friends = (1..<Int64(people)).map { Link($0, $0 + 1) }
+        // The order of a shelf's books is gone; that of a book's shelves is new, and goes by key.
+        let shelves = (1...Int64(people * 2)).map { key in
+            let shelf: Int64 = key % 5 + 1
+            return Link(key, shelf, order: shelf)
+        }
         try loader.append(
             LinkBatch(
                 relationship: try number("Human", "friends"),
-                links: (1..<people).map { Link(Int64($0), Int64($0 + 1)) }))
-        // The order of a shelf's books is gone; that of a book's shelves is new, and goes by key.
-        let shelves = (1...people * 2).map { book in
-            let shelf = Int64(book % 5 + 1)
-            return Link(Int64(book), shelf, order: shelf)
-        }
-        try loader.append(LinkBatch(relationship: try number("Book", "shelves"), links: shelves))
+                links: friends))
+        try loader.append(
+            LinkBatch(
+                relationship: try number("Book", "shelves"),
+                links: shelves))
         _ = try loader.finish()
         return try store.contents()
     }

@@ -31,7 +31,9 @@ enum Notes {
             ])
     }
 
-    /// `hexColour` is called `paint`, and ratings are larger.
+    /// `hexColour` is called `paint`, ratings are larger, and new notes are done.
+    ///
+    /// Those of the version before are not, so both steps are not one.
     static func v3() throws(StoreError) -> ManagedObjectModel {
         try model(
             "v3",
@@ -39,8 +41,8 @@ enum Notes {
                 EntityDescription(
                     "Note",
                     attributes: [
-                        .string("title", isOptional: false), .string("paint").renamed(from: "hexColour"),
-                        .integer32("rating"), .boolean("isDone", isOptional: false, default: false),
+                        .string("title", isOptional: false), .string("paint").renamed(from: "colour"),
+                        .integer32("rating"), .boolean("isDone", isOptional: false, default: true),
                     ], relationships: [.toMany("tags", "Tag", inverse: "notes")]),
                 EntityDescription(
                     "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")]),

@@ -49,6 +49,8 @@ struct ProgressiveMigrationTests {
         #expect(report.source == old.description && report.destination == new.description)
         #expect(try ratings(new, "paint") == (1...5).map { .string("c\($0)") })
         #expect(try ratings(new) == (1...5).map { .int(Int64($0 * 10)) })
+        // As the version between would have had it.
+        #expect(try ratings(new, "isDone") == Array(repeating: .bool(false), count: 5))
         if let before { #expect(try Data(contentsOf: URL(fileURLWithPath: old.path)) == before) }
         #expect(
             try directory.names()
@@ -100,7 +102,7 @@ struct ProgressiveMigrationTests {
         }
         let both = try model(
             "both", [.integer16("number").renamed(from: "rating"), .string("rating").renamed(from: "stars")])
-        let last = try model("last", [.string("rating")])
+        let last = try model("last", [.string("rating").renamed(from: "stars")])
         struct Failure: Error {}
         let manager = try StagedMigrationManager([
             .custom(

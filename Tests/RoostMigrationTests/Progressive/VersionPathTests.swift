@@ -21,7 +21,8 @@ struct VersionPathTests {
     @Test("takes mapping models that skip versions, where that is shorter")
     func skipping() {
         let steps = (0..<4).map { inferred($0, $0 + 1) }
-        #expect(VersionPath.shortest(from: 0, to: 4, steps: steps + [mapping(0, 3)]) == [mapping(0, 3), inferred(3, 4)])
+        #expect(
+            VersionPath.shortest(from: 0, to: 4, steps: steps + [mapping(0, 3)]) == [mapping(0, 3), inferred(3, 4)])
         #expect(VersionPath.shortest(from: 1, to: 4, steps: steps + [mapping(0, 3)]) == Array(steps[1...]))
         // Over the target and back again is no way.
         #expect(VersionPath.shortest(from: 0, to: 2, steps: steps + [mapping(0, 3)]) == Array(steps[..<2]))
@@ -30,9 +31,11 @@ struct VersionPathTests {
     @Test("prefers what somebody wrote to what is inferred, and the first of equals")
     func preferences() {
         #expect(
-            VersionPath.shortest(from: 0, to: 2, steps: [inferred(0, 1), inferred(1, 2), mapping(0, 1), mapping(1, 2, 1)])
+            VersionPath.shortest(
+                from: 0, to: 2, steps: [inferred(0, 1), inferred(1, 2), mapping(0, 1), mapping(1, 2, 1)])
                 == [mapping(0, 1), mapping(1, 2, 1)])
-        #expect(VersionPath.shortest(from: 0, to: 1, steps: [mapping(0, 1, 1), mapping(0, 1, 0)]) == [mapping(0, 1, 0)])
+        #expect(
+            VersionPath.shortest(from: 0, to: 1, steps: [mapping(0, 1, 1), mapping(0, 1, 0)]) == [mapping(0, 1, 0)])
         #expect(
             VersionPath.shortest(
                 from: 0, to: 3, steps: [mapping(0, 1, 0), mapping(1, 3, 1), mapping(0, 2, 2), mapping(2, 3, 3)])

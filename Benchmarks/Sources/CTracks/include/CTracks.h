@@ -55,6 +55,13 @@ uint64_t album_checksum(const album *value);
 /// Place `index` of a fixed, scattered sequence of numbers from 1 to `count`; numbers occur more than once.
 int64_t tracks_random_key(uint64_t index, int64_t count);
 
+/// The room that each text of `tracks_title_range` needs.
+#define TRACK_TITLE_LIMIT 64
+
+/// Place `index` of a fixed, scattered sequence of ranges of titles: from `lower` on, and before `upper`. Each is the range of the
+/// titles that begin with the first two words of some track's title. Both texts end with a zero.
+void tracks_title_range(uint64_t index, int64_t track_count, char *lower, char *upper);
+
 /// Place `index`, below `count`, of a fixed, scattered order of the numbers from 1 to `count`; each occurs once.
 int64_t tracks_distinct_key(uint64_t index, int64_t count);
 

@@ -67,7 +67,8 @@ struct Runner {
     private func request(_ operation: Operation, _ side: Side, _ workload: Workload) throws -> WorkerRequest {
         var fixture = ""
         if let type = operation.source.fileType {
-            fixture = try fixtures.path(type, side, trackCount: workload.trackCount)
+            fixture = try fixtures.path(
+                type, side, trackCount: workload.trackCount, indexesTitle: operation.source.indexesTitle)
         }
         return WorkerRequest(
             operation: operation.name, side: side, trackCount: workload.trackCount, repetitions: workload.repetitions,

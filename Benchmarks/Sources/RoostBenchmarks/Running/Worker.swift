@@ -73,7 +73,7 @@ struct Worker {
         var workload = Workload(
             trackCount: request.trackCount, repetitions: request.repetitions, batchSize: request.batchSize)
         switch operation.source {
-        case .shared: workload.source = request.fixture
+        case .shared, .indexed: workload.source = request.fixture
         case .copied: workload.source = request.directory + "/store"
         case .none, .memory, .anew: break
         }

@@ -123,6 +123,22 @@ struct Reading {
         return outcome
     }
 
+    /// The tracks of scattered ranges of titles, by the index over them.
+    func indexRanges() throws -> Outcome {
+        var batch = RecordBatch(model: schema.model)
+        var outcome = Outcome(unitCount: 0, checksum: 0)
+        for index in 0..<workload.repetitions {
+            let (lower, upper) = Tracks.titleRange(index, trackCount: workload.trackCount)
+            let request = FetchRequest(
+                TrackSchema.trackEntity,
+                where: .greaterOrEqual("title", .string(lower)) && .less("title", .string(upper)))
+            let part = try drain(try snapshot.fetch(request), &batch, readingFields: true)
+            outcome.unitCount += part.unitCount
+            outcome.checksum = (outcome.checksum ?? 0) &+ (part.checksum ?? 0)
+        }
+        return outcome
+    }
+
     /// The tracks whose title has a prefix and that were played often; counted by the track that is looked at.
     func filterScan() throws -> Outcome {
         try fetch(

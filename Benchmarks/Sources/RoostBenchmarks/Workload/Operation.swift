@@ -13,6 +13,8 @@ struct Operation: Sendable {
         case memory
         /// A file of this type, made once for each side and read by all operations.
         case shared(String)
+        /// Such a file with an index over the titles of tracks, too.
+        case indexed(String)
         /// A copy of such a file for each round, because the operation changes it.
         case copied(String)
         /// Something that the side itself makes anew for each round, because the operation changes it.
@@ -21,7 +23,7 @@ struct Operation: Sendable {
         /// The type of the file, if there is one.
         var fileType: String? {
             switch self {
-            case .shared(let type), .copied(let type): type
+            case .shared(let type), .indexed(let type), .copied(let type): type
             case .none, .memory, .anew: nil
             }
         }
@@ -30,8 +32,14 @@ struct Operation: Sendable {
         var isAnew: Bool {
             switch self {
             case .copied, .anew: true
-            case .none, .memory, .shared: false
+            case .none, .memory, .shared, .indexed: false
             }
+        }
+
+        /// Whether the titles of tracks have an index.
+        var indexesTitle: Bool {
+            if case .indexed = self { return true }
+            return false
         }
     }
 

@@ -67,7 +67,14 @@ enum Operations {
             operation("to-one-path", "predicate through to-one") { try $0.toOnePath() },
             operation("any-to-many", "ANY through to-many") { try $0.anyToMany() },
             operation("subquery", "SUBQUERY") { try $0.subquery() },
-        ]
+        ] + (type == "sqlite" || type == "lmdb" ? [indexRange(type)] : [])
+    }
+
+    private static func indexRange(_ type: String) -> Operation {
+        make(
+            "\(type)/index-range", "range on an index", source: .indexed(type), repetitions: 100,
+            baseline: "\(type)-index-range"
+        ) { try ReadingSubject(type, $0, indexesTitle: true) { try $0.indexRanges() } }
     }
 
     // MARK: Writing

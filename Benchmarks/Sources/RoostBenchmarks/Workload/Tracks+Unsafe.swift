@@ -11,6 +11,18 @@ enum Tracks {
     /// Place `index` of a scattered order of the numbers from 1 to `count`.
     static func distinctKey(_ index: Int, count: Int) -> Int64 { tracks_distinct_key(UInt64(index), Int64(count)) }
 
+    /// Place `index` of a scattered sequence of ranges of titles: from the first text on, and before the second.
+    static func titleRange(_ index: Int, trackCount: Int) -> (lower: String, upper: String) {
+        var lower = [CChar](repeating: 0, count: Int(TRACK_TITLE_LIMIT))
+        var upper = lower
+        // Both arrays have the room that the function asks for, and it ends both texts with a zero.
+        tracks_title_range(UInt64(index), Int64(trackCount), &lower, &upper)
+        func text(_ bytes: [CChar]) -> String {
+            String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+        return (text(lower), text(upper))
+    }
+
     /// Makes the track with this number, and gives its checksum.
     static func make(_ number: Int64, albumCount: Int, into value: inout track) -> UInt64 {
         track_make(number, Int64(albumCount), &value)

@@ -1,11 +1,14 @@
 /// A row for each group of the objects of a fetch, in the order of their first objects.
 ///
-/// Reads all objects before the first row. Memory is one entry for each group; median, mode and standard deviation keep every value.
+/// Reads all objects before the first row, where the store does not know what is made of them. Memory is one entry for each group; median, mode and standard deviation keep every value.
 final class GroupedRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]
     private let grouping: RowPlan.Grouping
     private let records: any RecordCursor
+    /// Whom to ask what is made of all objects, and of which.
+    private let snapshot: any StoreSnapshot
+    private let request: FetchRequest
     private let evaluator: PredicateEvaluator
     private let groupEvaluator: PredicateEvaluator
     private let aggregates: [any RowAggregate]
@@ -13,12 +16,19 @@ final class GroupedRows: RowCursor {
     /// What the first object of each group has in the place of the keys, group after group.
     private var keyValues: [Value] = []
     private var read: RecordBatch
+    /// The records where they lie, once they were asked for; nil where the store copies them.
+    private var visitor: (any RecordVisitor)?
+    private var asked = false
     private var isRead = false
     private var isAtEnd = false
     private var given = 0
 
-    init(_ plan: RowPlan, _ grouping: RowPlan.Grouping, _ records: any RecordCursor, _ evaluator: PredicateEvaluator) {
-        (self.grouping, self.records, self.evaluator) = (grouping, records, evaluator)
+    init(
+        _ plan: RowPlan, _ grouping: RowPlan.Grouping, _ records: any RecordCursor, of snapshot: any StoreSnapshot,
+        _ evaluator: PredicateEvaluator
+    ) {
+        (self.grouping, self.records, self.snapshot, self.evaluator) = (grouping, records, snapshot, evaluator)
+        request = plan.request
         columns = plan.columns + [String](repeating: "", count: grouping.columns.count - plan.columns.count)
         types = grouping.columnTypes
         groupEvaluator = PredicateEvaluator(grouping.program, graph: nil)
@@ -31,7 +41,10 @@ final class GroupedRows: RowCursor {
         batch.columns = columns
         guard !isAtEnd else { return false }
         // Goes on where a damaged object interrupted it.
-        if !isRead { try readAll() }
+        if !isRead {
+            if asked || !ask() { try readAll() }
+            isRead = true
+        }
         do throws(StoreError) {
             let count = grouping.isWhole ? 1 : groups.count
             while given < count, batch.count < RecordBatch.capacityCount {
@@ -48,7 +61,41 @@ final class GroupedRows: RowCursor {
 
     // MARK: Reading
 
+    /// Asks the store for all there is to know; false where it does not know all of it.
+    ///
+    /// After an error reading the objects says more: which one is damaged, and what the others are made of.
+    private func ask() -> Bool {
+        asked = true
+        var questions: [WholeNumberAggregate] = []
+        var askable: [any WholeNumberRowAggregate] = []
+        for aggregate in aggregates {
+            guard let aggregate = aggregate as? any WholeNumberRowAggregate else { return false }
+            askable.append(aggregate)
+            questions += aggregate.questions
+        }
+        guard grouping.isWhole, !questions.isEmpty, var answers = answers(questions)?[...] else { return false }
+        for aggregate in askable {
+            aggregate.take(Array(answers.prefix(aggregate.questions.count)))
+            answers = answers.dropFirst(aggregate.questions.count)
+        }
+        return true
+    }
+
+    private func answers(_ questions: [WholeNumberAggregate]) -> [Int64?]? {
+        do throws(StoreError) {
+            guard questions.allSatisfy({ $0 == .objects }) else {
+                let answers = try snapshot.wholeNumbers(questions, of: request)
+                return answers?.count == questions.count ? answers : nil
+            }
+            let count = Int64(try snapshot.count(request))
+            return questions.map { _ in count }
+        } catch {
+            return nil
+        }
+    }
+
     private func readAll() throws(StoreError) {
+        if try readInPlace() { return }
         var numbers: [Int] = []
         while try records.next(into: &read) {
             do throws(StoreError) {
@@ -63,7 +110,22 @@ final class GroupedRows: RowCursor {
                 throw error.withoutObject
             }
         }
-        isRead = true
+    }
+
+    /// Looks at the records where they lie, for one aggregate of a field; false where they must be copied.
+    private func readInPlace() throws(StoreError) -> Bool {
+        guard grouping.isWhole, aggregates.count == 1, let aggregate = aggregates[0] as? any FieldAggregate else {
+            return false
+        }
+        if visitor == nil { visitor = try snapshot.visitor(request) }
+        guard let visitor else { return false }
+        try aggregate.add { (body) throws(StoreError) in
+            _ = try visitor.visit { record in
+                body(record)
+                return true
+            }
+        }
+        return true
     }
 
     /// Finds the group of each record.

@@ -17,9 +17,34 @@ protocol RowAggregate: AnyObject {
     func value(of group: Int) -> PredicateOperand
 }
 
+/// An aggregate that follows from whole numbers, which a store may know of all objects together.
+protocol WholeNumberRowAggregate: RowAggregate {
+    /// What it follows from.
+    var questions: [WholeNumberAggregate] { get }
+
+    /// Takes the answers to ``questions`` for those of the one group, which has no records then.
+    func take(_ answers: [Int64?])
+}
+
+/// An aggregate of a field that the record alone has, which needs no batch.
+protocol FieldAggregate: RowAggregate {
+    /// Adds the records that `show` passes on to the one group there is; what it has stays in registers meanwhile.
+    func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError)
+}
+
+extension FieldAggregate {
+    /// Adds the records of a batch to the one group there is.
+    func add(_ batch: RecordBatch) throws(StoreError) {
+        try add { (body) throws(StoreError) in batch.forEachRecord(body) }
+    }
+}
+
 /// How many objects there are, whatever is counted of them: null counts too.
-final class CountAggregate: RowAggregate {
+final class CountAggregate: WholeNumberRowAggregate {
     private var counts: [Int64] = []
+    let questions: [WholeNumberAggregate] = [.objects]
+
+    func take(_ answers: [Int64?]) { counts = answers.map { $0 ?? 0 } }
 
     func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator) {
         counts.extend(to: groupCount, with: 0)
@@ -30,15 +55,38 @@ final class CountAggregate: RowAggregate {
 }
 
 /// The sum or mean of a field with whole numbers: exact.
-final class WholeSumAggregate: RowAggregate {
+final class WholeSumAggregate: WholeNumberRowAggregate, FieldAggregate {
     private let slots: PlainArray<FieldSlot?>
     private let isAverage: Bool
     private var sums: [Int128] = []
     private var counts: [Int] = []
+    let questions: [WholeNumberAggregate]
 
-    init(_ slots: PlainArray<FieldSlot?>, isAverage: Bool) { (self.slots, self.isAverage) = (slots, isAverage) }
+    init(_ field: String, _ slots: PlainArray<FieldSlot?>, isAverage: Bool) {
+        (self.slots, self.isAverage) = (slots, isAverage)
+        questions = isAverage ? [.sum(field), .count(field)] : [.sum(field)]
+    }
 
-    func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator) {
+    func take(_ answers: [Int64?]) {
+        sums = [Int128(answers.first.flatMap { $0 } ?? 0)]
+        counts = [isAverage ? Int(answers.last.flatMap { $0 } ?? 0) : 0]
+    }
+
+    func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError) {
+        let slots = slots
+        var (sum, count) = (sums.first ?? 0, counts.first ?? 0)
+        defer { (sums, counts) = ([sum], [count]) }
+        try show { record in
+            guard let slot = slots[record.entityNumber], !slot.isNull(in: record) else { return }
+            sum += Int128(slot.integer(in: record))
+            count += 1
+        }
+    }
+
+    func add(
+        _ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator
+    ) throws(StoreError) {
+        guard groupCount > 1 else { return try add(batch) }
         sums.extend(to: groupCount, with: 0)
         counts.extend(to: groupCount, with: 0)
         batch.forEach(slots) { index, slot, record in
@@ -55,7 +103,7 @@ final class WholeSumAggregate: RowAggregate {
 }
 
 /// The sum or mean of a field with floating-point numbers, added in the order in which they come.
-final class DoubleSumAggregate: RowAggregate {
+final class DoubleSumAggregate: FieldAggregate {
     private let slots: PlainArray<FieldSlot?>
     private let isAverage: Bool
     private var sums: [Double] = []
@@ -63,7 +111,21 @@ final class DoubleSumAggregate: RowAggregate {
 
     init(_ slots: PlainArray<FieldSlot?>, isAverage: Bool) { (self.slots, self.isAverage) = (slots, isAverage) }
 
-    func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator) {
+    func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError) {
+        let slots = slots
+        var (sum, count) = (sums.first ?? 0, counts.first ?? 0)
+        defer { (sums, counts) = ([sum], [count]) }
+        try show { record in
+            guard let slot = slots[record.entityNumber], !slot.isNull(in: record) else { return }
+            sum += slot.double(in: record)
+            count += 1
+        }
+    }
+
+    func add(
+        _ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator
+    ) throws(StoreError) {
+        guard groupCount > 1 else { return try add(batch) }
         sums.extend(to: groupCount, with: 0)
         counts.extend(to: groupCount, with: 0)
         batch.forEach(slots) { index, slot, record in
@@ -80,15 +142,39 @@ final class DoubleSumAggregate: RowAggregate {
 }
 
 /// The least or greatest of a field with whole numbers.
-final class WholeExtremeAggregate: RowAggregate {
+final class WholeExtremeAggregate: WholeNumberRowAggregate, FieldAggregate {
     private let slots: PlainArray<FieldSlot?>
     private let isMaximum: Bool
     private var extremes: [Int64] = []
     private var isFound: [Bool] = []
+    let questions: [WholeNumberAggregate]
 
-    init(_ slots: PlainArray<FieldSlot?>, isMaximum: Bool) { (self.slots, self.isMaximum) = (slots, isMaximum) }
+    init(_ field: String, _ slots: PlainArray<FieldSlot?>, isMaximum: Bool) {
+        (self.slots, self.isMaximum) = (slots, isMaximum)
+        questions = [isMaximum ? .maximum(field) : .minimum(field)]
+    }
 
-    func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator) {
+    func take(_ answers: [Int64?]) {
+        extremes = answers.map { $0 ?? 0 }
+        isFound = answers.map { $0 != nil }
+    }
+
+    func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError) {
+        let (slots, isMaximum) = (slots, isMaximum)
+        var (extreme, isFound) = (extremes.first ?? (isMaximum ? .min : .max), self.isFound.first ?? false)
+        defer { (extremes, self.isFound) = ([extreme], [isFound]) }
+        try show { record in
+            guard let slot = slots[record.entityNumber], !slot.isNull(in: record) else { return }
+            let number = slot.integer(in: record)
+            extreme = isMaximum ? max(extreme, number) : min(extreme, number)
+            isFound = true
+        }
+    }
+
+    func add(
+        _ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator
+    ) throws(StoreError) {
+        guard groupCount > 1 else { return try add(batch) }
         extremes.extend(to: groupCount, with: isMaximum ? .min : .max)
         isFound.extend(to: groupCount, with: false)
         let isMaximum = isMaximum

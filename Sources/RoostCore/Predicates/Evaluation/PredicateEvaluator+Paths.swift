@@ -120,7 +120,7 @@ extension PredicateEvaluator {
     ) -> Bool {
         guard step < path.steps.upperBound else {
             if let slots = path.slots { return body(program.operand(slots, in: record)) && !hasFailed }
-            return body(.object(root: program.roots[record.entityNumber], key: record.key)) && !hasFailed
+            return body(.object(root: record.root, key: record.key)) && !hasFailed
         }
         switch program.steps[step] {
         case .toOne(let slots): return go(path, step + 1, to: program.operand(slots, in: record), body)

@@ -43,7 +43,7 @@ extension PredicateEvaluator {
     }
 
     private func object(_ record: RecordReader) -> PredicateOperand {
-        .object(root: program.roots[record.entityNumber], key: record.key)
+        .object(root: record.root, key: record.key)
     }
 
     private func element(of collection: PredicateProgram.Index, at position: PredicateOperand) -> PredicateOperand {

@@ -7,7 +7,10 @@ final class PredicateEvaluator {
     // else runs, and every node of every record makes some.
 
     let program: PredicateProgram
-    private let related: RelatedRecords?
+    /// Where related objects are; nil where none are asked for.
+    private let graph: (any ObjectGraph)?
+    /// Copies of them, once one was asked for: most evaluators never do.
+    @exclusivity(unchecked) private var copies: RelatedRecords?
     let memory = RowMemory()
     /// The record that is looked at; nil where an expression is evaluated without one.
     @exclusivity(unchecked) var record: RecordReader?
@@ -25,7 +28,7 @@ final class PredicateEvaluator {
     ///   - graph: Where related objects are; nil where none are asked for.
     init(_ program: PredicateProgram, graph: (any ObjectGraph)?) {
         self.program = program
-        related = graph.map { RelatedRecords($0, model: program.model) }
+        self.graph = graph
         variables = [PredicateOperand](repeating: .null, count: program.variableCount)
     }
 
@@ -34,7 +37,7 @@ final class PredicateEvaluator {
     /// Turns to another record: what was made for the one before is gone.
     func begin(_ record: RecordReader?) {
         memory.removeAll()
-        related?.beginRecord()
+        copies?.beginRecord()
         self.record = record
     }
 
@@ -60,6 +63,11 @@ final class PredicateEvaluator {
     var hasFailed: Bool { failure != nil }
 
     // MARK: Related objects
+
+    private var related: RelatedRecords? {
+        if copies == nil { copies = graph.map { RelatedRecords($0, model: program.model) } }
+        return copies
+    }
 
     /// The record of an object; nil where there is none.
     func relatedRecord(_ key: Int64, inHierarchyOf root: Int) -> RecordReader? {
@@ -94,7 +102,7 @@ final class PredicateEvaluator {
 
     /// The record of an object if it is at hand; nothing is read.
     func loadedRecord(_ key: Int64, inHierarchyOf root: Int) -> RecordReader? {
-        related?.loadedRecord(key, inHierarchyOf: root)
+        copies?.loadedRecord(key, inHierarchyOf: root)
     }
 
     /// Runs `body` with the keys of the objects that a to-many relationship leads to; false as it does, or after an error.

@@ -109,8 +109,6 @@ final class PredicateProgram: @unchecked Sendable {
     let steps: PlainArray<Step>
     /// Field by field, one place for each entity of the model.
     let places: PlainArray<Place?>
-    /// By entity number, the root of its hierarchy.
-    let roots: PlainArray<Int>
     let variableCount: Int
     let constants: [PredicateConstant]
     let matchers: [StringMatcher]
@@ -124,7 +122,6 @@ final class PredicateProgram: @unchecked Sendable {
         paths = PlainArray(parts.paths)
         steps = PlainArray(parts.steps)
         places = PlainArray(parts.places)
-        roots = PlainArray(model.entities.map(\.root))
         variableCount = parts.variableCount
         constants = parts.constants
         matchers = parts.matchers

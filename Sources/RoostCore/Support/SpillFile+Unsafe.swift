@@ -1,5 +1,3 @@
-internal import RoostCore
-
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -9,18 +7,18 @@ internal import RoostCore
 #endif
 
 /// A temporary file without a name: made with mode 0600, unlinked at once, gone when it is let go of or the process ends.
-final class SpillFile {
+package final class SpillFile {
     private let descriptor: CInt
-    private(set) var byteCount = 0
+    package private(set) var byteCount = 0
 
     /// Makes an empty file in the first of the directories that allows it.
     ///
     /// - Throws: `ioFailure`, or `noSpace`, naming the last directory.
-    init(inOneOf directories: [String]) throws(StoreError) {
+    package init(inOneOf directories: [String]) throws(StoreError) {
         var failure = StoreError(.ioFailure, "There is no directory for temporary files.")
         for directory in directories {
             let random = UInt64.random(in: 0...UInt64.max)
-            let path = directory + "/.roost-sort." + String(random, radix: 16) + ".roost-tmp"
+            let path = directory + "/.roost-spill." + String(random, radix: 16) + ".roost-tmp"
             let opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard opened >= 0 else {
                 failure = Self.error(errno, "make a temporary file in '\(directory)'")
@@ -43,7 +41,7 @@ final class SpillFile {
     }
 
     /// Adds bytes at the end.
-    func append(_ bytes: [UInt8]) throws(StoreError) {
+    package func append(_ bytes: [UInt8]) throws(StoreError) {
         var written = 0
         while written < bytes.count {
             let result = bytes.withUnsafeBytes { buffer in
@@ -62,7 +60,7 @@ final class SpillFile {
     }
 
     /// Reads up to `count` bytes at `offset`; fewer only at the end.
-    func read(_ count: Int, at offset: Int) throws(StoreError) -> [UInt8] {
+    package func read(_ count: Int, at offset: Int) throws(StoreError) -> [UInt8] {
         let wanted = max(0, min(count, byteCount - offset))
         var bytes = [UInt8](repeating: 0, count: wanted)
         var done = 0
@@ -91,7 +89,7 @@ final class SpillFile {
     }
 
     /// The directory the system has for temporary files.
-    static var systemDirectory: String {
+    package static var systemDirectory: String {
         guard let value = getenv("TMPDIR") else { return "/tmp" }
         let path = String(cString: value)
         return path.isEmpty ? "/tmp" : path

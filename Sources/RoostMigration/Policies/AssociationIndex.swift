@@ -1,0 +1,174 @@
+internal import RoostCore
+
+/// The associations of one entity mapping, seen from one side, of one hierarchy.
+///
+/// Most come in ascending order and are appended; what does not goes into a small sorted buffer, full buffers into levels that are merged
+/// when the last one has grown to the size of the one before. On demand everything goes to a file.
+struct AssociationIndex {
+    /// The runs after which a buffer becomes a level.
+    private static let bufferCount = 512
+    /// The parts of the file that are merged into one.
+    private static let segmentLimit = 8
+
+    private var ascending = SortedRuns()
+    private var buffer = SortedRuns()
+    private var levels: [SortedRuns] = []
+    private var segments: [SpilledRuns] = []
+
+    /// How many runs are in memory.
+    var runCount: Int { ascending.count + buffer.count + levels.reduce(0) { $0 + $1.count } }
+
+    /// Adds an association; returns by how much the runs in memory became more, or less.
+    mutating func add(_ single: AssociationRun) throws(StoreError) -> Int {
+        guard !ascending.takes(single.key) else {
+            let before = ascending.count
+            ascending.append(single)
+            return ascending.count - before
+        }
+        let before = buffer.count
+        buffer.insert(single)
+        let change = buffer.count - before
+        guard buffer.count >= Self.bufferCount else { return change }
+        let counted = runCount
+        levels.append(buffer)
+        buffer = SortedRuns()
+        while levels.count >= 2, levels[levels.count - 1].count * 2 >= levels[levels.count - 2].count {
+            let merged = try Self.merge([levels[levels.count - 2], levels[levels.count - 1]])
+            levels.removeLast(2)
+            levels.append(merged)
+        }
+        return change + runCount - counted
+    }
+
+    private static func merge(_ parts: [SortedRuns]) throws(StoreError) -> SortedRuns {
+        var merge = try RunMerge(parts.map { .memory($0.runs[...]) })
+        var merged = SortedRuns()
+        while let run = try merge.next() { merged.append(run) }
+        return merged
+    }
+
+    /// Adds what the object with a key is associated with.
+    func append(othersOf key: Int64, to found: inout [AssociationTable.Object]) throws(StoreError) {
+        for segment in segments { try segment.append(othersOf: key, to: &found) }
+        for level in levels { level.append(othersOf: key, to: &found) }
+        ascending.append(othersOf: key, to: &found)
+        buffer.append(othersOf: key, to: &found)
+    }
+
+    /// Moves everything in memory to the end of a file.
+    mutating func spill(to file: SpillFile) throws(StoreError) {
+        let inMemory = try RunMerge(
+            (levels + [ascending, buffer]).filter { !$0.isEmpty }.map { .memory($0.runs[...]) })
+        segments.append(try SpilledRuns(inMemory, in: file))
+        ascending = SortedRuns()
+        buffer = SortedRuns()
+        levels = []
+        guard segments.count >= Self.segmentLimit else { return }
+        segments = [try SpilledRuns(try RunMerge(segments.map { .segment($0, page: 0, rest: []) }), in: file)]
+    }
+
+    /// All runs as they are now, in order; what is added later does not show.
+    func all() throws(StoreError) -> RunMerge {
+        try RunMerge(
+            segments.map { .segment($0, page: 0, rest: []) }
+                + (levels + [ascending, buffer]).map { .memory($0.runs[...]) })
+    }
+}
+
+/// Sorted runs in a part of a file, and the first key of each page in memory.
+final class SpilledRuns {
+    /// The runs of a page.
+    private static let pageRunCount = 256
+    /// The bytes of a run: key, other key, count, entity, other entity, little-endian.
+    private static let runByteCount = 24
+
+    private let file: SpillFile
+    private let byteOffset: Int
+    private let runCount: Int
+    /// The greatest key of each page, so that the first page with a key can be found.
+    private let lastKeys: [Int64]
+    /// The page that was read last.
+    private var cached: (page: Int, runs: [AssociationRun])?
+
+    /// Writes runs to the end of a file.
+    init(_ merge: RunMerge, in file: SpillFile) throws(StoreError) {
+        var merge = merge
+        self.file = file
+        byteOffset = file.byteCount
+        var (count, lastKeys) = (0, [Int64]())
+        var page: [AssociationRun] = []
+        func flush() throws(StoreError) {
+            guard let last = page.last else { return }
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(page.count * Self.runByteCount)
+            for run in page { Self.encode(run, into: &bytes) }
+            try file.append(bytes)
+            lastKeys.append(last.end)
+            count += page.count
+            page.removeAll(keepingCapacity: true)
+        }
+        while let run = try merge.next() {
+            if let last = page.last, last.isContinued(by: run) {
+                page[page.count - 1].count += run.count
+                continue
+            }
+            if page.count == Self.pageRunCount { try flush() }
+            page.append(run)
+        }
+        try flush()
+        runCount = count
+        self.lastKeys = lastKeys
+    }
+
+    var pageCount: Int { lastKeys.count }
+
+    /// The runs of a page.
+    func page(_ number: Int) throws(StoreError) -> [AssociationRun] {
+        if let cached, cached.page == number { return cached.runs }
+        let first = number * Self.pageRunCount
+        let count = min(Self.pageRunCount, runCount - first)
+        let bytes = try file.read(count * Self.runByteCount, at: byteOffset + first * Self.runByteCount)
+        guard bytes.count == count * Self.runByteCount else {
+            throw StoreError(.ioFailure, "A temporary file does not hold what was written to it.")
+        }
+        let runs = (0..<count).map { Self.decode(bytes[($0 * Self.runByteCount)..<($0 + 1) * Self.runByteCount]) }
+        cached = (number, runs)
+        return runs
+    }
+
+    /// Adds what the object with a key is associated with.
+    func append(othersOf key: Int64, to found: inout [AssociationTable.Object]) throws(StoreError) {
+        var number = lastKeys.firstPosition { $0 >= key }
+        while number < pageCount {
+            let runs = try page(number)
+            var position = runs.firstPosition { $0.end >= key }
+            while position < runs.count, runs[position].key <= key {
+                found.append(runs[position].other(of: key))
+                position += 1
+            }
+            guard position == runs.count else { return }
+            number += 1
+        }
+    }
+
+    private static func encode(_ run: AssociationRun, into bytes: inout [UInt8]) {
+        func append(_ number: UInt64, _ byteCount: Int) {
+            for byte in 0..<byteCount { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * byte))) }
+        }
+        append(UInt64(bitPattern: run.key), 8)
+        append(UInt64(bitPattern: run.otherKey), 8)
+        append(UInt64(run.count), 4)
+        append(UInt64(run.entity), 2)
+        append(UInt64(run.otherEntity), 2)
+    }
+
+    private static func decode(_ bytes: ArraySlice<UInt8>) -> AssociationRun {
+        func number(_ offset: Int, _ byteCount: Int) -> UInt64 {
+            (0..<byteCount).reduce(0) { $0 | UInt64(bytes[bytes.startIndex + offset + $1]) << (8 * $1) }
+        }
+        return AssociationRun(
+            key: Int64(bitPattern: number(0, 8)), otherKey: Int64(bitPattern: number(8, 8)),
+            count: UInt32(truncatingIfNeeded: number(16, 4)), entity: UInt16(truncatingIfNeeded: number(20, 2)),
+            otherEntity: UInt16(truncatingIfNeeded: number(22, 2)))
+    }
+}

@@ -1,0 +1,173 @@
+internal import RoostCore
+
+/// Objects of consecutive keys that are associated with objects at one distance.
+///
+/// Seen from one side: `key` and `entity` are those that are looked up, the others those that are found.
+struct AssociationRun: Hashable {
+    /// The key of the first object.
+    var key: Int64
+    /// The key of the object that the first one is associated with.
+    var otherKey: Int64
+    /// How many objects there are, at least one.
+    var count: UInt32
+    /// The number of the objects' entity.
+    var entity: UInt16
+    /// The number of the entity of the objects they are associated with.
+    var otherEntity: UInt16
+
+    /// The key of the last object.
+    var end: Int64 { key + (Int64(count) - 1) }
+
+    /// Whether `next` goes on where this run ends, so that both are one.
+    func isContinued(by next: AssociationRun) -> Bool {
+        next.key &- key == Int64(count) && next.otherKey &- otherKey == Int64(count) && next.entity == entity
+            && next.otherEntity == otherEntity && count <= UInt32.max - next.count
+    }
+
+    /// The part from a key of the run on.
+    func suffix(from key: Int64) -> AssociationRun {
+        var rest = self
+        rest.key = key
+        rest.otherKey = otherKey + (key - self.key)
+        rest.count = UInt32(truncatingIfNeeded: end - key + 1)
+        return rest
+    }
+
+    /// The part up to a key of the run.
+    func prefix(through key: Int64) -> AssociationRun {
+        var part = self
+        part.count = UInt32(truncatingIfNeeded: key - self.key + 1)
+        return part
+    }
+
+    /// What the object with a key of the run is associated with.
+    func other(of key: Int64) -> AssociationTable.Object {
+        AssociationTable.Object(entity: Int(otherEntity), key: otherKey + (key - self.key))
+    }
+}
+
+/// Runs in ascending order, which overlap in single keys at most: each one starts where the one before it ends, or behind it.
+///
+/// So all runs with a key lie together, and a binary search finds them.
+struct SortedRuns {
+    private(set) var runs: [AssociationRun] = []
+
+    var isEmpty: Bool { runs.isEmpty }
+    var count: Int { runs.count }
+
+    /// Whether a run can be appended.
+    func takes(_ key: Int64) -> Bool { runs.last.map { key >= $0.end } ?? true }
+
+    /// Adds a run at the end, which must not start before the last one ends.
+    mutating func append(_ run: AssociationRun) {
+        if let last = runs.last, last.isContinued(by: run) {
+            runs[runs.count - 1].count += run.count
+        } else {
+            runs.append(run)
+        }
+    }
+
+    /// Adds a single association in its place; costs a shift of what is behind it.
+    mutating func insert(_ single: AssociationRun) {
+        let position = runs.firstPosition { $0.key > single.key }
+        if position > 0 {
+            let previous = runs[position - 1]
+            if previous.isContinued(by: single) {
+                runs[position - 1].count += 1
+                return
+            }
+            if previous.end > single.key {
+                runs.replaceSubrange(
+                    position - 1..<position,
+                    with: [previous.prefix(through: single.key), single, previous.suffix(from: single.key + 1)])
+                return
+            }
+        }
+        runs.insert(single, at: position)
+    }
+
+    /// Adds what an object is associated with.
+    func append(othersOf key: Int64, to found: inout [AssociationTable.Object]) {
+        var position = runs.firstPosition { $0.end >= key }
+        while position < runs.count, runs[position].key <= key {
+            found.append(runs[position].other(of: key))
+            position += 1
+        }
+    }
+}
+
+/// Gives sorted runs of several sources one after the other, split where they overlap.
+struct RunMerge {
+    private var sources: [RunSource]
+    private var heads: [AssociationRun?]
+
+    init(_ sources: [RunSource]) throws(StoreError) {
+        self.sources = sources
+        heads = []
+        for index in self.sources.indices { heads.append(try self.sources[index].next()) }
+    }
+
+    /// The next run, such that none of the others starts before it ends; nil at the end.
+    mutating func next() throws(StoreError) -> AssociationRun? {
+        var least = -1
+        // The lowest key at which another run must come first, or between.
+        var limit = Int64.max
+        for (index, head) in heads.enumerated() {
+            guard let head else { continue }
+            guard least >= 0, let current = heads[least] else {
+                least = index
+                continue
+            }
+            if head.key < current.key {
+                limit = min(limit, current.key)
+                least = index
+            } else {
+                limit = min(limit, head.key)
+            }
+        }
+        guard least >= 0, let run = heads[least] else { return nil }
+        if run.end <= limit {
+            heads[least] = try sources[least].next()
+            return run
+        }
+        // What starts at the same key goes first as a single one, so that nobody starts before the end of the one before.
+        let part = run.prefix(through: limit)
+        heads[least] = run.suffix(from: part.end + 1)
+        return part
+    }
+}
+
+/// Sorted runs, from memory or from a part of a file.
+enum RunSource {
+    case memory(ArraySlice<AssociationRun>)
+    case segment(SpilledRuns, page: Int, rest: ArraySlice<AssociationRun>)
+
+    mutating func next() throws(StoreError) -> AssociationRun? {
+        switch self {
+        case .memory(var rest):
+            let run = rest.popFirst()
+            self = .memory(rest)
+            return run
+        case .segment(let segment, var page, var rest):
+            while rest.isEmpty, page < segment.pageCount {
+                rest = try segment.page(page)[...]
+                page += 1
+            }
+            let run = rest.popFirst()
+            self = .segment(segment, page: page, rest: rest)
+            return run
+        }
+    }
+}
+
+extension Array {
+    /// The position of the first element that meets a condition which holds for none before and all after it; the count if there is none.
+    func firstPosition(where condition: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if condition(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

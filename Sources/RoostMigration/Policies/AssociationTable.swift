@@ -1,0 +1,187 @@
+internal import RoostCore
+
+/// Which objects of the destination were made of which of the source, by entity mapping, to be asked at once from both sides.
+///
+/// Many to many. Runs of consecutive keys at one distance take the room of one association, so that where objects keep their keys a table
+/// of any size takes a few bytes. What does not fit into memory goes to a file without a name.
+final class AssociationTable {
+    /// An object of one side.
+    struct Object: Hashable {
+        /// The number of its entity.
+        var entity: Int
+        /// Its key.
+        var key: Int64
+    }
+
+    /// The associations of one entity mapping.
+    fileprivate struct Side {
+        /// By root of the hierarchy.
+        var indexes: [Int: AssociationIndex] = [:]
+
+        func append(_ object: Object, _ roots: [Int], to found: inout [Object]) throws(StoreError) {
+            guard let index = indexes[roots[object.entity]] else { return }
+            try index.append(othersOf: object.key, to: &found)
+        }
+    }
+
+    fileprivate struct Mapping {
+        var bySource = Side()
+        var byDestination = Side()
+        var count = 0
+        /// Whether no object is in two associations, and all are of one entity; known as long as both sides come in ascending order.
+        var isInjective = true
+        /// Whether also each source object has the key of its destination object.
+        var keepsKeys = true
+        var last: (source: Object, destination: Object)?
+    }
+
+    private let sourceRoots: [Int]
+    private let destinationRoots: [Int]
+    private let runLimit: Int
+    private let directories: [String]
+    private var mappings: [Mapping]
+    private var runCount = 0
+    private var file: SpillFile?
+
+    /// An empty table.
+    ///
+    /// - Parameters:
+    ///   - mappingCount: How many entity mappings there are.
+    ///   - source: The model of the source.
+    ///   - destination: The model of the destination.
+    ///   - memoryByteCount: The memory after which something goes to a file.
+    ///   - directories: Where the file may be made, the best first.
+    init(
+        mappingCount: Int, from source: ManagedObjectModel, to destination: ManagedObjectModel,
+        memoryByteCount: Int = 8 << 20, directories: [String]
+    ) {
+        sourceRoots = source.entities.map(\.root)
+        destinationRoots = destination.entities.map(\.root)
+        runLimit = max(16, memoryByteCount / MemoryLayout<AssociationRun>.stride)
+        self.directories = directories
+        mappings = Array(repeating: Mapping(), count: mappingCount)
+    }
+
+    /// Whether something is in a file.
+    var hasSpilled: Bool { file != nil }
+
+    /// How many associations a mapping has.
+    func count(in mapping: Int) -> Int { mappings[mapping].count }
+
+    /// Whether it is certain that no object is in two associations of a mapping.
+    func isInjective(in mapping: Int) -> Bool { mappings[mapping].isInjective }
+
+    /// Whether every association of a mapping is of one source object with the one object of `entity` that has its key.
+    func keepsKeys(in mapping: Int, for entity: Int) -> Bool {
+        mappings[mapping].keepsKeys && mappings[mapping].last.map { $0.destination.entity == entity } ?? true
+    }
+
+    /// Notes an association.
+    ///
+    /// - Throws: `noSpace` and `ioFailure` of the file.
+    func associate(_ source: Object, with destination: Object, in mapping: Int) throws(StoreError) {
+        let forward = AssociationRun(
+            key: source.key, otherKey: destination.key, count: 1, entity: UInt16(truncatingIfNeeded: source.entity),
+            otherEntity: UInt16(truncatingIfNeeded: destination.entity))
+        let backward = AssociationRun(
+            key: destination.key, otherKey: source.key, count: 1, entity: forward.otherEntity,
+            otherEntity: forward.entity)
+        mappings[mapping].note(source, destination)
+        runCount += try mappings[mapping].bySource.indexes[
+            sourceRoots[source.entity], default: AssociationIndex()
+        ].add(forward)
+        runCount += try mappings[mapping].byDestination.indexes[
+            destinationRoots[destination.entity], default: AssociationIndex()
+        ].add(backward)
+        if runCount > runLimit { try spill() }
+    }
+
+    /// Adds what a mapping made of a source object.
+    func appendDestinations(of source: Object, in mapping: Int, to found: inout [Object]) throws(StoreError) {
+        try mappings[mapping].bySource.append(source, sourceRoots, to: &found)
+    }
+
+    /// Adds what a mapping made a destination object of.
+    func appendSources(of destination: Object, in mapping: Int, to found: inout [Object]) throws(StoreError) {
+        try mappings[mapping].byDestination.append(destination, destinationRoots, to: &found)
+    }
+
+    /// All destination objects of a mapping, each once, by hierarchy and key; what is associated later does not show.
+    func destinations(in mapping: Int) throws(StoreError) -> AssociatedObjects {
+        try AssociatedObjects(mappings[mapping].byDestination.indexes)
+    }
+
+    /// All source objects of a mapping, each once, by hierarchy and key; what is associated later does not show.
+    func sources(in mapping: Int) throws(StoreError) -> AssociatedObjects {
+        try AssociatedObjects(mappings[mapping].bySource.indexes)
+    }
+
+    /// Moves the larger half of what is in memory to the file.
+    private func spill() throws(StoreError) {
+        let file: SpillFile
+        if let known = self.file { file = known } else { file = try SpillFile(inOneOf: directories) }
+        self.file = file
+        // Of all indexes together, those below it have at most half of what is too much.
+        let indexCount = mappings.reduce(0) { $0 + $1.bySource.indexes.count + $1.byDestination.indexes.count }
+        let threshold = runLimit / max(1, 2 * indexCount)
+        for mapping in mappings.indices {
+            for root in mappings[mapping].bySource.indexes.keys.sorted() {
+                try spill(&mappings[mapping].bySource.indexes[root], to: file, above: threshold)
+            }
+            for root in mappings[mapping].byDestination.indexes.keys.sorted() {
+                try spill(&mappings[mapping].byDestination.indexes[root], to: file, above: threshold)
+            }
+        }
+    }
+
+    private func spill(
+        _ index: inout AssociationIndex?, to file: SpillFile, above threshold: Int
+    ) throws(StoreError) {
+        guard let count = index?.runCount, count > threshold else { return }
+        try index?.spill(to: file)
+        runCount -= count
+    }
+}
+
+extension AssociationTable.Mapping {
+    /// Counts an association and sees whether keys are kept.
+    fileprivate mutating func note(_ source: AssociationTable.Object, _ destination: AssociationTable.Object) {
+        count += 1
+        if let last, isInjective {
+            isInjective =
+                source.key > last.source.key && destination.key > last.destination.key
+                && source.entity == last.source.entity && destination.entity == last.destination.entity
+        }
+        keepsKeys = keepsKeys && isInjective && source.key == destination.key
+        last = (source, destination)
+    }
+}
+
+/// The objects of one side of a mapping, each once, in ascending order.
+final class AssociatedObjects {
+    private var merges: [RunMerge]
+    private var run: AssociationRun?
+    private var lastKey: Int64?
+
+    fileprivate init(_ indexes: [Int: AssociationIndex]) throws(StoreError) {
+        merges = []
+        for (_, index) in indexes.sorted(by: { $0.key > $1.key }) { merges.append(try index.all()) }
+    }
+
+    /// The next object; nil at the end.
+    func next() throws(StoreError) -> AssociationTable.Object? {
+        while true {
+            if let current = run {
+                run = current.count > 1 ? current.suffix(from: current.key + 1) : nil
+                guard current.key != lastKey else { continue }
+                lastKey = current.key
+                return AssociationTable.Object(entity: Int(current.entity), key: current.key)
+            }
+            guard !merges.isEmpty else { return nil }
+            run = try merges[merges.count - 1].next()
+            guard run == nil else { continue }
+            merges.removeLast()
+            lastKey = nil
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import RoostCore
+
+/// New objects of one entity, and what they must have in the end.
+struct EntityBlueprint {
+    let properties: BatchProperties
+    /// A new object, whose key does not matter.
+    private let values: [(field: RecordLayout.Field, value: Value)]
+    private let layout: RecordLayout
+    private let model: ManagedObjectModel
+
+    init(_ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) throws(StoreError) {
+        properties = BatchProperties(entity, model)
+        layout = entity.layout
+        self.model = model
+        var values: [Int: Value] = [:]
+        for attribute in entity.attributes where attribute.isStored && !attribute.defaultValue.isNull {
+            let field = try layout.requireField(attribute.name)
+            try properties.forEachField(
+                of: attribute.defaultValue, for: field.kind == .composite ? .composite(field) : .field(field),
+                { "its default" }, { values[$0.index] = $1 })
+        }
+        self.values = layout.fields.compactMap { field in values[field.index].map { (field, $0) } }
+    }
+
+    /// Appends a new object.
+    func append(key: Int64, to batch: inout RecordBatch) throws(StoreError) {
+        batch.beginRecord(layout, key: key, version: 1)
+        do throws(StoreError) {
+            for (field, value) in values { try batch.set(value, field) }
+        } catch {
+            batch.abandonRecord()
+            throw error
+        }
+        batch.endRecord()
+    }
+
+    /// Refuses a value of the right type that is outside the range of the field.
+    func requireRange(
+        of value: Value, _ field: RecordLayout.Field, in entity: ManagedObjectModel.Entity
+    ) throws(StoreError) {
+        switch field.kind {
+        case .integer16, .integer32, .float, .decimal:
+            var scratch = RecordBatch(model: model)
+            scratch.beginRecord(layout, key: 1, version: 1)
+            defer { scratch.abandonRecord() }
+            try scratch.set(value, field)
+        default: return
+        }
+    }
+
+    /// The first mandatory property without a value; nil when all have one.
+    func missing(in record: RecordReader) -> RecordLayout.Field? {
+        if let field = properties.mandatory.first(where: { record.isNull($0) }) { return field }
+        return properties.mandatoryElements.first { !record.isNull($0.composite) && record.isNull($0.element) }?.element
+    }
+}

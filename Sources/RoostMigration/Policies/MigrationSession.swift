@@ -1,0 +1,208 @@
+public import RoostCore
+
+/// A migration in three passes, as its policies see it.
+///
+/// Both sides at once, each by its own model. Use it in the callbacks of ``EntityMigrationPolicy`` and on their thread only; after the
+/// migration every call throws code `closed`. Memory stays bounded whatever the size of the stores, as long as policies keep no objects
+/// and ask for no lists of them without a limit.
+public final class MigrationSession {
+    /// The model of the source.
+    public var sourceModel: ManagedObjectModel { source.model }
+    /// The model of the destination.
+    public var destinationModel: ManagedObjectModel { content.model }
+    /// The mapping model that is being run.
+    public let mappingModel: MappingModel
+    /// What policies keep here for each other.
+    public var userInfo: [String: Any] = [:]
+    /// The entity mapping whose policy is being called; nil between them.
+    public var currentEntityMapping: EntityMapping? { current.map { plan.mappings[$0].declaration } }
+    /// How much of the three passes is done, 0 to 1.
+    public internal(set) var progress: Double = 0
+
+    let source: MigrationSource
+    let content: DestinationContent
+    let associations: AssociationTable
+    let plan: PolicyPlan
+    /// What a policy cancelled the migration with.
+    private var policyCancellation: (any Error)?
+    private let cancellation: ConversionCancellation?
+    /// The number of the mapping whose policy is being called.
+    var current: Int?
+    /// The relationships that policies set in the first pass, by number, with their inverses.
+    var setInFirstPass: Set<Int> = []
+    /// What the second pass knows of the object whose relationships are being made.
+    var relationshipMaker: RelationshipMaker?
+
+    init(
+        _ plan: PolicyPlan, source: MigrationSource, content: DestinationContent, associations: AssociationTable,
+        cancellation: ConversionCancellation?
+    ) {
+        self.plan = plan
+        self.cancellation = cancellation
+        mappingModel = plan.declaration
+        self.source = source
+        self.content = content
+        self.associations = associations
+    }
+
+    /// Ends the migration as soon as the callback returns; `migrate` throws this error, as the underlying one of code `cancelled` where it is no `StoreError`.
+    ///
+    /// The source stays as it was, and nothing is left of the destination.
+    public func cancel(with error: any Error) { if policyCancellation == nil { policyCancellation = error } }
+
+    /// Throws what the migration was cancelled with, by a policy or from outside.
+    func checkCancellation() throws(StoreError) {
+        try cancellation?.check()
+        guard let policyCancellation else { return }
+        if let error = policyCancellation as? StoreError { throw error }
+        throw StoreError(
+            .cancelled, "A policy cancelled the migration; the source is as it was.", underlying: policyCancellation)
+    }
+
+    // MARK: The source
+
+    /// The objects of the source that a request asks for, in its order.
+    ///
+    /// All of them are in memory at once; give the request a limit where there may be many.
+    /// - Throws: What ``StoreSnapshot/fetch(_:)`` throws.
+    public func sourceObjects(_ request: FetchRequest) throws(StoreError) -> [SourceObject] {
+        try source.objects(request)
+    }
+
+    /// The object of the source with this ID; nil where there is none.
+    public func sourceObject(_ id: ObjectID) throws(StoreError) -> SourceObject? {
+        try source.objects(with: [id]).first
+    }
+
+    // MARK: The destination
+
+    /// Makes an object with the defaults of its entity and a key of its own.
+    ///
+    /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity, and once everything was validated.
+    public func insert(_ entity: EntityName) throws(StoreError) -> DestinationObject {
+        try content.insert(try content.model.requireEntity(entity))
+    }
+
+    /// The objects of the destination that a request asks for, in its order; everything that was made before is seen.
+    ///
+    /// What is in memory and could be asked for is written first. The first call of a migration costs more: it ends the fast way of
+    /// making objects.
+    ///
+    /// - Throws: What ``StoreSnapshot/fetch(_:)`` and ``PersistentStore/commit(_:)`` throw.
+    public func destinationObjects(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
+        try content.fetch(request)
+    }
+
+    /// How many objects ``destinationObjects(_:)`` would give.
+    public func destinationCount(_ request: FetchRequest) throws(StoreError) -> Int {
+        try content.count(request)
+    }
+
+    // MARK: Associations
+
+    /// Notes that an object of the destination was made of an object of the source, under the entity mapping with a name.
+    ///
+    /// It can be asked for at once, from either side. An object may be associated with any number of others.
+    ///
+    /// - Throws: `invalidRequest` for a name that no mapping has.
+    public func associate(
+        _ source: SourceObject, with destination: DestinationObject, for mapping: String
+    ) throws(StoreError) {
+        let mapping = try plan.requireMapping(mapping)
+        try associations.associate(
+            AssociationTable.Object(entity: source.entityNumber, key: source.key),
+            with: AssociationTable.Object(entity: destination.entityNumber, key: destination.key),
+            in: mapping.number)
+    }
+
+    /// What an entity mapping made of source objects; of all its objects for nil.
+    ///
+    /// - Parameters:
+    ///   - name: The mapping's name.
+    ///   - sourceObjects: Source objects; those of which the mapping made nothing count for nothing. Nil for all, which are in memory at once.
+    /// - Returns: The destination objects, each once.
+    /// - Throws: `invalidRequest` for a name that no mapping has.
+    public func destinationInstances(
+        forEntityMapping name: String, sourceObjects: [SourceObject]?
+    ) throws(StoreError) -> [DestinationObject] {
+        let mapping = try plan.requireMapping(name).number
+        var found: [AssociationTable.Object] = []
+        if let sourceObjects {
+            for object in sourceObjects {
+                try associations.appendDestinations(
+                    of: .init(entity: object.entityNumber, key: object.key), in: mapping, to: &found)
+            }
+        } else {
+            let all = try associations.destinations(in: mapping)
+            while let next = try all.next() { found.append(next) }
+        }
+        return found.uniqued().map { DestinationObject(content: content, entityNumber: $0.entity, key: $0.key) }
+    }
+
+    /// What an entity mapping made destination objects of; of all its objects for nil.
+    ///
+    /// - Parameters:
+    ///   - name: The mapping's name.
+    ///   - destinationObjects: Destination objects; nil for all, which are in memory at once.
+    /// - Returns: The source objects, each once.
+    /// - Throws: `invalidRequest` for a name that no mapping has, and what reading the source throws.
+    public func sourceInstances(
+        forEntityMapping name: String, destinationObjects: [DestinationObject]?
+    ) throws(StoreError) -> [SourceObject] {
+        let mapping = try plan.requireMapping(name).number
+        var found: [AssociationTable.Object] = []
+        if let destinationObjects {
+            for object in destinationObjects {
+                try associations.appendSources(
+                    of: .init(entity: object.entityNumber, key: object.key), in: mapping, to: &found)
+            }
+        } else {
+            let all = try associations.sources(in: mapping)
+            while let next = try all.next() { found.append(next) }
+        }
+        return try source.objects(
+            with: found.uniqued().map { ObjectID(sourceModel.entities[$0.entity].name, $0.key) })
+    }
+
+    // MARK: The standard behaviour
+
+    /// Makes one object of a source object as the entity mapping says, and associates both.
+    ///
+    /// It gets the values of the attribute mappings, and the key of the source object where no other object of its hierarchy has it.
+    ///
+    /// - Returns: The object; nil where the mapping makes none, as of type `add` or `remove`.
+    /// - Throws: `migrationFailed` for a value that the attribute cannot hold, naming entity, attribute and object; what an expression and a
+    ///   function of the policy throws.
+    public func createStandardInstance(for source: SourceObject) throws -> DestinationObject? {
+        guard let current else { throw Self.outside("createStandardInstance") }
+        return try plan.mappings[current].create(source, self)
+    }
+
+    /// Gives an object the relationships that the relationship mappings of its entity mapping say.
+    ///
+    /// Only in ``EntityMigrationPolicy/createRelationships(for:in:_:)``, for the object that it was called with.
+    ///
+    /// - Throws: What an expression and a function of the policy throws.
+    public func createStandardRelationships(for destination: DestinationObject) throws {
+        guard let relationshipMaker, relationshipMaker.isMaking(destination) else {
+            throw Self.outside("createStandardRelationships")
+        }
+        try relationshipMaker.makeStandardRelationships(self)
+    }
+
+    private static func outside(_ function: String) -> StoreError {
+        StoreError(
+            .invalidRequest,
+            "\(function) was called outside of the callback of a policy that it belongs to; call it there, with the object that the callback was given."
+        )
+    }
+}
+
+extension Array where Element: Hashable {
+    /// The elements, each once, in the order of their first appearance.
+    func uniqued() -> [Element] {
+        guard count > 1 else { return self }
+        var seen: Set<Element> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,338 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostFiles
+
+/// What a migration in three passes makes of a store.
+struct PolicyContent: StoreContents {
+    /// What of the source became what of the destination.
+    struct Outcome: Sendable {
+        /// By number of the entity mapping: how many objects it took, and how many it made.
+        var counts: [(read: Int, made: Int)] = []
+    }
+
+    let source: any PersistentStore
+    let model: ManagedObjectModel
+    let mapping: MappingModel
+    let options: MigrationOptions
+    /// What was done, once it was.
+    let outcome = Mutex(Outcome())
+
+    func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue]) {
+        let metadata = try source.metadata()
+        return (metadata.storeUUID, metadata.userMetadata)
+    }
+
+    func notices() throws(StoreError) -> [String] {
+        try StoreContent(source, options: options.conversion).notices()
+    }
+
+    /// Runs the three passes on a thread of its own, on which policies are made and called.
+    func fill(
+        _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
+    ) throws(StoreError) -> CopiedContent {
+        let migration = WorkerThread("roost-migration") { () throws(StoreError) in
+            let snapshot = try source.snapshot()
+            defer { snapshot.close() }
+            return try PolicyMigration(self, snapshot, store, filler, memory).run()
+        }
+        return try migration.join().get()
+    }
+}
+
+/// One migration in three passes, on its thread.
+final class PolicyMigration {
+    /// How many batches are under way to the thread that loads them.
+    private static let channelCapacity = 4
+    /// How many objects are looked at together in the second pass.
+    private static let chunkCount = 256
+
+    private let contents: PolicyContent
+    private let source: MigrationSource
+    private let plan: PolicyPlan
+    private let content: DestinationContent
+    private let session: MigrationSession
+    private let failures = PolicyFailures()
+    private let filler: StoreFiller
+    private let memory: PrivateMemory
+    private let store: any PersistentStore
+    private let exceptions: RelationshipExceptions
+    private let totalObjects: Int
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
+    private var readCount = 0
+    private var skipped: [ObjectID] = []
+
+    init(
+        _ contents: PolicyContent, _ snapshot: any StoreSnapshot, _ store: any PersistentStore, _ filler: StoreFiller,
+        _ memory: PrivateMemory
+    ) throws(StoreError) {
+        self.contents = contents
+        self.filler = filler
+        self.memory = memory
+        self.store = store
+        start = clock.now
+        source = MigrationSource(snapshot, failures: failures)
+        plan = try PolicyPlan(
+            contents.mapping, from: snapshot.model, to: contents.model, policies: contents.options.policies)
+        let directories = Self.spillDirectories(of: store)
+        let associations = AssociationTable(
+            mappingCount: plan.mappings.count, from: plan.source, to: plan.destination, directories: directories)
+        exceptions = RelationshipExceptions(plan, directories: directories)
+        for mapping in plan.mappings { try mapping.prepare(source) }
+        var total = 0
+        for mapping in plan.mappings where mapping.takesObjects {
+            if let entity = mapping.source { total += try source.count(of: entity) }
+        }
+        totalObjects = total
+        let lastKeys = try plan.lastKeys(snapshot)
+        let names = Dictionary(uniqueKeysWithValues: lastKeys.map { (contents.model.entities[$0.key].name, $0.value) })
+        let channel = BatchChannel(capacity: Self.channelCapacity)
+        let writer = WorkerThread("roost-writer") { () throws(StoreError) in
+            do throws(StoreError) { return try filler.write(from: channel, to: store, memory) } catch {
+                channel.stop()
+                throw error
+            }
+        }
+        let load = try DestinationLoad(
+            channel, begin: .begin(lastKeys: names, objectCount: total, linkCount: nil), writer)
+        content = try DestinationContent(
+            store, load, lastKeys: lastKeys, failures: failures, directories: directories)
+        session = MigrationSession(
+            plan, source: source, content: content, associations: associations,
+            cancellation: contents.options.conversion.cancellation)
+    }
+
+    private static func spillDirectories(of store: any PersistentStore) -> [String] {
+        guard store.type.capabilities.contains(.file) else { return [SpillFile.systemDirectory] }
+        let directory = store.url.path.lastIndex(of: "/").map { String(store.url.path[..<$0]) } ?? "."
+        return [directory.isEmpty ? "/" : directory, SpillFile.systemDirectory]
+    }
+
+    func run() throws(StoreError) -> CopiedContent {
+        do throws(StoreError) {
+            try makeObjects()
+            try makeRelationships()
+            try validate()
+        } catch {
+            content.abandon()
+            throw error
+        }
+        var copied = CopiedContent(tally: content.tally)
+        copied.skipped = skipped
+        copied.isFlushed = !content.hasCommitted
+        let counts = plan.mappings.map { (read: $0.readCount, made: session.associations.count(in: $0.number)) }
+        contents.outcome.withLock { $0.counts = counts }
+        return copied
+    }
+
+    // MARK: Policies
+
+    /// Calls a policy, or does what it would, for a mapping.
+    private func call(_ mapping: PolicyMapping, _ body: () throws -> Void) throws(StoreError) {
+        session.current = mapping.number
+        defer { session.current = nil }
+        do { try body() } catch let error as StoreError { throw error } catch {
+            throw StoreError(
+                .migrationFailed,
+                "The policy of entity mapping '\(mapping.declaration.name)' ended the migration with an error of its own; the source is as it was.",
+                underlying: error)
+        }
+        try failures.check()
+        try session.checkCancellation()
+    }
+
+    private func callPolicies(_ body: (EntityMigrationPolicy, EntityMapping) throws -> Void) throws(StoreError) {
+        for mapping in plan.mappings {
+            guard let policy = mapping.policy else { continue }
+            try call(mapping) { try body(policy, mapping.declaration) }
+        }
+    }
+
+    // MARK: First pass
+
+    private func makeObjects() throws(StoreError) {
+        for mapping in plan.mappings {
+            if let policy = mapping.policy { try call(mapping) { try policy.begin(mapping.declaration, session) } }
+            if mapping.takesObjects { try makeObjects(mapping) }
+            if let policy = mapping.policy {
+                try call(mapping) { try policy.endInstanceCreation(for: mapping.declaration, session) }
+            }
+            try content.writeIfFull()
+        }
+        session.setInFirstPass = content.setRelationships
+        session.progress = 0.5
+    }
+
+    private func makeObjects(_ mapping: PolicyMapping) throws(StoreError) {
+        guard let entity = mapping.source else { return }
+        let cursor = try source.snapshot.fetch(
+            FetchRequest(entity.name, where: mapping.declaration.sourcePredicate, includesSubentities: false))
+        var spare: RecordBatch?
+        while true {
+            try session.checkCancellation()
+            var records = spare ?? RecordBatch(model: source.model)
+            spare = nil
+            do throws(StoreError) {
+                guard try cursor.next(into: &records) else { return }
+            } catch  where contents.options.conversion.skipsDamaged && error.code == .corrupted {
+                try skip(error)
+                continue
+            }
+            let count = records.count
+            var batch = SourceBatch(source, records)
+            records = RecordBatch(model: source.model)
+            try makeObjects(mapping, batch)
+            // Unless a policy keeps one of its objects, the batch's memory is used again.
+            if isKnownUniquelyReferenced(&batch) { spare = batch.takeRecords() }
+            readCount += count
+            mapping.readCount += count
+            session.progress = totalObjects == 0 ? 0.5 : 0.5 * min(1, Double(readCount) / Double(totalObjects))
+            report(entity.name.text)
+        }
+    }
+
+    /// Notes a damaged object; one that several mappings meet is noted once.
+    private func skip(_ error: StoreError) throws(StoreError) {
+        // Only an error that names an object promises that the cursor goes on behind it.
+        guard let damaged = error.damagedObject else { throw error }
+        guard !skipped.contains(damaged) else { return }
+        guard skipped.count < MappedContent.skippedLimit else {
+            throw StoreError(
+                .corrupted,
+                "More than \(MappedContent.skippedLimit) records of the source are damaged; restore a backup.",
+                underlying: error)
+        }
+        skipped.append(damaged)
+    }
+
+    private func makeObjects(_ mapping: PolicyMapping, _ batch: SourceBatch) throws(StoreError) {
+        for index in 0..<batch.records.count {
+            let object = SourceObject(batch: batch, index: index)
+            try call(mapping) {
+                if let policy = mapping.policy {
+                    try policy.createDestinationInstances(for: object, in: mapping.declaration, session)
+                } else {
+                    _ = try mapping.create(object, session)
+                }
+            }
+            try content.writeIfFull()
+        }
+    }
+
+    /// Tells how far it is, once the loading thread does not any more.
+    private func report(_ current: String) {
+        guard content.isOpen else { return }
+        memory.sample()
+        filler.report(
+            .copying, current, objects: readCount, links: 0, totalObjects: totalObjects,
+            seconds: (clock.now - start).inSeconds)
+    }
+
+    // MARK: Second pass
+
+    private func makeRelationships() throws(StoreError) {
+        var jobs = LinkJob.all(plan)
+        var makers: [RelationshipMaker] = []
+        // Of all jobs, also of those that are done by then.
+        let jobCounts = Dictionary(jobs.map { ($0.owner.number, 1) }, uniquingKeysWith: +)
+        var done: Set<Int> = []
+        var settled: Set<RuleNumber> = []
+        for mapping in plan.mappings {
+            let maker = try RelationshipMaker(mapping, exceptions, session)
+            makers.append(maker)
+            if !maker.isIdle { try makeRelationships(maker) }
+            done.insert(mapping.number)
+            // Links are made as soon as nobody can say anything about them any more.
+            for job in jobs where job.mappings.isSubset(of: done) {
+                let isAlone = jobCounts[job.owner.number] == 1
+                try call(mapping) { try job.run(session, exceptions, isAlone: isAlone) }
+            }
+            jobs.removeAll { $0.mappings.isSubset(of: done) }
+            for maker in makers {
+                for (index, rule) in maker.mapping.rules.enumerated()
+                where rule.way == .field && done.isSuperset(of: rule.targets) {
+                    guard settled.insert(RuleNumber(mapping: maker.mapping.number, rule: index)).inserted else {
+                        continue
+                    }
+                    try call(maker.mapping) { try maker.settle(index) }
+                }
+            }
+            if let policy = mapping.policy {
+                try call(mapping) { try policy.endRelationshipCreation(for: mapping.declaration, session) }
+            }
+            try content.writeIfFull()
+            session.progress = 0.5 + 0.4 * Double(done.count) / Double(plan.mappings.count)
+        }
+    }
+
+    private struct RuleNumber: Hashable {
+        var mapping: Int
+        var rule: Int
+    }
+
+    private func makeRelationships(_ maker: RelationshipMaker) throws(StoreError) {
+        let mapping = maker.mapping
+        content.relationshipMaker = maker
+        session.relationshipMaker = maker
+        defer {
+            content.relationshipMaker = nil
+            session.relationshipMaker = nil
+        }
+        let objects = try session.associations.destinations(in: mapping.number)
+        var chunk: [AssociationTable.Object] = []
+        while true {
+            chunk.removeAll(keepingCapacity: true)
+            while chunk.count < Self.chunkCount, let next = try objects.next() { chunk.append(next) }
+            guard !chunk.isEmpty else { return }
+            let sources = try maker.makesEach ? prefetch(chunk, mapping) : [:]
+            for place in chunk {
+                let object = DestinationObject(content: content, entityNumber: place.entity, key: place.key)
+                try call(mapping) {
+                    try maker.make(object, sources: sources[place]) {
+                        if let policy = mapping.policy {
+                            try policy.createRelationships(for: object, in: mapping.declaration, session)
+                        } else {
+                            try maker.makeStandardRelationships(session)
+                        }
+                    }
+                }
+                try content.writeIfFull()
+            }
+            report(mapping.declaration.name)
+        }
+    }
+
+    /// Reads objects and what they were made of together.
+    private func prefetch(
+        _ chunk: [AssociationTable.Object], _ mapping: PolicyMapping
+    ) throws(StoreError) -> [AssociationTable.Object: [SourceObject]] {
+        try content.open()
+        try content.write()
+        try content.prefetch(chunk)
+        var places: [(destination: AssociationTable.Object, source: AssociationTable.Object)] = []
+        var found: [AssociationTable.Object] = []
+        for object in chunk {
+            found.removeAll(keepingCapacity: true)
+            try session.associations.appendSources(of: object, in: mapping.number, to: &found)
+            places += found.uniqued().map { (object, $0) }
+        }
+        let ids = places.map { ObjectID(source.model.entities[$0.source.entity].name, $0.source.key) }
+        var objects: [ObjectID: SourceObject] = [:]
+        for object in try source.objects(with: ids.uniqued()) { objects[object.id] = object }
+        var sources: [AssociationTable.Object: [SourceObject]] = [:]
+        for (place, id) in zip(places, ids) {
+            if let object = objects[id] { sources[place.destination, default: []].append(object) }
+        }
+        return sources
+    }
+
+    // MARK: Third pass
+
+    private func validate() throws(StoreError) {
+        try callPolicies { policy, mapping in try policy.performCustomValidation(for: mapping, session) }
+        try content.finish()
+        try MigrationValidation(store, suspects: content.suspects, session).run()
+        session.progress = 1
+        try callPolicies { policy, mapping in try policy.end(mapping, session) }
+    }
+}

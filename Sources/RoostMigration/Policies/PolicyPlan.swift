@@ -1,0 +1,193 @@
+internal import RoostCore
+
+/// A mapping model resolved against two models for a migration in three passes.
+final class PolicyPlan {
+    let declaration: MappingModel
+    let source: ManagedObjectModel
+    let destination: ManagedObjectModel
+    /// The entity mappings, in the order of the mapping model.
+    private(set) var mappings: [PolicyMapping] = []
+    private let numbers: [String: Int]
+
+    /// Resolves a mapping model and makes its policies.
+    ///
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidMappingModel` for a policy that is not registered, an expression that leads to no
+    ///   objects, and names that are not unique; what keeps an expression or a predicate from being compiled.
+    init(
+        _ declaration: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel,
+        policies: [String: @Sendable () -> EntityMigrationPolicy]
+    ) throws(StoreError) {
+        self.declaration = declaration
+        self.source = source
+        self.destination = destination
+        var numbers: [String: Int] = [:]
+        for (number, mapping) in declaration.entityMappings.enumerated() {
+            guard numbers.updateValue(number, forKey: mapping.name) == nil else {
+                throw StoreError(
+                    .invalidMappingModel,
+                    "Two entity mappings have the name '\(mapping.name)'; give each one of its own.")
+            }
+        }
+        self.numbers = numbers
+        for (number, mapping) in declaration.entityMappings.enumerated() {
+            mappings.append(
+                try PolicyMapping(
+                    number, mapping, from: source, to: destination,
+                    policy: try Self.policy(mapping, policies)))
+        }
+        resolveKeys()
+        let attributes = try MappingPlan(declaration, from: source, to: destination, onlyAttributes: true)
+        for mapping in mappings { try mapping.resolve(self, attributes) }
+        for mapping in mappings { mapping.resolveWays(self) }
+    }
+
+    private static func policy(
+        _ mapping: EntityMapping, _ policies: [String: @Sendable () -> EntityMigrationPolicy]
+    ) throws(StoreError) -> EntityMigrationPolicy? {
+        guard let name = mapping.policyName else { return nil }
+        guard let make = policies[name] else {
+            let hint = nearestName(to: name, among: policies.keys.sorted()).map { "did you mean '\($0)'?" }
+            throw StoreError(
+                .invalidMappingModel,
+                "The entity mapping '\(mapping.name)' needs the policy '\(name)', which is not registered; \(hint ?? "give it in the options of the migration.")"
+            )
+        }
+        return make()
+    }
+
+    /// The mapping with a name; throws code `invalidRequest`, naming the nearest one.
+    func requireMapping(_ name: String) throws(StoreError) -> PolicyMapping {
+        guard let number = numbers[name] else {
+            let hint = nearestName(to: name, among: mappings.map(\.declaration.name)).map { "did you mean '\($0)'?" }
+            throw StoreError(
+                .invalidRequest,
+                "The mapping model has no entity mapping '\(name)'; \(hint ?? "look at its entity mappings.")")
+        }
+        return mappings[number]
+    }
+
+    /// The mappings that make objects of an entity of the destination, or of subentities, of such of the source.
+    func makers(from source: Int, to destination: Int) -> [PolicyMapping] {
+        mappings.filter { mapping in
+            guard let from = mapping.source, let to = mapping.destination else { return false }
+            return self.source.entities[source].includes(from.number)
+                && self.destination.entities[destination].includes(to.number)
+        }
+    }
+
+    // MARK: Keys
+
+    /// Objects keep their keys in a hierarchy of the destination that takes objects of one hierarchy of the source only.
+    private func resolveKeys() {
+        for root in destination.roots {
+            let makers = mappings.filter { $0.source != nil && $0.destination?.root == root }
+            guard Set(makers.compactMap { $0.source?.root }).count == 1 else { continue }
+            for maker in makers {
+                maker.keepsKeys = true
+                maker.siblings = makers.filter {
+                    $0.number != maker.number && $0.source?.number == maker.source?.number
+                }
+                .map(\.number)
+            }
+        }
+    }
+
+    /// By root of the destination: the highest key that an object of it may keep.
+    func lastKeys(_ snapshot: any StoreSnapshot) throws(StoreError) -> [Int: Int64] {
+        var keys: [Int: Int64] = [:]
+        for mapping in mappings where mapping.keepsKeys {
+            guard let from = mapping.source, let root = mapping.destination?.root else { continue }
+            keys[root] = max(keys[root] ?? 0, try snapshot.lastKey(of: from.name))
+        }
+        return keys
+    }
+}
+
+/// One entity mapping of a migration in three passes.
+final class PolicyMapping {
+    let number: Int
+    let declaration: EntityMapping
+    let source: ManagedObjectModel.Entity?
+    let destination: ManagedObjectModel.Entity?
+    let policy: EntityMigrationPolicy?
+    /// Whether an object has the key of the one that it was made of, if that is free.
+    var keepsKeys = false
+    /// The other mappings that take objects of the same entity into the same hierarchy.
+    var siblings: [Int] = []
+    private(set) var rules: [RelationshipRule] = []
+    private var attributes: StandardAttributes?
+    /// The highest key that was kept.
+    private var lastKeptKey: Int64 = 0
+    /// How many objects it took, and how many the standard behaviour made.
+    var readCount = 0
+    private(set) var standardCount = 0
+
+    init(
+        _ number: Int, _ declaration: EntityMapping, from source: ManagedObjectModel,
+        to destination: ManagedObjectModel,
+        policy: EntityMigrationPolicy?
+    ) throws(StoreError) {
+        self.number = number
+        self.declaration = declaration
+        self.policy = policy
+        var entities: (ManagedObjectModel.Entity?, ManagedObjectModel.Entity?) = (nil, nil)
+        if let name = declaration.sourceEntity { entities.0 = try source.requireEntity(name) }
+        if let name = declaration.destinationEntity { entities.1 = try destination.requireEntity(name) }
+        self.source = entities.0
+        self.destination = entities.1
+    }
+
+    /// Whether source objects go through it.
+    var takesObjects: Bool { source.map { !$0.isAbstract } ?? false && declaration.type != .remove }
+
+    func resolve(_ plan: PolicyPlan, _ attributes: MappingPlan) throws(StoreError) {
+        guard let source, let destination else { return }
+        self.attributes = try StandardAttributes(self, attributes)
+        for relationship in destination.relationships {
+            if let rule = try RelationshipRule(relationship, declaration, source, plan) { rules.append(rule) }
+        }
+    }
+
+    func resolveWays(_ plan: PolicyPlan) {
+        for index in rules.indices { rules[index].way = rules[index].way(of: self, plan) }
+    }
+
+    /// What the attributes are made with, once the source can be read.
+    func prepare(_ source: MigrationSource) throws(StoreError) {
+        try attributes?.prepare(source, rules: rules)
+    }
+
+    /// Makes the standard object of a source object and associates both.
+    func create(_ object: SourceObject, _ session: MigrationSession) throws -> DestinationObject? {
+        if let destination, destination.isAbstract, declaration.type != .remove {
+            throw StoreError.abstract(destination.name, object: object.id)
+        }
+        guard let attributes, let source, let destination else { return nil }
+        guard object.entityNumber == source.number else {
+            throw StoreError(
+                .invalidRequest,
+                "The entity mapping '\(declaration.name)' takes objects of '\(source.name)', and \(object.id) is none.")
+        }
+        let key = try key(for: object, root: destination.root, session)
+        let made = try attributes.make(object, key: key, self, session)
+        standardCount += 1
+        try session.associations.associate(
+            .init(entity: object.entityNumber, key: object.key), with: .init(entity: destination.number, key: key),
+            in: number)
+        return made
+    }
+
+    /// The key of the source object, or a new one where another object has it.
+    private func key(for object: SourceObject, root: Int, _ session: MigrationSession) throws(StoreError) -> Int64 {
+        guard keepsKeys else { return try session.content.newKey(root: root) }
+        var others: [AssociationTable.Object] = []
+        let place = AssociationTable.Object(entity: object.entityNumber, key: object.key)
+        if object.key <= lastKeptKey { try session.associations.appendDestinations(of: place, in: number, to: &others) }
+        for sibling in siblings { try session.associations.appendDestinations(of: place, in: sibling, to: &others) }
+        if others.contains(where: { $0.key == object.key && session.content.model.entities[$0.entity].root == root }) {
+            return try session.content.newKey(root: root)
+        }
+        lastKeptKey = max(lastKeptKey, object.key)
+        return object.key
+    }
+}

@@ -1,0 +1,155 @@
+public import RoostCore
+
+/// An object of the source of a migration.
+///
+/// A look at a record in memory: cheap to pass on, and it keeps the batch it came in alive. Nothing is decoded before it is asked for. The
+/// source is as it was when the migration began, whatever others commit.
+public struct SourceObject: ObjectValues {
+    let batch: SourceBatch
+    let index: Int
+
+    /// The object's identity in the source.
+    public var id: ObjectID { batch.records.id(at: index) }
+    /// The object's key.
+    var key: Int64 { batch.records.key(at: index) }
+    /// The number of the object's entity in the source's model.
+    var entityNumber: Int { batch.records.entityNumber(at: index) }
+
+    /// The value of an attribute, or the ID of the destination of a to-one relationship.
+    public subscript(name: String) -> Value {
+        batch.records.withRecord(at: index) { record in
+            do throws(StoreError) { return try record.value(name) } catch {
+                batch.source.failures.note(error)
+                return .null
+            }
+        }
+    }
+
+    /// Every property that is not null, by name; composites as a whole.
+    public func values() -> [String: Value] { batch.records.values(at: index) }
+
+    /// The object that a to-one relationship leads to; nil where it leads nowhere.
+    ///
+    /// Costs a look-up in the source.
+    /// - Throws: `unknownProperty`, and what reading the source throws.
+    public func object(_ relationship: String) throws(StoreError) -> SourceObject? {
+        try batch.source.destinations(of: relationship, from: self).first
+    }
+
+    /// The objects that a relationship leads to, in its order, or by key.
+    ///
+    /// Costs a look-up in the source for the relationship and one for the objects.
+    ///
+    /// - Throws: `unknownProperty`, and what reading the source throws.
+    public func objects(_ relationship: String) throws(StoreError) -> [SourceObject] {
+        try batch.source.destinations(of: relationship, from: self)
+    }
+}
+
+/// Records of the source, for as long as somebody looks at one of them.
+final class SourceBatch {
+    let source: MigrationSource
+    private(set) var records: RecordBatch
+
+    init(_ source: MigrationSource, _ records: RecordBatch) {
+        self.source = source
+        self.records = records
+    }
+
+    /// Gives the memory away, when nobody looks at a record any more.
+    func takeRecords() -> RecordBatch {
+        var taken = RecordBatch(model: records.model)
+        swap(&taken, &records)
+        return taken
+    }
+}
+
+/// The mistakes of a policy that could not be thrown where they were made, of which the first one counts.
+final class PolicyFailures {
+    private(set) var first: StoreError?
+
+    /// Remembers an error until the callback returns.
+    func note(_ error: StoreError) { if first == nil { first = error } }
+
+    /// Throws what was remembered.
+    func check() throws(StoreError) {
+        guard let error = first else { return }
+        throw error
+    }
+}
+
+/// The source of a migration as it was when the migration began, for one thread.
+final class MigrationSource {
+    let snapshot: any StoreSnapshot
+    let failures: PolicyFailures
+    let model: ManagedObjectModel
+    private lazy var graph = snapshot.objectGraph()
+    private var counts: [Int: Int] = [:]
+
+    init(_ snapshot: any StoreSnapshot, failures: PolicyFailures) {
+        self.snapshot = snapshot
+        self.failures = failures
+        model = snapshot.model
+    }
+
+    /// What expressions see of the source beside the object.
+    var objectGraph: any ObjectGraph { graph }
+
+    /// How many objects an entity has, not counting those of subentities.
+    func count(of entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
+        if let known = counts[entity.number] { return known }
+        let count: Int
+        if let tally = try snapshot.recordedTally() {
+            count = tally.entities[entity.number].count
+        } else {
+            count = try snapshot.count(FetchRequest(entity.name, includesSubentities: false))
+        }
+        counts[entity.number] = count
+        return count
+    }
+
+    /// The objects that a request asks for.
+    func objects(_ request: FetchRequest) throws(StoreError) -> [SourceObject] {
+        let cursor = try snapshot.fetch(request)
+        return try objects(cursor)
+    }
+
+    /// The objects with these IDs that exist, in this order.
+    func objects(with ids: [ObjectID]) throws(StoreError) -> [SourceObject] {
+        guard !ids.isEmpty else { return [] }
+        return try objects(try snapshot.records(with: ids))
+    }
+
+    private func objects(_ cursor: any RecordCursor) throws(StoreError) -> [SourceObject] {
+        var objects: [SourceObject] = []
+        while true {
+            var records = RecordBatch(model: model)
+            guard try cursor.next(into: &records) else { return objects }
+            let batch = SourceBatch(self, records)
+            for index in 0..<records.count { objects.append(SourceObject(batch: batch, index: index)) }
+        }
+    }
+
+    /// The IDs of the objects that a relationship leads to, in its order; of a to-many relationship under its destination entity.
+    func destinationIDs(of name: String, from object: SourceObject) throws(StoreError) -> [ObjectID] {
+        let entity = model.entities[object.entityNumber]
+        let relationship = try model.requireRelationship(RelationshipName(entity.name, name))
+        guard relationship.isToMany else {
+            let field = try entity.layout.requireField(name)
+            return object.batch.records.withRecord(at: object.index) { record in
+                guard let (number, key) = record.reference(field), model.entities.indices.contains(number) else {
+                    return []
+                }
+                return [ObjectID(model.entities[number].name, key)]
+            }
+        }
+        var keys: [Int64] = []
+        try graph.appendDestinations(of: relationship, from: object.key, to: &keys)
+        let destination = model.entities[relationship.destination].name
+        return keys.map { ObjectID(destination, $0) }
+    }
+
+    func destinations(of name: String, from object: SourceObject) throws(StoreError) -> [SourceObject] {
+        try objects(with: try destinationIDs(of: name, from: object))
+    }
+}

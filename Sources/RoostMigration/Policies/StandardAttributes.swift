@@ -1,0 +1,86 @@
+internal import RoostCore
+
+/// What the standard behaviour gives a new object in the first pass: its attributes, and to-one relationships as if keys were kept.
+final class StandardAttributes {
+    private let maker: MappingPlan.Maker
+    private let plan: MappingPlan
+    private var transform: RecordTransform?
+    /// The attributes that come from a policy.
+    private var policyValues: [(property: PropertyMapping, attribute: AttributeDescription, value: PolicyExpression)] =
+        []
+    private let properties: BatchProperties
+
+    /// Resolves the attributes of an entity mapping; nil where it makes no objects of others.
+    init?(_ mapping: PolicyMapping, _ plan: MappingPlan) throws(StoreError) {
+        guard let maker = plan.makers.first(where: { $0.mapping == mapping.number }), !maker.destination.isAbstract
+        else {
+            return nil
+        }
+        self.plan = plan
+        properties = BatchProperties(maker.destination, plan.destination)
+        var lenient = maker
+        // Policies may fill in later what is mandatory: that is validated in the end.
+        for index in lenient.fields.indices { lenient.fields[index].isRequired = false }
+        self.maker = lenient
+        guard mapping.declaration.type != .copy else { return }
+        for property in mapping.declaration.attributeMappings {
+            guard let expression = property.valueExpression, expression.ofSourceObject() == nil,
+                let attribute = maker.destination.attribute(property.name), attribute.isStored
+            else { continue }
+            policyValues.append(
+                (property, attribute, try PolicyExpression(expression, mapping.declaration.name, property.name)))
+        }
+    }
+
+    /// Compiles everything over the source.
+    func prepare(_ source: MigrationSource, rules: [RelationshipRule]) throws(StoreError) {
+        var maker = maker
+        maker.references = rules.compactMap { $0.reference(plan.source) }
+        transform = try RecordTransform(maker, plan, over: source.objectGraph, [])
+        for index in policyValues.indices {
+            policyValues[index].value = try policyValues[index].value.compiled(for: maker.source.name, source)
+        }
+    }
+
+    /// Makes the object of a source object, with a key.
+    ///
+    /// - Throws: `migrationFailed` for a value that an attribute cannot hold; what expressions and the policy throw.
+    func make(
+        _ object: SourceObject, key: Int64, _ mapping: PolicyMapping, _ session: MigrationSession
+    ) throws -> DestinationObject {
+        guard let transform else {
+            throw StoreError(.internalInconsistency, "An entity mapping was used before it was prepared.")
+        }
+        var values: [Value] = []
+        // Before the object is made, since the policy may do anything meanwhile.
+        for (property, _, expression) in policyValues {
+            let call = PolicyCall(
+                source: object, destination: ObjectID(maker.destination.name, key), property: property, mapping: mapping
+            )
+            values.append(try expression.value(call, session))
+        }
+        let made = try session.content.append(entity: maker.destination.number, key: key) {
+            (batch) throws(StoreError) in
+            try object.batch.records.withRecord(at: object.index) { (record) throws(StoreError) in
+                try transform.append(record, key: key, to: &batch)
+            }
+        }
+        for ((_, attribute, _), value) in zip(policyValues, values) {
+            try set(value.isNull && !attribute.isOptional ? attribute.defaultValue : value, attribute, of: made, object)
+        }
+        return made
+    }
+
+    private func set(
+        _ value: Value, _ attribute: AttributeDescription, of made: DestinationObject, _ object: SourceObject
+    ) throws(StoreError) {
+        do throws(StoreError) {
+            try made.content.set(value, attribute.name, of: made)
+        } catch  where error.code == .invalidValue {
+            throw StoreError(
+                .migrationFailed,
+                "'\(maker.destination.name).\(attribute.name)' of \(object.id) cannot hold \(value.kindDescription) that the policy gave for it; give another value, or change the attribute's type.",
+                underlying: error)
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import Roost
+import RoostFiles
+import Testing
+
+@Suite("roost migrate", .serialized)
+struct MigrateCommandTests {
+    /// The entity `Note` of a bundle's versions, as attributes in Apple's XML.
+    private static let versions = [
+        "Notes":
+            #"<attribute name="title" attributeType="String"/><attribute name="colour" optional="YES" attributeType="String"/>"#,
+        "Notes 2":
+            #"<attribute name="title" attributeType="String"/><attribute name="hexColour" optional="YES" attributeType="String" elementID="colour"/><attribute name="isDone" attributeType="Boolean" defaultValueString="NO" usesScalarValueType="YES"/>"#,
+        "Notes 3":
+            #"<attribute name="title" attributeType="String"/><attribute name="paint" optional="YES" attributeType="String" elementID="colour"/><attribute name="isDone" attributeType="Boolean" defaultValueString="YES" usesScalarValueType="YES"/>"#,
+        // What nobody can infer.
+        "Notes 10":
+            #"<attribute name="title" attributeType="Date" usesScalarValueType="NO"/><attribute name="paint" optional="YES" attributeType="String"/>"#,
+    ]
+
+    private func makeBundle(_ place: Workplace, current: String = "Notes 3") throws {
+        let bundle = place.file("Notes.xcdatamodeld")
+        for (name, attributes) in Self.versions {
+            let version = "\(bundle)/\(name).xcdatamodel"
+            try FileManager.default.createDirectory(atPath: version, withIntermediateDirectories: true)
+            let contents = """
+                <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+                <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0" lastSavedToolsVersion="1" \
+                systemVersion="1" minimumToolsVersion="Automatic" sourceLanguage="Swift" userDefinedModelVersionIdentifier="">
+                    <entity name="Note" syncable="YES">\(attributes)</entity>
+                </model>
+                """
+            try Data(contents.utf8).write(to: URL(fileURLWithPath: "\(version)/contents"))
+        }
+        let plist = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+            <plist version="1.0"><dict><key>_XCCurrentVersionName</key><string>\(current).xcdatamodel</string></dict></plist>
+            """
+        try Data(plist.utf8).write(to: URL(fileURLWithPath: "\(bundle)/.xccurrentversion"))
+    }
+
+    private func makeStore(_ place: Workplace, _ type: String, version: String = "Notes", count: Int = 5) throws {
+        let model = try ModelFile.read(place.file("Notes.xcdatamodeld"), version: version).model
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: place.file("notes")), model: model)
+        var changes = ChangeSet(model: model)
+        let colour = version == "Notes" ? "colour" : "hexColour"
+        for key in 1...count {
+            try changes.insert(
+                ObjectID("Note", Int64(key)), values: ["title": .string("note \(key)"), colour: .string("c\(key)")])
+        }
+        _ = try store.commit(changes)
+        try store.close()
+    }
+
+    private func paints(_ place: Workplace, _ store: String, _ column: String = "paint") throws -> String {
+        let result = try place.roost("fetch", store, "Note", "--select=\(column)", "--format=csv")
+        #expect(result.code == 0, "\(result.errors)")
+        return result.output.split(whereSeparator: \.isNewline).dropFirst().joined(separator: " ")
+    }
+
+    @Test("goes through the versions of a bundle, in place", arguments: Workplace.fileTypes)
+    func wholeWay(type: String) throws {
+        let place = try Workplace()
+        try makeBundle(place)
+        try makeStore(place, type)
+        let before = try place.bytes("notes")
+        let plan = try place.roost("migrate", "notes", "--to=Notes.xcdatamodeld", "--in-place", "--dry-run")
+        #expect(plan.code == 0 && plan.output.hasPrefix("Would migrate \(type):notes in place.\n"), "\(plan)")
+        #expect(plan.output.contains("Notes to Notes 2 (inferred)") && plan.output.contains("Notes 2 to Notes 3"))
+        #expect(try place.bytes("notes") == before)
+        let result = try place.roost("migrate", "notes", "--to=Notes.xcdatamodeld", "--in-place", "--keep-backup")
+        #expect(result.code == 0 && result.errors == "", "\(result)")
+        #expect(result.output.hasPrefix("Migrated \(type):notes in place.\n"), "\(result.output)")
+        #expect(result.output.contains("verified by reading it again"))
+        #expect(try paints(place, "notes") == "c1 c2 c3 c4 c5")
+        let backup = try #require(try place.names().first { $0.hasPrefix("notes.backup-") && !$0.hasSuffix(".lock") })
+        #expect(try place.bytes(backup) == before)
+        // Once is enough.
+        let again = try place.roost("migrate", "notes", "--to=Notes.xcdatamodeld", "--in-place", "--json")
+        #expect(again.code == 0)
+        #expect(try again.json()["path"] as? String == "nothing")
+        let text = try place.roost("migrate", "notes", "--to=Notes.xcdatamodeld", "--in-place")
+        #expect(text.output == "\(type):notes has the model already; nothing was done.\n")
+        #expect(try place.roost("check", "notes").code == 0)
+        #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
+    }
+
+    @Test("makes another store of any type, and leaves the first as it is", arguments: Workplace.fileTypes)
+    func output(type: String) throws {
+        let place = try Workplace()
+        try makeBundle(place)
+        try makeStore(place, "sqlite")
+        let before = try place.bytes("notes")
+        let result = try place.roost(
+            "migrate", "notes", "--to=Notes.xcdatamodeld@Notes 2", "--output=\(type):new", "--json")
+        #expect(result.code == 0, "\(result.errors)")
+        let report = try result.json()
+        #expect(report["objects"] as? Int == 5 && report["verified"] as? Bool == true)
+        #expect(report["mappedDigest"] as? String == report["destinationDigest"] as? String)
+        #expect(try paints(place, "new", "hexColour") == "c1 c2 c3 c4 c5")
+        #expect(try place.bytes("notes") == before)
+        try place.roost("migrate", "notes", "--to=Notes.xcdatamodeld", "--output=\(type):new")
+            .expectError(3, containing: "exists already")
+        #expect(
+            try place.roost(
+                "migrate", "notes", "--to=Notes.xcdatamodeld", "--output=\(type):new", "--overwrite", "--quiet"
+            ).output == "")
+        #expect(try paints(place, "new") == "c1 c2 c3 c4 c5")
+    }
+
+    @Test("goes in one step where that is asked for, or where there is one version")
+    func direct() throws {
+        let place = try Workplace()
+        try makeBundle(place)
+        try makeStore(place, "sqlite")
+        #expect(
+            try place.roost("migrate", "notes", "--to=Notes.xcdatamodeld", "--output=sqlite:notes-stepwise").code == 0)
+        let result = try place.roost(
+            "migrate", "notes", "--to=Notes.xcdatamodeld", "--output=sqlite:a", "--direct", "--json")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect((try result.json()["steps"] as? [Any])?.isEmpty == true)
+        // What the version between would have said is not known in one step.
+        #expect(try paints(place, "a", "isDone") != paints(place, "notes-stepwise", "isDone"))
+        let model = try place.roost("model", "print", "Notes.xcdatamodeld", "--model-version=Notes 2")
+        try place.write(Data(model.output.utf8), to: "two.roostmodel.json")
+        #expect(try place.roost("migrate", "notes", "--to=two.roostmodel.json", "--output=sqlite:b").code == 0)
+        #expect(try paints(place, "b", "hexColour") == "c1 c2 c3 c4 c5")
+        #expect(try place.roost("migrate", "notes", "--to=b", "--in-place").code == 0)
+        #expect(try place.roost("diff", "notes", "b").code == 0)
+    }
+
+    @Test("uses mapping models between the versions that they fit, and refuses those that are code")
+    func mapping() throws {
+        let place = try Workplace()
+        try makeBundle(place)
+        try makeStore(place, "sqlite")
+        let refused = try place.roost("migrate", "notes", "--to=Notes.xcdatamodeld@Notes 10", "--in-place")
+        refused.expectError(3, containing: "'Notes 3' to 'Notes 10'")
+        func write(_ more: String, _ name: String) throws {
+            let text = """
+                {"formatVersion": 1, "entityMappings": [{"name": "NoteToNote", "type": "transform", "source": "Note",
+                 "destination": "Note"\(more), "attributes": {"title": {"value": "now()"}, "paint": {"value": "$source.paint"}}}]}
+                """
+            try place.write(Data(text.utf8), to: name)
+        }
+        try write(#", "policy": "NotePolicy""#, "code.roostmapping.json")
+        try place.roost(
+            "migrate", "notes", "--to=Notes.xcdatamodeld@Notes 10", "--in-place", "--mapping=code.roostmapping.json"
+        ).expectError(3, containing: "the policy 'NotePolicy', which is code")
+        try write("", "plain.roostmapping.json")
+        let to = "--to=Notes.xcdatamodeld@Notes 10"
+        for (versions, code, message) in [
+            ("Notes 3", 2, "FILE@FROM..TO"), ("Notes 4..Notes 10", 3, "did you mean"),
+            ("Notes 10..Notes 3", 3, "later version"), ("Notes..Notes 2", 3, "paint"),
+        ] as [(String, Int32, String)] {
+            try place.roost("migrate", "notes", to, "--in-place", "--mapping=plain.roostmapping.json@\(versions)")
+                .expectError(code, containing: message)
+        }
+        let said = try place.roost(
+            "migrate", "notes", to, "--output=json:said", "--mapping=plain.roostmapping.json@Notes 3..Notes 10")
+        #expect(said.code == 0, "\(said.errors)")
+        let result = try place.roost(
+            "migrate", "notes", "--to=Notes.xcdatamodeld@Notes 10", "--in-place", "--mapping=plain.roostmapping.json",
+            "--json")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect((try result.json()["steps"] as? [Any])?.count == 3)
+        #expect(try paints(place, "notes") == "c1 c2 c3 c4 c5")
+    }
+
+    @Test("says what it cannot do, and changes nothing")
+    func refusals() throws {
+        let place = try Workplace()
+        try makeBundle(place)
+        try makeStore(place, "sqlite", version: "Notes 2")
+        let before = try place.bytes("notes")
+        for (arguments, message) in [
+            ([], "--to is missing"), (["--to=x"], "--in-place, or --output"),
+            (["--to=x", "--in-place", "--output=sqlite:y"], "exclude each other"),
+            (["--to=x", "--output=sqlite:y", "--keep-backup"], "needs '--in-place'"),
+            (["--to=x", "--in-place", "--overwrite"], "needs '--output'"),
+            (["--to=x", "--in-place", "--skip-damaged"], "not done in place"),
+        ] as [([String], String)] {
+            try place.start(["migrate", "notes"] + arguments).wait().expectError(2, containing: message)
+        }
+        let to = "--to=Notes.xcdatamodeld"
+        try place.roost("migrate", "notes", "\(to)@Notes", "--in-place").expectError(
+            3, containing: "comes behind 'Notes'")
+        try place.roost("migrate", "notes", "\(to)@Nots", "--in-place").expectError(3, containing: "Nots")
+        try place.roost("migrate", "nothing", to, "--in-place").expectError(3, containing: "no such file")
+        try place.roost("migrate", "notes", "--to=nothing.json", "--in-place").expectError(
+            3, containing: "nothing.json")
+        let plan = try place.roost("migrate", "notes", "\(to)@Notes", "--direct", "--in-place", "--dry-run", "--json")
+        #expect(plan.code == 0, "\(plan.errors)")
+        try place.makeStore("sqlite", "music", objects: 20)
+        try place.roost("migrate", "music", to, "--in-place").expectError(3, containing: "is none of the versions")
+        #expect(try place.bytes("notes") == before)
+        #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") && !$0.contains("backup") })
+    }
+
+    @Test("does it once, whoever starts it at the same time", arguments: Workplace.fileTypes)
+    func together(type: String) throws {
+        let place = try Workplace()
+        try makeBundle(place)
+        try makeStore(place, type, count: 2000)
+        let arguments = [
+            "migrate", "notes", "--to=Notes.xcdatamodeld", "--in-place", "--keep-backup", "--json", "--timeout=120",
+        ]
+        let runs = try (0..<3).map { _ in try place.start(arguments) }
+        let results = try runs.map { try $0.wait() }
+        for result in results { #expect(result.code == 0, "\(result.errors)") }
+        let paths = try results.map { try $0.json()["path"] as? String }
+        #expect(paths.filter { $0 == "onePass" }.count == 1 && paths.filter { $0 == "nothing" }.count == 2, "\(paths)")
+        #expect(try place.names().filter { $0.contains("backup") && !$0.hasSuffix(".lock") }.count == 1)
+        #expect(try place.roost("check", "notes").code == 0)
+    }
+}

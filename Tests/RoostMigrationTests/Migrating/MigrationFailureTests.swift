@@ -1,0 +1,186 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostMigration
+import Testing
+
+@Suite("Migrations that end early")
+struct MigrationFailureTests {
+    private static let manager = MigrationManager(registry: .builtIn)
+
+    /// A migration of the sample into a file, which is expected to fail.
+    private func failure(
+        _ faults: Faults, destination: (any PersistentStore)? = nil, in directory: TemporaryDirectory,
+        _ options: MigrationOptions = MigrationOptions()
+    ) throws -> StoreError? {
+        let original = try Sample.store("memory", directory.file("a"), people: 400)
+        let contents = try original.contents()
+        let source = FaultyStore(original, faults)
+        let target: ConversionEndpoint =
+            destination.map { .store($0) } ?? .url(StoreURL(type: "sqlite", path: directory.file("b")))
+        let error = #expect(throws: StoreError.self) {
+            try Self.manager.migrate(from: .store(source), to: target, model: EvolvedSample.model(), options: options)
+        }
+        #expect(try original.contents().difference(from: contents) == nil)
+        #expect(try directory.names() == [])
+        return error
+    }
+
+    @Test("a source that cannot be read ends it, at whatever batch", arguments: 1...6)
+    func sourceFails(at read: Int) throws {
+        let error = try failure(Faults(failsAtRead: read), in: try TemporaryDirectory())
+        #expect(error?.code == .ioFailure)
+    }
+
+    @Test("a damaged record ends it and is named")
+    func damaged() throws {
+        let error = try failure(Faults(damaged: [ObjectID("Editor", 6)]), in: try TemporaryDirectory())
+        #expect(error?.code == .corrupted)
+        #expect(error?.damagedObject == ObjectID("Editor", 6))
+    }
+
+    @Test("damaged records are left out on request, and reported")
+    func skipsDamaged() throws {
+        let directory = try TemporaryDirectory()
+        let original = try Sample.store("memory", directory.file("a"), people: 400)
+        let source = FaultyStore(
+            original, Faults(damaged: [ObjectID("Editor", 6), ObjectID("Book", 7), ObjectID("Person", 20)]))
+        let target = StoreURL(type: "sqlite", path: directory.file("b"))
+        let report = try Self.manager.migrate(
+            from: .store(source), to: .url(target), model: EvolvedSample.model(),
+            options: MigrationOptions(conversion: ConversionOptions(skipsDamaged: true)))
+        #expect(report.skipped.sorted() == ["Book/p7", "Editor/p6", "Person/p20"])
+        #expect(report.objects == 400 + 800 + 5 - 3)
+        // What led to them is counted under the new names.
+        #expect(report.warnings.contains { $0.hasPrefix("4 references by 'Book.writer'") })
+        #expect(report.warnings.contains { $0.contains("'Human.friends'") })
+        #expect(report.verified)
+    }
+
+    @Test("a destination that fails, or lies, ends it", arguments: ["append", "finish", "records", "links"])
+    func destinationFails(how: String) throws {
+        let directory = try TemporaryDirectory()
+        let faults =
+            switch how {
+            case "append": Faults(failsAtAppend: 2)
+            case "finish": Faults(failsAtFinish: true)
+            case "records": Faults(dropsRecordsAt: 1)
+            default: Faults(dropsLinksAt: 1)
+            }
+        let store = FaultyStore(
+            try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: EvolvedSample.model()), faults)
+        let error = try failure(Faults(), destination: store, in: directory)
+        let expected: [String: StoreError.Code] = ["append": .ioFailure, "finish": .noSpace]
+        #expect(error?.code == expected[how] ?? .verificationFailed)
+    }
+
+    @Test("a request to stop ends it, and leaves nothing")
+    func cancelled() throws {
+        let cancellation = ConversionCancellation()
+        var options = MigrationOptions()
+        options.conversion.cancellation = cancellation
+        options.conversion.onProgress = { progress in if progress.objects > 500 { cancellation.cancel() } }
+        let error = try failure(Faults(), in: try TemporaryDirectory(), options)
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test("models that inference cannot follow are refused with every reason, before anything is written")
+    func refused() throws {
+        let directory = try TemporaryDirectory()
+        let source = try Sample.store("memory", directory.file("a"), people: 10)
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Person", attributes: [AttributeDescription("name", .integer16), AttributeDescription("born", .string)])
+        ])
+        let target = ConversionEndpoint.url(StoreURL(type: "sqlite", path: directory.file("b")))
+        let error = #expect(throws: StoreError.self) {
+            try Self.manager.migrate(from: .store(source), to: target, model: model)
+        }
+        #expect(error?.code == .mappingNotInferable)
+        #expect(error?.message.contains("Person.name") ?? false)
+        #expect(error?.message.contains("Person.born") ?? false)
+        let plan = try Self.manager.planMigration(from: .store(source), to: target, model: model)
+        #expect(plan.refusals.count == 1)
+        #expect(try directory.names() == [])
+    }
+
+    @Test("rows of an entity that becomes abstract end it")
+    func abstract() throws {
+        let directory = try TemporaryDirectory()
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Person", isAbstract: true, attributes: [AttributeDescription("name", .string)]),
+            EntityDescription("Editor", superentity: "Person"),
+        ])
+        let source = try Sample.store("memory", directory.file("a"), people: 10)
+        let error = #expect(throws: StoreError.self) {
+            try Self.manager.migrate(
+                from: .store(source), to: .url(StoreURL(type: "sqlite", path: directory.file("b"))), model: model)
+        }
+        #expect(error?.code == .migrationFailed)
+        #expect(error?.message.contains("Person/p1") ?? false)
+    }
+}
+
+@Suite("Plans and reports of migrations")
+struct MigrationReportTests {
+    @Test("a plan says what would happen, and writes nothing")
+    func plan() throws {
+        let directory = try TemporaryDirectory()
+        let source = try Sample.store("sqlite", directory.file("a"), people: 30)
+        let before = try directory.names()
+        let plan = try MigrationManager(registry: .builtIn).planMigration(
+            from: .store(source), to: .url(StoreURL(type: "lmdb", path: directory.file("b"))),
+            model: EvolvedSample.model())
+        #expect(try directory.names() == before)
+        #expect(plan.path == .onePass)
+        #expect(plan.objects == 30 + 60 + 5)
+        #expect(plan.links == 29 + 60)
+        #expect(plan.refusals == [])
+        #expect(plan.bytesNeeded > 0 && plan.secondsNeeded > 0)
+        let person = try #require(plan.mappings.first { $0.source == "Person" })
+        #expect(person.objects == 20)
+        #expect(
+            person.steps == [
+                "'code' is converted from 'code', integer64 to decimal.",
+                "'fullName' is taken from 'name', its default in the place of null.",
+                "'motto' gets one value for all objects.", "'rank' gets one value for all objects.",
+            ])
+        #expect(plan.losses.contains { $0.hasPrefix("Person.portrait:") })
+        let text = plan.description
+        #expect(text.contains("IEM_Transform_Person (transform)  Person to Human  20"))
+        #expect(text.contains("  loses     Person.portrait:"))
+        let json = try JSONEncoder().encode(plan)
+        #expect(try JSONDecoder().decode(MigrationPlan.self, from: json) == plan)
+    }
+
+    @Test("a report reads back from its JSON, and says nulls")
+    func report() throws {
+        let directory = try TemporaryDirectory()
+        let source = try Sample.store("memory", directory.file("a"), people: 30)
+        let report = try MigrationManager(registry: .builtIn).migrate(
+            from: .store(source), to: .url(StoreURL(type: "lmdb", path: directory.file("b"))),
+            model: EvolvedSample.model())
+        let json = try JSONEncoder().encode(report)
+        #expect(try JSONDecoder().decode(MigrationReport.self, from: json) == report)
+        #expect(report.description.contains("mapped \(report.mappedDigest)"))
+        #expect(report.bytes > 0)
+    }
+
+    @Test("progress counts up to all objects and passes every phase")
+    func progress() throws {
+        let directory = try TemporaryDirectory()
+        let source = try Sample.store("memory", directory.file("a"), people: 300)
+        let seen = Mutex<[ConversionProgress]>([])
+        var options = MigrationOptions()
+        options.conversion.onProgress = { progress in seen.withLock { $0.append(progress) } }
+        _ = try MigrationManager(registry: .builtIn).migrate(
+            from: .store(source), to: .url(StoreURL(type: "sqlite", path: directory.file("b"))),
+            model: EvolvedSample.model(), options: options)
+        let all = seen.withLock { $0 }
+        #expect(Set(all.map(\.phase)) == [.copying, .finishing, .verifying, .publishing])
+        #expect(all.last { $0.phase == .copying }?.objects == 905)
+        #expect(all.first { $0.phase == .copying }?.totalObjects == 905)
+        #expect(all.contains { $0.current == "Human" })
+    }
+}

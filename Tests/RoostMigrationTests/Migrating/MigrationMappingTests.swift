@@ -1,0 +1,316 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostMigration
+import Testing
+
+@Suite("Migration by a mapping model, in one pass")
+struct MigrationMappingTests {
+    /// Readings with a temperature, of stations; every third is a forecast.
+    private static func source() throws -> any PersistentStore {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Reading",
+                attributes: [
+                    AttributeDescription("fahrenheit", .double), AttributeDescription("text", .string),
+                    AttributeDescription("isForecast", .boolean),
+                ],
+                relationships: [
+                    .toOne("station", "Station", inverse: "readings"),
+                    .toMany("related", "Reading", inverse: "related"),
+                ]),
+            EntityDescription(
+                "Station", attributes: [AttributeDescription("name", .string)],
+                relationships: [.toMany("readings", "Reading", inverse: "station", isOrdered: true)]),
+        ])
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+        var changes = ChangeSet(model: model)
+        for key in 1...9 {
+            try changes.insert(
+                ObjectID("Reading", Int64(key)),
+                values: [
+                    "fahrenheit": .double(32 + Double(key) * 9), "text": .string("\(key * 10)"),
+                    "isForecast": .bool(key % 3 == 0), "station": .objectID(ObjectID("Station", Int64(key % 2 + 1))),
+                    "station#order": .int(Int64(10 - key)),
+                ])
+        }
+        for key in 1...2 { try changes.insert(ObjectID("Station", Int64(key)), values: ["name": .string("S\(key)")]) }
+        for key in 1...8 {
+            try changes.add(Link(Int64(key), Int64(key + 1)), to: RelationshipName("Reading", "related"))
+        }
+        _ = try store.commit(changes)
+        return store
+    }
+
+    private func migrate(
+        _ entities: [EntityDescription], _ mappings: [EntityMapping]
+    ) throws -> (store: any PersistentStore, report: MigrationReport) {
+        let model = try ManagedObjectModel(entities: entities)
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+        let report = try MigrationManager(registry: .builtIn).migrate(
+            from: .store(try Self.source()), to: .store(store), model: model,
+            options: MigrationOptions(mapping: MappingModel(mappings)))
+        #expect(report.path == .onePass)
+        #expect(try checkStore(store) == [])
+        return (store, report)
+    }
+
+    @Test("expressions, constants and casts give values")
+    func evaluates() throws {
+        let celsius = try FetchRequest.Expression(format: "($source.fahrenheit - 32.0) / 1.8")
+        let (store, report) = try migrate(
+            [
+                EntityDescription(
+                    "Measurement",
+                    attributes: [
+                        AttributeDescription("celsius", .float), AttributeDescription("number", .integer16),
+                        AttributeDescription("unit", .string), AttributeDescription("station", .string),
+                        AttributeDescription("kind", .string, isOptional: false, defaultValue: "measured"),
+                    ])
+            ],
+            [
+                EntityMapping(
+                    "All", .transform, from: "Reading", to: "Measurement",
+                    attributes: [
+                        PropertyMapping("celsius", celsius),
+                        PropertyMapping("number", .cast(.source("text"), .number)),
+                        PropertyMapping("unit", .constant("C")), PropertyMapping("station", .source("station.name")),
+                    ])
+            ])
+        let objects = try store.snapshot().objects(of: "Measurement")
+        #expect(objects.map { $0.values["celsius"] } == (1...9).map { .double(Double($0) * 5) })
+        #expect(objects.map { $0.values["number"] } == (1...9).map { .int(Int64($0) * 10) })
+        #expect(objects.map { $0.values["station"] } == (1...9).map { .string("S\($0 % 2 + 1)") })
+        #expect(objects.allSatisfy { $0.values["unit"] == "C" && $0.values["kind"] == "measured" })
+        #expect(report.losses.count == 3, "\(report.losses)")
+    }
+
+    @Test("predicates part objects; references and links to those that are left out are gone")
+    func filters() throws {
+        let reading = EntityDescription(
+            "Reading", attributes: [AttributeDescription("text", .string)],
+            relationships: [
+                .toOne("station", "Station", inverse: "readings"), .toMany("related", "Reading", inverse: "related"),
+                .toOne("best", "Station"),
+            ])
+        let station = EntityDescription(
+            "Station", relationships: [.toMany("readings", "Reading", inverse: "station", isOrdered: true)])
+        let (store, report) = try migrate(
+            [reading, station],
+            [
+                EntityMapping(
+                    "Readings", .transform, from: "Reading", to: "Reading",
+                    where: try FetchRequest.Predicate(format: "isForecast == NO"),
+                    attributes: [PropertyMapping("text", .source("text"))],
+                    relationships: [
+                        PropertyMapping("station", .relatedInstances(ofSourceRelationship: "station")),
+                        PropertyMapping(
+                            "related", .destinationInstances(ofEntityMapping: "Readings", from: .source("related"))),
+                        PropertyMapping(
+                            "best", .destinationInstances(ofEntityMapping: "Stations", from: .source("station"))),
+                    ]),
+                EntityMapping(
+                    "Stations", .transform, from: "Station", to: "Station",
+                    where: try FetchRequest.Predicate(format: "name == 'S1'")),
+            ])
+        let snapshot = try store.snapshot()
+        let objects = try snapshot.objects(of: "Reading")
+        #expect(objects.map(\.id.key) == [1, 2, 4, 5, 7, 8])
+        // Those with an even key were of the first station.
+        #expect(objects.map { $0.values["station"] != nil } == [false, true, true, false, false, true])
+        #expect(objects.map { $0.values["station"] == $0.values["best"] } == Array(repeating: true, count: 6))
+        #expect(
+            try snapshot.targets(of: RelationshipName("Station", "readings"), from: ObjectID("Station", 1)) == [
+                8, 4, 2,
+            ])
+        let related = try snapshot.allLinks(of: RelationshipName("Reading", "related"))
+        #expect(related == [Link(1, 2), Link(4, 5), Link(7, 8)])
+        #expect(report.mappings.map(\.read) == [9, 2])
+        #expect(report.mappings.map(\.made) == [6, 1])
+    }
+
+    @Test("one hierarchy becomes two, and every object keeps its key")
+    func splits() throws {
+        let (store, report) = try migrate(
+            [
+                EntityDescription(
+                    "Forecast", relationships: [.toMany("next", "Measurement", inverse: "forecasts")]),
+                EntityDescription(
+                    "Measurement", relationships: [.toMany("forecasts", "Forecast", inverse: "next", isOrdered: true)]),
+            ],
+            [
+                EntityMapping(
+                    "F", .transform, from: "Reading", to: "Forecast",
+                    where: try FetchRequest.Predicate(format: "isForecast == YES"),
+                    relationships: [PropertyMapping("next", .relatedInstances(ofSourceRelationship: "related"))]),
+                EntityMapping(
+                    "M", .transform, from: "Reading", to: "Measurement",
+                    where: try FetchRequest.Predicate(format: "isForecast == NO")),
+            ])
+        let snapshot = try store.snapshot()
+        #expect(try snapshot.objects(of: "Forecast").map(\.id.key) == [3, 6, 9])
+        #expect(try snapshot.objects(of: "Measurement").map(\.id.key) == [1, 2, 4, 5, 7, 8])
+        // Neighbours were related, whichever was the source of the link.
+        #expect(
+            try snapshot.targets(of: RelationshipName("Forecast", "next"), from: ObjectID("Forecast", 3)) == [2, 4])
+        #expect(
+            try snapshot.targets(of: RelationshipName("Measurement", "forecasts"), from: ObjectID("Measurement", 8))
+                == [9])
+        #expect(try snapshot.lastKey(of: "Forecast") == 9)
+        #expect(report.links == 5)
+    }
+
+    @Test("a relationship becomes to-many, and its inverse follows")
+    func widens() throws {
+        let (store, report) = try migrate(
+            [
+                EntityDescription(
+                    "Reading", relationships: [.toMany("stations", "Station", inverse: "readings", isOrdered: true)]),
+                EntityDescription(
+                    "Station", relationships: [.toMany("readings", "Reading", inverse: "stations", isOrdered: true)]),
+            ],
+            [
+                EntityMapping(
+                    "R", .transform, from: "Reading", to: "Reading",
+                    relationships: [PropertyMapping("stations", .relatedInstances(ofSourceRelationship: "station"))]),
+                EntityMapping("S", .transform, from: "Station", to: "Station"),
+            ])
+        let snapshot = try store.snapshot()
+        // In the order that the one-to-many relationship had.
+        #expect(
+            try snapshot.targets(of: RelationshipName("Station", "readings"), from: ObjectID("Station", 1)) == [
+                8, 6, 4, 2,
+            ])
+        #expect(try snapshot.targets(of: RelationshipName("Reading", "stations"), from: ObjectID("Reading", 3)) == [2])
+        #expect(report.links == 9)
+    }
+
+    @Test("a mandatory property without a value ends the migration and names it", arguments: [true, false])
+    func requiresValues(isKnownBefore: Bool) throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Reading", attributes: [AttributeDescription("note", .string, isOptional: false)])
+        ])
+        let expression: FetchRequest.Expression? =
+            isKnownBefore
+            ? nil : try FetchRequest.Expression(format: "TERNARY($source.text == '50', nil, $source.text)")
+        let mapping = MappingModel([
+            EntityMapping(
+                "R", .transform, from: "Reading", to: "Reading", attributes: [PropertyMapping("note", expression)])
+        ])
+        let directory = try TemporaryDirectory()
+        let source = try Self.source()
+        let target = ConversionEndpoint.url(StoreURL(type: "sqlite", path: directory.file("new")))
+        let manager = MigrationManager(registry: .builtIn)
+        let error = #expect(throws: StoreError.self) {
+            try manager.migrate(
+                from: .store(source), to: target, model: model, options: MigrationOptions(mapping: mapping))
+        }
+        #expect(error?.code == .migrationFailed)
+        #expect(error?.message.contains("'Reading.note'") ?? false)
+        #expect(error?.message.contains(isKnownBefore ? "Reading/p1" : "Reading/p5") ?? false)
+        #expect(try directory.names() == [])
+        let plan = try manager.planMigration(
+            from: .store(source), to: target, model: model, options: MigrationOptions(mapping: mapping))
+        #expect(plan.refusals.isEmpty == !isKnownBefore)
+    }
+
+    @Test("a value that does not fit ends the migration and names the object")
+    func refusesValuesThatDoNotFit() throws {
+        let error = #expect(throws: StoreError.self) {
+            try migrate(
+                [EntityDescription("Reading", attributes: [AttributeDescription("half", .integer16)])],
+                [
+                    EntityMapping(
+                        "R", .transform, from: "Reading", to: "Reading",
+                        attributes: [
+                            PropertyMapping("half", try FetchRequest.Expression(format: "$source.fahrenheit / 2.0"))
+                        ])
+                ])
+        }
+        #expect(error?.code == .migrationFailed)
+        #expect(error?.message.contains("'Reading.half' of Reading/p1") ?? false)
+    }
+
+    @Test("objects that collide under a new uniqueness constraint end the migration, and the source stays")
+    func refusesDuplicates() throws {
+        let error = #expect(throws: StoreError.self) {
+            try migrate(
+                [
+                    EntityDescription(
+                        "Reading", attributes: [AttributeDescription("flag", .boolean)],
+                        uniquenessConstraints: [["flag"]])
+                ],
+                [
+                    EntityMapping(
+                        "R", .transform, from: "Reading", to: "Reading",
+                        attributes: [PropertyMapping("flag", .source("isForecast"))])
+                ])
+        }
+        #expect(error?.code == .constraintViolation)
+    }
+
+    @Test("a relationship that was there before must lead to what the new model demands", arguments: ["one", "many"])
+    func requiresObjects(which: String) throws {
+        let isOne = which == "one"
+        let old = try ManagedObjectModel(entities: [
+            EntityDescription("Note", relationships: [.toOne("folder", "Folder", inverse: "notes")]),
+            EntityDescription("Folder", relationships: [.toMany("notes", "Note", inverse: "folder")]),
+        ])
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Note", relationships: [.toOne("folder", "Folder", inverse: "notes", isOptional: !isOne)]),
+            EntityDescription(
+                "Folder",
+                relationships: [
+                    RelationshipDescription(
+                        "notes", destination: "Note", inverse: "folder", minCount: isOne ? 0 : 1, maxCount: nil,
+                        isOptional: isOne)
+                ]),
+        ])
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+        var changes = ChangeSet(model: old)
+        try changes.insert(ObjectID("Folder", 1), values: [:])
+        try changes.insert(ObjectID("Folder", 2), values: [:])
+        try changes.insert(ObjectID("Note", 1), values: ["folder": .objectID(ObjectID("Folder", 1))])
+        if isOne { try changes.insert(ObjectID("Note", 2), values: [:]) }
+        _ = try store.commit(changes)
+        let error = #expect(throws: StoreError.self) {
+            try MigrationManager(registry: .builtIn).migrate(
+                from: .store(store),
+                to: .store(try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)),
+                model: model)
+        }
+        #expect(error?.code == .migrationFailed)
+        #expect(error?.message.contains(isOne ? "Note/p2" : "Folder/p2") ?? false)
+    }
+
+    @Test("an object that an attribute names is named as what it becomes, and not at all where it is left out")
+    func namesObjects() throws {
+        let old = try ManagedObjectModel(entities: [
+            EntityDescription("Mark", attributes: [AttributeDescription("of", .objectID)]),
+            EntityDescription("Page", attributes: [AttributeDescription("number", .integer16)]),
+        ])
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Mark", attributes: [AttributeDescription("of", .objectID)]),
+            EntityDescription("Sheet"),
+        ])
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+        var changes = ChangeSet(model: old)
+        for key in 1...3 {
+            try changes.insert(ObjectID("Page", Int64(key)), values: ["number": .int(Int64(key))])
+            try changes.insert(ObjectID("Mark", Int64(key)), values: ["of": .objectID(ObjectID("Page", Int64(key)))])
+        }
+        _ = try store.commit(changes)
+        let target = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+        _ = try MigrationManager(registry: .builtIn).migrate(
+            from: .store(store), to: .store(target), model: model,
+            options: MigrationOptions(
+                mapping: MappingModel([
+                    EntityMapping(
+                        "M", .transform, from: "Mark", to: "Mark", attributes: [PropertyMapping("of", .source("of"))]),
+                    EntityMapping("P", .transform, from: "Page", to: "Sheet", where: .greater("number", 1)),
+                ])))
+        let named = try target.snapshot().objects(of: "Mark").map { $0.values["of"] }
+        #expect(named == [nil, .objectID(ObjectID("Sheet", 2)), .objectID(ObjectID("Sheet", 3))])
+    }
+}

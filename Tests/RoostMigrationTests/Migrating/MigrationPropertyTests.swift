@@ -1,0 +1,70 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostMigration
+import Testing
+
+@Suite("Random migrations in one pass")
+struct MigrationPropertyTests {
+    @Test("give what a migration over dictionaries gives", arguments: 0..<200)
+    func inMemory(seed: Int) throws {
+        try compare(seed, from: "memory", to: "memory")
+    }
+
+    @Test("give it in every type of store", arguments: 200..<212, Sample.fileTypes)
+    func inFiles(seed: Int, type: String) throws {
+        try compare(seed, from: type, to: type)
+    }
+
+    @Test("hardly ever need another way")
+    func coverage() throws {
+        var others = 0
+        for seed in 0..<200 {
+            var evolution = try RandomEvolution(seed: seed)
+            let store = try evolution.store()
+            let plan = try MigrationManager(registry: .builtIn).planMigration(
+                from: .store(store), to: .url(StoreURL(type: "memory", path: "")), model: evolution.new)
+            if plan.path != .onePass { others += 1 }
+        }
+        #expect(others < 30)
+    }
+
+    private func compare(_ seed: Int, from source: String, to destination: String) throws {
+        var evolution = try RandomEvolution(seed: seed)
+        let manager = MigrationManager(registry: .builtIn)
+        let directory = try TemporaryDirectory()
+        let made = try evolution.store()
+        var store = made
+        if source != "memory" {
+            let url = StoreURL(type: source, path: directory.file("a"))
+            _ = try manager.convert(from: .store(made), to: .url(url))
+            store = try StoreRegistry.builtIn.open(url)
+        }
+        let target = StoreURL(type: destination, path: destination == "memory" ? "" : directory.file("b"))
+        let plan = try manager.planMigration(from: .store(store), to: .url(target), model: evolution.new)
+        guard plan.path == .onePass else { return }
+        var plain = PlainMigration(
+            try MappingModel.inferred(from: evolution.old, to: evolution.new), of: try store.contents(),
+            from: evolution.old, to: evolution.new)
+        let expected = try plain.contents()
+        let new =
+            destination == "memory"
+            ? try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: evolution.new) : nil
+        do {
+            let report = try manager.migrate(
+                from: .store(store), to: new.map { .store($0) } ?? .url(target), model: evolution.new)
+            let fails = plain.fails
+            #expect(!fails)
+            let migrated = try new ?? StoreRegistry.builtIn.open(target)
+            #expect(try migrated.contents().difference(from: expected) == nil)
+            #expect(try checkStore(migrated).filter { $0.severity == .damage } == [])
+            #expect(report.objects == plan.objects)
+            #expect(report.losses == plan.losses)
+            try migrated.close()
+        } catch let error as StoreError where error.code == .migrationFailed {
+            let fails = plain.fails
+            #expect(fails, "\(error)")
+        }
+        try store.close()
+    }
+}

@@ -1,0 +1,249 @@
+import Foundation
+import Roost
+import RoostConformance
+
+/// What a mapping model makes of the content of a store, worked out object by object over dictionaries.
+///
+/// As simple as can be: it knows nothing of layouts, batches and of how stores keep relationships until the very end.
+struct PlainMigration {
+    /// An object in a hierarchy.
+    struct Place: Hashable {
+        var root: Int
+        var key: Int64
+    }
+
+    /// One object that a relationship leads to from another one.
+    struct Pair: Hashable {
+        var from: Place
+        var to: Place
+    }
+
+    /// The places of a pair in the order of either end; nil where that end has none.
+    struct Order {
+        var there: Int64?
+        var back: Int64?
+    }
+
+    private let mapping: MappingModel
+    private let old: ManagedObjectModel
+    private let new: ManagedObjectModel
+    private var objects: [ObjectID: (version: UInt32, values: [String: Value])] = [:]
+    private let links: [Int: [Link]]
+    /// By place in the old model: the object.
+    private var ids: [Place: ObjectID] = [:]
+    /// What each object became.
+    private var made: [ObjectID: ObjectID] = [:]
+    private var values: [ObjectID: [String: Value]] = [:]
+    private var pairs: [Int: [Pair: Order]] = [:]
+    /// Whether a mandatory attribute of an object has no value, or a mandatory relationship of one leads to another that is left out.
+    private(set) var fails = false
+
+    init(_ mapping: MappingModel, of contents: StoreContents, from old: ManagedObjectModel, to new: ManagedObjectModel)
+    {
+        self.mapping = mapping
+        self.old = old
+        self.new = new
+        links = contents.links
+        for object in contents.objects.values.joined() {
+            objects[object.id] = (object.version, object.values)
+            ids[place(object.id, old)] = object.id
+        }
+        makeObjects()
+        makePairs()
+    }
+
+    private func place(_ id: ObjectID, _ model: ManagedObjectModel) -> Place {
+        Place(root: model.entity(id.entity)?.root ?? -1, key: id.key)
+    }
+
+    // MARK: Objects
+
+    private mutating func makeObjects() {
+        for (id, object) in objects {
+            guard
+                let mapping = mapping.entityMappings.first(where: {
+                    $0.sourceEntity == id.entity && $0.destinationEntity != nil
+                }),
+                let name = mapping.destinationEntity, let entity = new.entity(name)
+            else { continue }
+            let new = ObjectID(name, id.key)
+            made[id] = new
+            var values: [String: Value] = [:]
+            for attribute in entity.attributes where attribute.isStored {
+                let value = value(attribute, attribute.name, mapping, object.values)
+                if !value.isNull { values[attribute.name] = value }
+                if value.isNull, !attribute.isOptional { fails = true }
+            }
+            self.values[new] = values
+        }
+    }
+
+    private func value(
+        _ attribute: AttributeDescription, _ path: String, _ mapping: EntityMapping, _ source: [String: Value]
+    ) -> Value {
+        var value = attribute.defaultValue
+        let expression = mapping.attributeMappings.first { $0.name == path }?.valueExpression
+        let taken = mapping.type == .copy ? .source(path) : expression
+        if case .path(of: .variable("source"), let names)? = taken {
+            value = source[names[0]] ?? .null
+            for name in names.dropFirst() {
+                guard case .composite(let elements) = value else { return .null }
+                value = elements[name] ?? .null
+            }
+            if value.isNull, !attribute.isOptional { value = attribute.defaultValue }
+        }
+        guard attribute.type == .composite, case .composite(let elements) = value else {
+            return converted(value, to: attribute.type)
+        }
+        guard mapping.attributeMappings.contains(where: { $0.name.hasPrefix(path + ".") }) else { return value }
+        var new: [String: Value] = [:]
+        for element in attribute.elements {
+            new[element.name] = self.value(element, "\(path).\(element.name)", mapping, source)
+        }
+        _ = elements
+        return .composite(new)
+    }
+
+    private func converted(_ value: Value, to type: AttributeType) -> Value {
+        switch (value, type) {
+        case (.bool(let flag), .integer16), (.bool(let flag), .integer32), (.bool(let flag), .integer64):
+            .int(flag ? 1 : 0)
+        case (.int(let number), .decimal): .decimal(Decimal(number))
+        case (.int(let number), .double), (.int(let number), .float): .double(Double(number))
+        case (.objectID(let id), .objectID):
+            // An object-ID attribute names what the object would become, whether it is there or not.
+            mapping.entityMappings.first { $0.sourceEntity == id.entity && $0.destinationEntity != nil }
+                .flatMap(\.destinationEntity).map { .objectID(ObjectID($0, id.key)) } ?? .null
+        default: value
+        }
+    }
+
+    // MARK: Relationships
+
+    /// The pairs of a relationship of the old model, with their places.
+    private func oldPairs(_ relationship: ManagedObjectModel.Relationship) -> [(Pair, Order)] {
+        func flipped(_ pairs: [(Pair, Order)]) -> [(Pair, Order)] {
+            pairs.map { (Pair(from: $0.to, to: $0.from), Order(there: $1.back, back: $1.there)) }
+        }
+        let name = relationship.name.name
+        let roots = (old.entities[relationship.source].root, old.entities[relationship.destination].root)
+        switch relationship.storage {
+        case .field:
+            var pairs: [(Pair, Order)] = []
+            for (id, object) in objects {
+                guard let entity = old.entity(id.entity), old.entities[relationship.source].includes(entity.number),
+                    case .objectID(let target)? = object.values[name]
+                else { continue }
+                var order = Order()
+                if case .int(let place)? = object.values[RecordLayout.orderFieldName(of: name)] { order.back = place }
+                pairs.append((Pair(from: place(id, old), to: place(target, old)), order))
+            }
+            return pairs
+        case .derived(let inverse): return flipped(oldPairs(old.relationships[inverse]))
+        case .links(let owner, let isFlipped):
+            let relationship = old.relationships[owner]
+            let roots =
+                isFlipped
+                ? (roots.1, roots.0) : roots
+            let stored = (links[owner] ?? []).map { link in
+                (
+                    Pair(
+                        from: Place(root: roots.0, key: link.source), to: Place(root: roots.1, key: link.target)),
+                    Order(
+                        there: relationship.isOrdered ? link.order : nil,
+                        back: relationship.inverseIsOrdered ? link.inverseOrder : nil)
+                )
+            }
+            if relationship.isReflexive { return stored + flipped(stored) }
+            return isFlipped ? flipped(stored) : stored
+        }
+    }
+
+    private mutating func makePairs() {
+        for mapping in mapping.entityMappings {
+            guard let from = mapping.sourceEntity.flatMap(old.entity),
+                let to = mapping.destinationEntity.flatMap(new.entity)
+            else { continue }
+            for relationship in to.relationships {
+                let name = relationship.name.name
+                var origin = mapping.type == .copy ? name : nil
+                let expression = mapping.relationshipMappings.first { $0.name == name }?.valueExpression
+                if case .registered(_, let arguments)? = expression, case .constant(.string(let old)) = arguments[1] {
+                    origin = old
+                }
+                guard let source = origin.flatMap(from.relationship) else { continue }
+                for (pair, order) in oldPairs(source) where ids[pair.from]?.entity == from.name {
+                    add(pair, order, to: relationship)
+                }
+            }
+        }
+    }
+
+    private mutating func add(_ pair: Pair, _ order: Order, to relationship: ManagedObjectModel.Relationship) {
+        guard let from = ids[pair.from].flatMap({ made[$0] }), let to = ids[pair.to].flatMap({ made[$0] }),
+            new.entity(from.entity).map({ new.entities[relationship.source].includes($0.number) }) ?? false,
+            new.entity(to.entity).map({ new.entities[relationship.destination].includes($0.number) }) ?? false
+        else { return }
+        let newPair = Pair(from: place(from, new), to: place(to, new))
+        let places = Order(there: order.there ?? to.key, back: order.back ?? from.key)
+        pairs[relationship.number, default: [:]][newPair] = places
+        if let inverse = relationship.inverse {
+            pairs[inverse, default: [:]][Pair(from: newPair.to, to: newPair.from)] = Order(
+                there: places.back, back: places.there)
+        }
+    }
+
+    // MARK: The result
+
+    /// The content of the new store.
+    mutating func contents() throws -> StoreContents {
+        let newIDs = Dictionary(uniqueKeysWithValues: values.keys.map { (place($0, new), $0) })
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: new)
+        for relationship in new.relationships where relationship.storage == .field {
+            let name = relationship.name.name
+            for (pair, order) in pairs[relationship.number] ?? [:] {
+                guard let from = newIDs[pair.from], let to = newIDs[pair.to] else { continue }
+                values[from]?[name] = .objectID(to)
+                if relationship.inverseIsOrdered {
+                    values[from]?[RecordLayout.orderFieldName(of: name)] = order.back.map { .int($0) }
+                }
+            }
+        }
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        var batch = RecordBatch(model: new)
+        for (id, newID) in made.sorted(by: { $0.key.key < $1.key.key }) {
+            try batch.append(newID, version: objects[id]?.version ?? 0, values: values[newID] ?? [:])
+            judgeRelationships(of: newID, from: id)
+        }
+        try loader.append(batch)
+        for relationship in new.linkRelationships {
+            let links = (pairs[relationship.number] ?? [:]).map { pair, order in
+                relationship.normalised(
+                    Link(pair.from.key, pair.to.key, order: order.there ?? 0, inverseOrder: order.back ?? 0))
+            }
+            try loader.append(LinkBatch(relationship: relationship.number, links: Array(Set(links))))
+        }
+        _ = try loader.finish()
+        return try store.contents()
+    }
+
+    /// Whether an object loses what its new entity demands.
+    private mutating func judgeRelationships(of id: ObjectID, from old: ObjectID) {
+        guard let entity = new.entity(id.entity), let origin = self.old.entity(old.entity) else { return }
+        for relationship in entity.relationships
+        where relationship.storage == .field && !relationship.declaration.isOptional {
+            guard values[id]?[relationship.name.name] == nil else { continue }
+            let mapping = mapping.entityMappings.first { $0.sourceEntity == old.entity }
+            var name = mapping?.type == .copy ? relationship.name.name : nil
+            if case .registered(_, let arguments)? = mapping?.relationshipMappings
+                .first(where: { $0.name == relationship.name.name })?.valueExpression,
+                case .constant(.string(let text)) = arguments[1]
+            {
+                name = text
+            }
+            // What was missing already where it was mandatory is no fault of the migration.
+            guard let name, let before = origin.relationship(name) else { continue }
+            if objects[old]?.values[name] != nil || before.declaration.isOptional { fails = true }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Roost
+import RoostMigration
+import Testing
+
+/// Stores for scenarios, and what is in them.
+enum Scenario {
+    /// The types between whose stores each scenario is run, in both directions.
+    static let types = ["sqlite", "lmdb", "json", "memory"]
+
+    /// An object of a new store.
+    struct Object {
+        var id: ObjectID
+        var values: [String: Value]
+
+        init(_ entity: EntityName, _ key: Int64, _ values: [String: Value]) {
+            id = ObjectID(entity, key)
+            self.values = values
+        }
+    }
+
+    /// A new store with these objects and links.
+    static func store(
+        _ type: String, _ path: String, _ model: ManagedObjectModel, _ objects: [Object],
+        links: [(RelationshipName, Link)] = []
+    ) throws -> any PersistentStore {
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: path), model: model)
+        var changes = ChangeSet(model: model)
+        for object in objects { try changes.insert(object.id, values: object.values) }
+        for (relationship, link) in links { try changes.add(link, to: relationship) }
+        _ = try store.commit(changes)
+        return store
+    }
+
+    /// Migrates an open store to a new one and opens that.
+    static func migrate(
+        _ source: any PersistentStore, to type: String, _ path: String, _ model: ManagedObjectModel,
+        _ mapping: MappingModel?, policies: [String: @Sendable () -> EntityMigrationPolicy] = [:]
+    ) throws -> any PersistentStore {
+        let url = StoreURL(type: type, path: path)
+        let report = try MigrationManager(registry: .builtIn).migrate(
+            from: .store(source), to: .url(url), model: model,
+            options: MigrationOptions(mapping: mapping, policies: policies))
+        #expect(report.verified)
+        let store = try StoreRegistry.builtIn.open(url)
+        #expect(try checkStore(store) == [])
+        #expect(model.isCompatible(with: try store.metadata()))
+        return store
+    }
+
+    /// The values of all objects of an entity, in the order of their keys.
+    static func objects(_ entity: EntityName, in store: any PersistentStore) throws -> [(
+        id: ObjectID, values: [String: Value]
+    )] {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let cursor = try snapshot.fetch(FetchRequest(entity))
+        var found: [(id: ObjectID, values: [String: Value])] = []
+        var batch = RecordBatch(model: store.model)
+        while try cursor.next(into: &batch) {
+            for index in 0..<batch.count { found.append((batch.id(at: index), batch.values(at: index))) }
+        }
+        return found
+    }
+
+    /// Where a relationship leads from an object, as one attribute of the destinations, in text.
+    static func names(
+        _ relationship: String, of id: ObjectID, _ attribute: String, in store: any PersistentStore
+    ) throws -> [String] {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let cursor = try snapshot.links(of: RelationshipName(id.entity, relationship), from: id)
+        var links = LinkBatch(relationship: 0)
+        var keys: [Int64] = []
+        while try cursor.next(into: &links) { keys += links.links.map(\.target) }
+        let target = store.model.entities[
+            try store.model.requireRelationship(RelationshipName(id.entity, relationship)).destination]
+        var names: [String] = []
+        let records = try snapshot.records(with: keys.map { ObjectID(target.name, $0) })
+        var batch = RecordBatch(model: store.model)
+        while try records.next(into: &batch) {
+            for index in 0..<batch.count {
+                if case .string(let name) = try batch.value(attribute, at: index) { names.append(name) }
+            }
+        }
+        return names
+    }
+
+    /// Everything a store holds, in one number.
+    static func digest(_ store: any PersistentStore) throws -> StoreDigest {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        return try snapshot.computeTally().digest
+    }
+}

@@ -1,0 +1,517 @@
+import Foundation
+import Roost
+import RoostMigration
+import Testing
+
+/// The acceptance scenarios of mapping models with policies, each between any two types of store.
+@Suite("Migration scenarios")
+struct ScenarioTests {
+    // MARK: A: delete one entity's objects, keep the other
+
+    private func blog(postIsOptional: Bool = true) throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Post", attributes: [.string("title")], relationships: [.toMany("comments", "Comment", inverse: "post")]
+            ),
+            EntityDescription(
+                "Comment", attributes: [.string("message")],
+                relationships: [.toOne("post", "Post", inverse: "comments", isOptional: postIsOptional)]),
+        ])
+    }
+
+    private func filledBlog(_ type: String, _ path: String, _ model: ManagedObjectModel) throws -> any PersistentStore {
+        try Scenario.store(
+            type, path, model,
+            [
+                .init("Post", 1, ["title": "Hello"]), .init("Post", 2, ["title": "Bye"]),
+                .init("Comment", 1, ["message": "first", "post": .objectID(ObjectID("Post", 1))]),
+                .init("Comment", 2, ["message": "second", "post": .objectID(ObjectID("Post", 1))]),
+                .init("Comment", 3, ["message": "third", "post": .objectID(ObjectID("Post", 2))]),
+            ])
+    }
+
+    private var withoutPosts: MappingModel {
+        MappingModel([
+            EntityMapping(
+                "PostToPost", .custom, from: "Post", to: "Post",
+                attributes: [PropertyMapping("title", .source("title"))],
+                relationships: [
+                    PropertyMapping(
+                        "comments",
+                        .destinationInstances(ofEntityMapping: "CommentToComment", from: .source("comments")))
+                ], policy: "DropPosts"),
+            EntityMapping(
+                "CommentToComment", .copy, from: "Comment", to: "Comment"),
+        ])
+    }
+
+    private final class DropPosts: EntityMigrationPolicy {
+        override func createDestinationInstances(
+            for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+        ) {}
+    }
+
+    @Test("A: posts go, comments stay and belong to none", arguments: Scenario.types, Scenario.types)
+    func dropsPosts(from source: String, to destination: String) throws {
+        let directory = try TemporaryDirectory()
+        let model = try blog()
+        let old = try filledBlog(source, directory.file("old"), model)
+        let new = try Scenario.migrate(
+            old, to: destination, directory.file("new"), model, withoutPosts, policies: ["DropPosts": { DropPosts() }])
+        #expect(try Scenario.objects("Post", in: new).isEmpty)
+        let comments = try Scenario.objects("Comment", in: new)
+        #expect(comments.map { $0.values["message"] } == ["first", "second", "third"])
+        #expect(comments.allSatisfy { $0.values["post"] == nil })
+        try new.close()
+        try old.close()
+    }
+
+    @Test(
+        "A: where comments need a post the migration fails and the source stays", arguments: Scenario.types,
+        Scenario.types)
+    func refusesOrphans(from source: String, to destination: String) throws {
+        let directory = try TemporaryDirectory()
+        let model = try blog(postIsOptional: false)
+        let old = try filledBlog(source, directory.file("old"), model)
+        let before = try Scenario.digest(old)
+        let error = try #require(throws: StoreError.self) {
+            _ = try Scenario.migrate(
+                old, to: destination, directory.file("new"), model, withoutPosts,
+                policies: ["DropPosts": { DropPosts() }])
+        }
+        #expect(error.code == .migrationFailed)
+        #expect(error.message.contains("'Comment.post'") && error.message.contains("Comment/p1"))
+        #expect(try Scenario.digest(old) == before)
+        #expect(try directory.names().filter { $0.hasPrefix("new") || $0.contains("roost-tmp") } == [])
+        try old.close()
+    }
+
+    // MARK: B: JSON text becomes related objects, each once
+
+    private static let tracks = [
+        #"{"artists":[{"id":"a1","name":"Ann","imageURL":"u1"},{"id":"b1","name":"Bob","imageURL":"u2"}]}"#,
+        #"{"artists":[{"id":"a1","name":"Ann","imageURL":"u1"}]}"#, nil, "not json",
+    ]
+
+    private final class SplitArtists: EntityMigrationPolicy {
+        private struct List: Decodable {
+            struct Artist: Decodable { let id, name, imageURL: String }
+            let artists: [Artist]
+        }
+
+        override func createDestinationInstances(
+            for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+        ) throws {
+            let track = try session.insert("Track")
+            for name in ["imageURL", "lastPlayedAt", "title"] { track[name] = source[name] }
+            try session.associate(source, with: track, for: mapping.name)
+            guard let json = source.string("json"),
+                let list = try? JSONDecoder().decode(List.self, from: Data(json.utf8))
+            else { return }
+            var artists: [DestinationObject] = []
+            for artist in list.artists {
+                let request = FetchRequest("Artist", where: .equal("name", .string(artist.name)), limit: 1)
+                if let known = try session.destinationObjects(request).first {
+                    artists.append(known)
+                    continue
+                }
+                let made = try session.insert("Artist")
+                made["id"] = .string(artist.id)
+                made["name"] = .string(artist.name)
+                made["imageURL"] = .string(artist.imageURL)
+                artists.append(made)
+            }
+            try track.setObjects(artists, for: "artists")
+        }
+    }
+
+    @Test("B: artists come out of JSON, each once", arguments: Scenario.types, Scenario.types)
+    func splitsArtists(from source: String, to destination: String) throws {
+        let directory = try TemporaryDirectory()
+        let played = Date(timeIntervalSinceReferenceDate: 700_000_000.5)
+        let old = try Scenario.store(
+            source, directory.file("old"),
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Track",
+                    attributes: [
+                        .string("imageURL"), .string("json"), .date("lastPlayedAt"), .string("title"),
+                        .string("artistName"),
+                    ])
+            ]),
+            Self.tracks.enumerated().map { index, json in
+                .init(
+                    "Track", Int64(index + 1),
+                    [
+                        "title": .string("T\(index + 1)"), "json": json.map { .string($0) } ?? .null, "imageURL": "i",
+                        "lastPlayedAt": .date(played), "artistName": "somebody",
+                    ])
+            })
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Track", attributes: [.string("imageURL"), .date("lastPlayedAt"), .string("title")],
+                relationships: [.toMany("artists", "Artist", inverse: "tracks")]),
+            EntityDescription(
+                "Artist", attributes: [.string("id"), .string("name"), .string("imageURL")],
+                relationships: [.toMany("tracks", "Track", inverse: "artists")]),
+        ])
+        let mapping = MappingModel([
+            EntityMapping("TrackToTrack", .custom, from: "Track", to: "Track", policy: "SplitArtists"),
+            EntityMapping("Artist", .add, to: "Artist"),
+        ])
+        let new = try Scenario.migrate(
+            old, to: destination, directory.file("new"), model, mapping, policies: ["SplitArtists": { SplitArtists() }])
+        let tracks = try Scenario.objects("Track", in: new)
+        #expect(tracks.map { $0.values["title"] } == ["T1", "T2", "T3", "T4"])
+        #expect(tracks.allSatisfy { $0.values.keys.sorted() == ["imageURL", "lastPlayedAt", "title"] })
+        #expect(tracks.allSatisfy { $0.values["lastPlayedAt"] == .date(played) })
+        let artists = try Scenario.objects("Artist", in: new)
+        #expect(artists.map { $0.values["name"] } == ["Ann", "Bob"])
+        #expect(
+            try tracks.map { try Scenario.names("artists", of: $0.id, "name", in: new).sorted() }
+                == [["Ann", "Bob"], ["Ann"], [], []])
+        #expect(try Scenario.names("tracks", of: artists[0].id, "title", in: new).sorted() == ["T1", "T2"])
+        #expect(try Scenario.names("tracks", of: artists[1].id, "title", in: new) == ["T1"])
+        try new.close()
+        try old.close()
+    }
+
+    // MARK: C: an attribute becomes an object, a to-one becomes a to-many
+
+    /// The notes model in its four versions, v1.0 to v1.3.
+    private func notes() throws -> [ManagedObjectModel] {
+        let texts: [AttributeDescription] = [.string("title", isOptional: false), .string("body", isOptional: false)]
+        let images = RelationshipDescription(
+            "images", destination: "Image", inverse: "noteUsedIn", maxCount: nil, isOptional: false)
+        return [
+            try ManagedObjectModel(entities: [EntityDescription("Note", attributes: texts)]),
+            try ManagedObjectModel(entities: [
+                EntityDescription("Note", attributes: texts + [AttributeDescription("imageData", .binaryData)])
+            ]),
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Note", attributes: texts, relationships: [.toOne("image", "Image", inverse: "noteUsedIn")]),
+                EntityDescription(
+                    "Image", attributes: [AttributeDescription("imageData", .binaryData)],
+                    relationships: [.toOne("noteUsedIn", "Note", inverse: "image")]),
+            ]),
+            try ManagedObjectModel(entities: [
+                EntityDescription("Note", attributes: texts, relationships: [images]),
+                EntityDescription(
+                    "Image",
+                    attributes: [AttributeDescription("imageData", .binaryData), .integer16("index", default: 0)],
+                    relationships: [.toOne("noteUsedIn", "Note", inverse: "images")]),
+            ]),
+        ]
+    }
+
+    private static let noteTexts = [
+        PropertyMapping("title", .source("title")), PropertyMapping("body", .source("body")),
+    ]
+
+    private final class NoteToNote: EntityMigrationPolicy {
+        override func createDestinationInstances(
+            for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+        ) throws {
+            try super.createDestinationInstances(for: source, in: mapping, session)
+            guard mapping.userInfo["sourceVersion"] == "v1.1", let data = source.data("imageData"),
+                let note = try session.destinationInstances(forEntityMapping: mapping.name, sourceObjects: [source])
+                    .first
+            else { return }
+            let image = try session.insert("Image")
+            image["imageData"] = .data(data)
+            try note.setObject(image, for: "image")
+        }
+
+        override func createRelationships(
+            for destination: DestinationObject, in mapping: EntityMapping, _ session: MigrationSession
+        ) throws {
+            try super.createRelationships(for: destination, in: mapping, session)
+            guard mapping.userInfo["sourceVersion"] == "v1.2" else { return }
+            let sources = try session.sourceInstances(forEntityMapping: mapping.name, destinationObjects: [destination])
+            guard let image = try sources.first?.object("image") else { return }
+            try destination.setObjects(
+                try session.destinationInstances(forEntityMapping: "ImageToImage", sourceObjects: [image]),
+                for: "images")
+        }
+    }
+
+    private func notesMapping(to version: Int) -> MappingModel? {
+        switch version {
+        case 2:
+            MappingModel([
+                EntityMapping(
+                    "NoteToNote", .custom, from: "Note", to: "Note", attributes: Self.noteTexts, policy: "NoteToNote",
+                    userInfo: ["sourceVersion": "v1.1"])
+            ])
+        case 3:
+            MappingModel([
+                EntityMapping(
+                    "ImageToImage", .transform, from: "Image", to: "Image",
+                    attributes: [PropertyMapping("imageData", .source("imageData")), PropertyMapping("index")]),
+                EntityMapping(
+                    "NoteToNote", .custom, from: "Note", to: "Note", attributes: Self.noteTexts, policy: "NoteToNote",
+                    userInfo: ["sourceVersion": "v1.2"]),
+            ])
+        default: nil
+        }
+    }
+
+    /// Migrates step by step to the last version, each step into a store of the destination's type.
+    private func chain(
+        _ store: any PersistentStore, _ models: [ManagedObjectModel], from first: Int, to type: String,
+        _ directory: TemporaryDirectory, _ policies: [String: @Sendable () -> EntityMigrationPolicy],
+        _ mapping: (Int) -> MappingModel?
+    ) throws -> any PersistentStore {
+        var current = store
+        for version in first + 1..<models.count {
+            let next = try Scenario.migrate(
+                current, to: type, directory.file("v\(version)"), models[version], mapping(version), policies: policies)
+            try current.close()
+            current = next
+        }
+        return current
+    }
+
+    @Test("C: notes of the first version have no images in the last", arguments: Scenario.types, Scenario.types)
+    func notesWithoutImages(from source: String, to destination: String) throws {
+        let directory = try TemporaryDirectory()
+        let models = try notes()
+        let old = try Scenario.store(
+            source, directory.file("old"), models[0],
+            [.init("Note", 1, ["title": "a", "body": "b"]), .init("Note", 2, ["title": "c", "body": "d"])])
+        let new = try chain(
+            old, models, from: 0, to: destination, directory, ["NoteToNote": { NoteToNote() }], notesMapping)
+        #expect(try Scenario.objects("Note", in: new).map { $0.values["title"] } == ["a", "c"])
+        #expect(try Scenario.objects("Note", in: new).map { $0.values["body"] } == ["b", "d"])
+        #expect(try Scenario.objects("Image", in: new).isEmpty)
+        try new.close()
+    }
+
+    @Test("C: an image's bytes end as an object of its note", arguments: Scenario.types, Scenario.types)
+    func notesWithImages(from source: String, to destination: String) throws {
+        let directory = try TemporaryDirectory()
+        let models = try notes()
+        let old = try Scenario.store(
+            source, directory.file("old"), models[1],
+            [
+                .init("Note", 1, ["title": "a", "body": "b", "imageData": .data(Data([1, 2]))]),
+                .init("Note", 2, ["title": "c", "body": "d"]),
+            ])
+        let new = try chain(
+            old, models, from: 1, to: destination, directory, ["NoteToNote": { NoteToNote() }], notesMapping)
+        let images = try Scenario.objects("Image", in: new)
+        #expect(images.count == 1)
+        #expect(images.first?.values["imageData"] == .data(Data([1, 2])))
+        #expect(images.first?.values["index"] == .int(0))
+        #expect(images.first?.values["noteUsedIn"] == .objectID(ObjectID("Note", 1)))
+        #expect(try Scenario.objects("Note", in: new).map { $0.values["title"] } == ["a", "c"])
+        try new.close()
+    }
+
+    // MARK: D: long content becomes sections, between light steps
+
+    private final class PostToSections: EntityMigrationPolicy {
+        override func createDestinationInstances(
+            for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+        ) throws {
+            try super.createDestinationInstances(for: source, in: mapping, session)
+            let post = try session.destinationInstances(forEntityMapping: mapping.name, sourceObjects: [source]).first
+            let section = try session.insert("Section")
+            if let content = source.string("content") {
+                section["title"] = .string(content.prefix(4) + "...")
+                section["body"] = .string(content)
+            }
+            section["index"] = 0
+            try section.setObject(post, for: "post")
+        }
+    }
+
+    @Test(
+        "D: content becomes a section, in a chain of light and heavy steps", arguments: Scenario.types, Scenario.types)
+    func splitsContent(from source: String, to destination: String) throws {
+        let directory = try TemporaryDirectory()
+        let common: [AttributeDescription] = [.date("date"), .string("postID")]
+        let sections = RelationshipDescription.toMany("sections", "Section", inverse: "post", deleteRule: .cascade)
+        let section = EntityDescription(
+            "Section", attributes: [.string("title"), .string("body"), .integer16("index", default: 0)],
+            relationships: [.toOne("post", "Post", inverse: "sections")])
+        let models = [
+            try ManagedObjectModel(entities: [
+                EntityDescription("Post", attributes: common + [.string("color"), .string("content")])
+            ]),
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Post", attributes: common + [.string("hexColor").renamed(from: "color"), .string("content")])
+            ]),
+            try ManagedObjectModel(entities: [
+                EntityDescription("Post", attributes: common + [.string("hexColor")], relationships: [sections]),
+                section,
+            ]),
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Post", attributes: common + [.string("hexColor"), .boolean("softDeleted", default: false)],
+                    relationships: [sections]), section,
+            ]),
+        ]
+        let date = Date(timeIntervalSinceReferenceDate: 12.25)
+        let old = try Scenario.store(
+            source, directory.file("old"), models[0],
+            [.init("Post", 7, ["color": "FF0000", "content": "ABCDEFGH", "date": .date(date), "postID": "p7"])])
+        let new = try chain(
+            old, models, from: 0, to: destination, directory, ["PostToSections": { PostToSections() }]
+        ) { version in
+            version == 2
+                ? MappingModel([
+                    EntityMapping(
+                        "PostToPost", .custom, from: "Post", to: "Post",
+                        attributes: ["date", "postID", "hexColor"].map { PropertyMapping($0, .source($0)) },
+                        policy: "PostToSections")
+                ]) : nil
+        }
+        let posts = try Scenario.objects("Post", in: new)
+        #expect(
+            posts.map(\.values) == [
+                ["postID": "p7", "date": .date(date), "hexColor": "FF0000", "softDeleted": false]
+            ])
+        let found = try Scenario.objects("Section", in: new)
+        #expect(
+            found.map(\.values) == [
+                ["title": "ABCD...", "body": "ABCDEFGH", "index": 0, "post": .objectID(ObjectID("Post", 7))]
+            ])
+        #expect(try Scenario.names("sections", of: ObjectID("Post", 7), "title", in: new) == ["ABCD..."])
+        try new.close()
+    }
+
+    // MARK: F: what a program does with a store afterwards
+
+    @Test(
+        "F: after a migration permanent IDs lead to the same objects, and batch deletes follow the new rules",
+        arguments: Scenario.types, Scenario.types)
+    func worksOnAfterwards(from source: String, to destination: String) throws {
+        let directory = try TemporaryDirectory()
+        func library(_ rule: DeleteRule, _ extra: [AttributeDescription]) throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Shelf", attributes: [.string("name")] + extra,
+                    relationships: [.toMany("books", "Book", inverse: "shelf", deleteRule: rule)]),
+                EntityDescription(
+                    "Book", attributes: [.string("title")], relationships: [.toOne("shelf", "Shelf", inverse: "books")]),
+            ])
+        }
+        for rule in DeleteRule.allCases {
+            let path = directory.file("new-\(rule)")
+            let old = try Scenario.store(
+                source, directory.file("old-\(rule)"), try library(.nullify, []),
+                [
+                    .init("Shelf", 4, ["name": "s"]), .init("Shelf", 5, ["name": "empty"]),
+                    .init("Book", 9, ["title": "b", "shelf": .objectID(ObjectID("Shelf", 4))]),
+                ])
+            let uri = ObjectID("Book", 9).uriRepresentation(storeUUID: try old.metadata().storeUUID)
+            let model = try library(rule, [.boolean("isOpen", default: true)])
+            let new = try Scenario.migrate(old, to: destination, path, model, nil)
+            let (uuid, id) = try #require(ObjectID.parse(uri: uri))
+            #expect(try new.metadata().storeUUID == uuid)
+            #expect(try Scenario.objects("Book", in: new).map(\.id) == [id])
+            #expect(try Scenario.objects("Shelf", in: new).map { $0.values["isOpen"] } == [true, true])
+            let request = BatchDeleteRequest(FetchRequest("Shelf", where: .equal("name", "s")))
+            if rule == .deny {
+                let error = #expect(throws: StoreError.self) { try new.execute(request) }
+                #expect(error?.code == .deleteDenied)
+            } else {
+                _ = try new.execute(request)
+            }
+            let books = try Scenario.objects("Book", in: new)
+            #expect(books.count == (rule == .cascade ? 0 : 1))
+            #expect(books.allSatisfy { ($0.values["shelf"] == nil) == (rule == .nullify) })
+            #expect(try Scenario.objects("Shelf", in: new).count == (rule == .deny ? 2 : 1))
+            try new.close()
+            try old.close()
+            // Destroyed and made again it is empty.
+            let type = try StoreRegistry.builtIn.type(named: destination)
+            try type.destroy(new.url)
+            let fresh = try StoreRegistry.builtIn.create(new.url, model: model)
+            #expect(try Scenario.objects("Book", in: fresh).isEmpty)
+            try fresh.close()
+        }
+    }
+
+    // MARK: G: values are converted
+
+    private final class Convert: EntityMigrationPolicy {
+        override func value(
+            of function: String, arguments: [Value], for source: SourceObject, property: PropertyMapping,
+            _ session: MigrationSession
+        ) throws -> Value {
+            guard function == "number:" else {
+                return try super.value(of: function, arguments: arguments, for: source, property: property, session)
+            }
+            guard case .string(let text)? = arguments.first else { return .null }
+            guard let number = Int64(text) else {
+                throw StoreError(.invalidValue, "'\(property.name)' of \(source.id) is no number; write one.")
+            }
+            return .int(number)
+        }
+    }
+
+    private func converted(_ texts: [String], from source: String, to destination: String) throws -> [Value?] {
+        let directory = try TemporaryDirectory()
+        let old = try Scenario.store(
+            source, directory.file("old"),
+            try ManagedObjectModel(entities: [
+                EntityDescription("Item", attributes: [.string("text"), .integer64("x")])
+            ]),
+            texts.enumerated().map { .init("Item", Int64($0 + 1), ["text": .string($1), "x": 10]) })
+        let before = try Scenario.digest(old)
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Item", attributes: [.integer16("number"), .integer16("twice"), .double("half")])
+        ])
+        let number = FetchRequest.Expression.policy("number:", .source("text"))
+        let mapping = MappingModel([
+            EntityMapping(
+                "ItemToItem", .transform, from: "Item", to: "Item",
+                attributes: [
+                    PropertyMapping("number", number),
+                    PropertyMapping("twice", .function(.multiply, [number, .constant(2)])),
+                    PropertyMapping("half", .function(.divide, [.source("x"), .constant(2.0)])),
+                ], policy: "Convert")
+        ])
+        let policies: [String: @Sendable () -> EntityMigrationPolicy] = ["Convert": { Convert() }]
+        do {
+            let new = try Scenario.migrate(
+                old, to: destination, directory.file("new"), model, mapping, policies: policies)
+            defer { try? new.close() }
+            return try Scenario.objects("Item", in: new).flatMap {
+                [$0.values["number"], $0.values["twice"], $0.values["half"]]
+            }
+        } catch {
+            #expect(try Scenario.digest(old) == before)
+            #expect(try directory.names().filter { $0.hasPrefix("new") || $0.contains("roost-tmp") } == [])
+            throw error
+        }
+    }
+
+    @Test(
+        "G: text becomes numbers by a policy, numbers others by an expression", arguments: Scenario.types,
+        Scenario.types)
+    func convertsValues(from source: String, to destination: String) throws {
+        #expect(try converted(["12"], from: source, to: destination) == [.int(12), .int(24), .double(5)])
+    }
+
+    @Test("G: a policy that throws for a value ends the migration", arguments: Scenario.types, Scenario.types)
+    func refusesValues(from source: String, to destination: String) throws {
+        let error = try #require(throws: StoreError.self) {
+            _ = try converted(["12", "twelve"], from: source, to: destination)
+        }
+        #expect(error.code == .invalidValue && error.message.contains("Item/p2"))
+    }
+
+    @Test("G: a number that is too large for its new type is refused, naming entity, attribute and object")
+    func refusesLargeNumbers() throws {
+        let error = try #require(throws: StoreError.self) {
+            _ = try converted(["70000"], from: "memory", to: "memory")
+        }
+        #expect(error.code == .migrationFailed)
+        #expect(error.message.contains("'Item.number'") && error.message.contains("Item/p1"))
+    }
+}

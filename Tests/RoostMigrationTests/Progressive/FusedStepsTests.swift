@@ -1,0 +1,127 @@
+import Foundation
+import Roost
+import RoostConformance
+import Testing
+
+@testable import RoostMigration
+
+@Suite("Inferred steps in one")
+struct FusedStepsTests {
+    private let url = StoreURL(type: "memory", path: "notes")
+
+    private func model(
+        _ attributes: [AttributeDescription], _ relationships: [RelationshipDescription] = [],
+        _ others: [EntityDescription] = []
+    ) throws(StoreError) -> ManagedObjectModel {
+        try ManagedObjectModel(
+            entities: [EntityDescription("Note", attributes: attributes, relationships: relationships)] + others)
+    }
+
+    /// How many migrations lead through versions.
+    private func count(_ models: ManagedObjectModel...) throws -> Int {
+        let history = try ModelHistory(models.enumerated().map { .init("v\($0)", $1) })
+        return try history.chain(
+            from: try #require(models.first), to: try #require(models.last), storeAt: url, MigrationOptions()
+        ).steps.count
+    }
+
+    @Test("attributes and entities that come and go, and types that widen, take one step")
+    func one() throws {
+        #expect(
+            try count(
+                model([.string("title"), .integer16("stars")]),
+                model([.string("title"), .integer32("stars"), .boolean("isDone", default: false)]),
+                model(
+                    [.string("title"), .integer64("stars"), .boolean("isDone", default: false)],
+                    [.toMany("tags", "Tag", inverse: "note")],
+                    [EntityDescription("Tag", relationships: [.toOne("note", "Note", inverse: "tags")])]),
+                model(
+                    [.string("title"), .integer64("stars")], [.toMany("tags", "Tag", inverse: "note")],
+                    [
+                        EntityDescription(
+                            "Tag", attributes: [.string("name")],
+                            relationships: [.toOne("note", "Note", inverse: "tags")])
+                    ]))
+                == 1)
+        #expect(
+            try count(
+                model([.string("title"), .integer16("stars")]),
+                model([.string("title"), .integer32("stars"), .boolean("isDone", default: false)]),
+                model([.string("title"), .integer32("stars"), .boolean("isDone", default: false), .string("note")]))
+                == 1)
+        #expect(
+            try count(
+                model([.string("name")]), model([.string("title").renamed(from: "name")]),
+                model([.string("title").renamed(from: "name"), .string("more")])) == 1)
+    }
+
+    @Test("an attribute that went and came again has no values")
+    func gone() throws {
+        #expect(
+            try count(
+                model([.string("a"), .string("b")]), model([.string("b")]),
+                model([.string("a"), .string("b"), .string("c")])) == 2)
+    }
+
+    @Test("a default of a version in between counts where it fills something")
+    func defaults() throws {
+        #expect(
+            try count(
+                model([.string("a")]), model([.string("a"), .integer16("n", default: 5)]),
+                model([.string("a"), .integer16("n", default: 7), .string("b")])) == 2)
+        // Null became 5 on the way.
+        #expect(
+            try count(
+                model([.integer16("n")]), model([.integer16("n", isOptional: false, default: 5)]),
+                model([.integer16("n", default: 7), .string("b")])) == 2)
+    }
+
+    @Test("an order that was given up on the way is not had again")
+    func order() throws {
+        func ordered(_ isOrdered: Bool, _ name: String) throws(StoreError) -> ManagedObjectModel {
+            try model(
+                [.string(name)], [.toMany("tags", "Tag", inverse: "notes", isOrdered: isOrdered)],
+                [EntityDescription("Tag", relationships: [.toMany("notes", "Note", inverse: "tags")])])
+        }
+        #expect(try count(ordered(true, "a"), ordered(false, "a"), ordered(true, "b")) == 2)
+        #expect(try count(ordered(true, "a"), ordered(false, "a"), ordered(false, "b")) == 1)
+        #expect(try count(ordered(true, "a"), ordered(true, "b"), ordered(false, "b")) == 1)
+    }
+
+    /// Beside the steps one by one.
+    @Test("give what the steps give, whatever the models", arguments: 0..<150)
+    func random(seed: Int) throws {
+        var evolution = try RandomEvolution(seed: seed)
+        let source = try evolution.store()
+        let versions = evolution.versions
+        guard versions.count > 2 else { return }
+        let mappings = try zip(versions, versions.dropFirst()).map { try MappingModel.inferred(from: $0, to: $1) }
+        let steps = zip(mappings, versions.dropFirst()).map { mapping, model in
+            MigrationChain.Step(sourceName: "", destinationName: "", model: model, mapping: mapping, isInferred: true)
+        }
+        let chain = MigrationChain(steps: steps)
+        let fused = chain.fusing(from: versions[0], MappingModel.InferenceOptions())
+        guard fused.steps.count < steps.count else { return }
+        func run(_ chain: MigrationChain) throws -> RoostConformance.StoreContents? {
+            var store: any PersistentStore = source
+            for step in chain.steps {
+                let next = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: step.model)
+                do throws(StoreError) {
+                    _ = try MigrationManager(registry: .builtIn).migrate(
+                        from: .store(store), to: .store(next), model: step.model,
+                        options: MigrationOptions(mapping: step.mapping))
+                } catch {
+                    // What the data stand against: a mandatory attribute without a value.
+                    guard error.code == .migrationFailed || error.code == .constraintViolation else { throw error }
+                    return nil
+                }
+                store = next
+            }
+            return try store.contents()
+        }
+        guard let expected = try run(chain) else { return }
+        let result = try run(fused)
+        let found = try #require(result, "seed \(seed): the steps can be done, and not in one")
+        #expect(found.difference(from: expected) == nil, "seed \(seed)")
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostMigration
+import Testing
+
+/// The helper for a program's own tests, used as a program would.
+@Suite("Fixtures of migrations")
+struct MigrationFixtureTests {
+    private func fixture(_ directory: TemporaryDirectory) throws -> MigrationFixture {
+        let type = try #require(Sample.fileTypes.first)
+        let url = StoreURL(type: type, path: directory.file("notes-1"))
+        try Notes.store(url).close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: url.path)
+        return MigrationFixture(url, registry: .builtIn)
+    }
+
+    private func differences(_ fixture: MigrationFixture, _ expected: MigrationSnapshot) throws -> [String] {
+        let options = MigrationOptions(history: try Notes.history())
+        return try fixture.differences(from: expected) { copy in
+            _ = try MigrationManager(registry: .builtIn).migrateInPlace(copy, model: expected.model, options: options)
+            return copy
+        }
+    }
+
+    @Test("a stored store comes out of a program's migration as expected, and stays as it is")
+    func asExpected() throws {
+        let directory = try TemporaryDirectory()
+        let fixture = try fixture(directory)
+        let before = try Data(contentsOf: URL(fileURLWithPath: fixture.store.path))
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        let expected = MigrationSnapshot(
+            model: try Notes.v3(), counts: ["Note": 5, "Tag": 3],
+            objects: [
+                .init(
+                    "Note", where: .equal("title", "note 2"), values: ["paint": "c2", "rating": 20, "isDone": false],
+                    targets: ["tags": [1, 3]]),
+                .init("Tag", where: .equal("name", "tag 1"), targets: ["notes": [2, 3, 5]]),
+            ])
+        #expect(try differences(fixture, expected) == [])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.store.path)) == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == names)
+    }
+
+    @Test("every difference is told, the digest to be written down included")
+    func differences() throws {
+        let directory = try TemporaryDirectory()
+        let fixture = try fixture(directory)
+        var expected = MigrationSnapshot(
+            model: try Notes.v3(), counts: ["Note": 4], digest: "not known yet",
+            objects: [
+                .init("Note", where: .equal("title", "note 2"), values: ["paint": "red"], targets: ["tags": [2]]),
+                .init("Note"), .init("Note", where: .equal("title", "note 9")),
+            ])
+        let found = try differences(fixture, expected)
+        #expect(found.count == 7, "\(found)")
+        for text in [
+            "5 objects of 'Note', not 4", "3 objects of 'Tag', not 0", "The digest is ", "'paint' is ",
+            "'tags' leads to [1, 3]",
+            "more than one object of 'Note'", "no object of 'Note' where",
+        ] {
+            #expect(found.contains { $0.contains(text) }, "\(text): \(found)")
+        }
+        let digest = try #require(found.first { $0.hasPrefix("The digest is ") }).split(separator: " ")[3].dropLast()
+        expected = MigrationSnapshot(model: try Notes.v3(), digest: String(digest))
+        #expect(try differences(fixture, expected) == [])
+        // Not migrated at all.
+        let model = try Notes.v3()
+        let unchanged = try fixture.differences(from: MigrationSnapshot(model: model)) { $0 }
+        #expect(unchanged.count == 1 && unchanged[0].contains("does not have the model"), "\(unchanged)")
+    }
+
+    @Test("an expectation that makes no sense is an error")
+    func senseless() throws {
+        let directory = try TemporaryDirectory()
+        let fixture = try fixture(directory)
+        for expected in [
+            MigrationSnapshot(model: try Notes.v3(), counts: ["Nota": 1]),
+            MigrationSnapshot(model: try Notes.v3(), objects: [.init("Nota")]),
+            MigrationSnapshot(
+                model: try Notes.v3(), objects: [.init("Note", where: .equal("title", "note 2"), values: ["colour": 1])]
+            ),
+            MigrationSnapshot(
+                model: try Notes.v3(), objects: [.init("Note", where: .equal("title", "note 2"), targets: ["tag": [1]])]
+            ),
+        ] {
+            #expect(throws: StoreError.self) { try differences(fixture, expected) }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import RoostCore
+import RoostSQL
+import RoostSQLite
+import Testing
+
+@Suite("Aggregates in an SQLite store")
+struct AggregateTests {
+    private static let columns: [FetchRequest.FetchedProperty] = [
+        .init("count", .function(.count, [.evaluatedObject])),
+        .init("sum16", .function(.sum, [.keyPath(["i16"])])), .init("mean16", .function(.average, [.keyPath(["i16"])])),
+        .init("sum32", .function(.sum, [.keyPath(["i32"])])),
+        .init("least32", .function(.minimum, [.keyPath(["i32"])])),
+        .init("sum64", .function(.sum, [.keyPath(["i64"])])), .init("mean64", .function(.average, [.keyPath(["i64"])])),
+        .init("least", .function(.minimum, [.keyPath(["i64"])])),
+        .init("greatest", .function(.maximum, [.keyPath(["i64"])])),
+        .init("loved", .function(.sum, [.keyPath(["loved"])])),
+        .init("anyLoved", .function(.maximum, [.keyPath(["loved"])])),
+        .init("rest", .function(.subtract, [.keyPath(["@max", "i64"]), .keyPath(["@count"])])),
+    ]
+
+    private static let predicates: [FetchRequest.Predicate?] = [
+        nil, .constant(false), .greater("i64", 1), .less("i64", 3), .less("i64", -5), .equal("loved", true),
+        .isNotNull("i16"), .comparison(.init(.keyPath(["title"]), .contains, .constant("a"))) && .less("i32", 1),
+    ]
+
+    /// The rows of a request over records that are read one by one.
+    private static func reference(_ request: FetchRequest, _ store: any PersistentStore) throws -> [[Value]] {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        return try rows(request, ShowingSnapshot(snapshot))
+    }
+
+    private static func rows(_ request: FetchRequest, _ snapshot: any StoreSnapshot) throws -> [[Value]] {
+        let cursor = try snapshot.rows(request)
+        var (rows, batch) = ([[Value]](), RowBatch())
+        while try cursor.next(into: &batch) {
+            for row in 0..<batch.count { rows.append(cursor.columns.indices.map { batch[row, $0] }) }
+        }
+        return rows
+    }
+
+    @Test(
+        "what the database adds up is what the records add up to, beyond 64 bits too", arguments: 0..<8 as Range<UInt64>
+    )
+    func agreement(seed: UInt64) throws {
+        let directory = try TemporaryDirectory()
+        var random = SeededRandom(seed)
+        let store = try FetchTests.filled(directory, &random)
+        defer { try? store.close() }
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        for predicate in Self.predicates {
+            for column in Self.columns {
+                var request = FetchRequest("Track", where: predicate)
+                request.propertiesToFetch = [column, Self.columns[0]]
+                if column.name == "count" { request.propertiesToFetch = [column] }
+                #expect(
+                    try Self.rows(request, snapshot) == Self.reference(request, store),
+                    "\(column.name) where \(predicate.map { "\($0)" } ?? "anything")")
+            }
+        }
+    }
+
+    @Test("the database answers where it decides the predicate, and only then")
+    func answering() throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+        defer { try? store.close() }
+        try store.change { changes in
+            for key in Int64(1)...3 {
+                try changes.insert(
+                    ObjectID("Track", key),
+                    values: ["i64": key == 2 ? .null : .int(.max), "i16": .int(key), "length": .double(1)])
+            }
+        }
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let all = FetchRequest("Track")
+        let asked: [WholeNumberAggregate] = [.objects, .count("i64"), .sum("i16"), .minimum("i16"), .maximum("i64")]
+        #expect(try snapshot.wholeNumbers(asked, of: all) == [3, 2, 6, 1, .max])
+        let none = FetchRequest("Track", where: .less("i16", 0))
+        #expect(try snapshot.wholeNumbers([.objects, .sum("i16"), .minimum("i16")], of: none) == [0, nil, nil])
+        // What has no whole numbers, and a predicate that is asked of records.
+        #expect(try snapshot.wholeNumbers([.sum("length")], of: all) == nil)
+        let some = FetchRequest("Track", where: .equal("number", .decimal(1)))
+        #expect(try snapshot.wholeNumbers([.objects], of: some) == nil)
+        // Two of the greatest integers are more than an integer: the records make a decimal of them.
+        #expect(throws: StoreError.self) { try snapshot.wholeNumbers([.sum("i64")], of: all) }
+        var request = all
+        request.propertiesToFetch = [.init("sum", .function(.sum, [.keyPath(["i64"])]))]
+        let sum = Decimal(Int64.max) * 2
+        #expect(try Self.rows(request, snapshot) == [[.decimal(sum)]])
+    }
+
+    @Test("rows of a closed snapshot throw, whoever adds up")
+    func closing() throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+        defer { try? store.close() }
+        let snapshot = try store.snapshot()
+        var request = FetchRequest("Track")
+        request.propertiesToFetch = [.init("sum", .function(.sum, [.keyPath(["i64"])]))]
+        let cursor = try snapshot.rows(request)
+        snapshot.close()
+        var batch = RowBatch()
+        let error = #expect(throws: StoreError.self) { try cursor.next(into: &batch) }
+        #expect(error?.code == .closed)
+    }
+}
+
+/// A snapshot that shows its records and knows nothing else.
+private final class ShowingSnapshot: ScanningSnapshot {
+    private let base: any StoreSnapshot
+    init(_ base: any StoreSnapshot) { self.base = base }
+    var model: ManagedObjectModel { base.model }
+    func requireOpen() throws(StoreError) {}
+    func close() {}
+    func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
+        try base.records(of: entity, after: id)
+    }
+}
