@@ -46,8 +46,16 @@ public struct MigrationFixture: Sendable {
         try files.createDirectory(at: directory, withIntermediateDirectories: false)
         // What cannot be removed is left to the system.
         defer { try? files.removeItem(at: directory) }
+        // A link to the stored store would be followed by the migration.
+        let original = URL(fileURLWithPath: store.path).resolvingSymlinksInPath().path
+        for suffix in ["-wal", "-journal"] where files.fileExists(atPath: original + suffix) {
+            throw StoreError(
+                .invalidRequest,
+                "The stored store '\(original)' is not one file: '\(original)\(suffix)' is there; open and close it once, and store it then."
+            )
+        }
         let path = directory.appendingPathComponent(URL(fileURLWithPath: store.path).lastPathComponent).path
-        try files.copyItem(atPath: store.path, toPath: path)
+        try files.copyItem(atPath: original, toPath: path)
         // A fixture may be kept read-only; its copy is to be changed.
         try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         let result = try registry.open(

@@ -33,7 +33,7 @@ struct ConfigurationTests {
         #expect(try place.roost("diff", "main", "copy").code == 0)
         #expect(try place.roost("diff", "copy", "a").code == 0)
         #expect(try place.roost("model", "print", "main").output == place.roost("model", "print", "a").output)
-        #expect(try place.roost("model", "compare", "main", "copy").code == 0)
+        #expect(try place.roost("model", "diff", "main", "copy").code == 0)
         #expect(try place.roost("model", "validate", "copy").code == 0)
         // From below, with another working directory, and by --config and ROOST_CONFIG from anywhere.
         try FileManager.default.createDirectory(atPath: place.file("x/y"), withIntermediateDirectories: true)

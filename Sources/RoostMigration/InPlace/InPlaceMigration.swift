@@ -23,6 +23,11 @@ struct InPlaceMigration: Sendable {
         let start = clock.now
         let path = StoreFile.resolvingLink(url.path)
         try StoreFile.requireRegularFile(at: path, forWriting: true)
+        // What a crash left behind goes, unless somebody is at work here, who sees to it.
+        if let claim = try? DestinationClaim.acquire(forStoreAt: path, timeoutSeconds: 0) {
+            StoreFile.sweepTemporarySiblings(of: path, holding: claim)
+            claim.release()
+        }
         // What can be refused, or needs nothing to be done, is found out before anybody is kept out of the store.
         guard try steps(from: type.metadata(at: url, options: readingOptions)) != nil else { return try nothing(type) }
         let timeout = options.conversion.timeoutSeconds
@@ -91,12 +96,27 @@ struct InPlaceMigration: Sendable {
         return (report, backup)
     }
 
+    /// Throws code `corrupted` where the store does not hold what its last commit recorded: the new one would hide that, and nobody would
+    /// have the old one any more.
+    private static func requireRecordedContent(of store: any PersistentStore, _ path: String) throws(StoreError) {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        guard let recorded = try snapshot.recordedTally() else { return }
+        let found = try snapshot.computeTally()
+        guard found.entities != recorded.entities || found.relationships != recorded.relationships else { return }
+        throw StoreError(
+            .corrupted,
+            "'\(path)' does not hold what its last commit recorded: another program changed it, or it was damaged; 'roost check' says more. Keep a backup to migrate it as it is, or migrate it into another store."
+        )
+    }
+
     /// Makes the new store beside the old one; nil when that has the model.
     private func migrate(
         _ source: any PersistentStore, _ type: any PersistentStoreType, _ path: String
     ) throws(StoreError) -> ChainRun.Outcome? {
         let identity = try source.metadata()
         guard let chain = try steps(from: identity) else { return nil }
+        if !options.keepsBackup { try Self.requireRecordedContent(of: source, path) }
         var options = options
         options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
         let run = ChainRun(

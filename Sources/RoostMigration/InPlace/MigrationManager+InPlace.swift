@@ -9,6 +9,9 @@ extension MigrationManager {
     /// object that is read to the new name nobody else can open the store, so that no commit is lost; who tries waits for the timeout.
     /// Of several processes that begin at once one migrates and the others find it done.
     ///
+    /// Without a backup the store is read once more before, since nobody could look at the old one any more: what it holds must be what its
+    /// last commit recorded.
+    ///
     /// A store that is compatible with the model is left alone, also where there is a mapping model between equal versions: that one
     /// is for ``migrate(from:to:model:options:)``. SQLite stores too are made anew; nothing is altered by SQL in their files.
     ///

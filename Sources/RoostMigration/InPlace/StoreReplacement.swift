@@ -30,6 +30,7 @@ struct StoreReplacement: Sendable {
     ) throws(StoreError) -> String? {
         try Self.requireOneFile(path)
         try StoreFile.requireKeepingOwner(at: path)
+        let identity = try FileIdentity(at: path)
         let old = StoreURL(type: type.name, path: StoreFile.temporarySibling(of: path))
         let new = StoreURL(type: type.name, path: StoreFile.temporarySibling(of: path))
         try StoreFile.addName(old.path, toFileAt: path)
@@ -37,6 +38,13 @@ struct StoreReplacement: Sendable {
         do throws(StoreError) {
             if try make(old, new) {
                 try Self.requireOneFile(path)
+                // Nor has one come and gone meanwhile: what it wrote would go with the old file.
+                guard try FileIdentity(at: path).isUnchanged(since: identity) else {
+                    throw StoreError(
+                        .busy,
+                        "'\(path)' was changed meanwhile by a program that is not Roost's; see to it that none uses the store, and begin again."
+                    )
+                }
                 if keepsBackup { backup = try addBackup() }
                 try StoreFile.publish(new.path, as: path, overwriting: true)
             }

@@ -9,7 +9,7 @@ public enum IncompatibleStoreRule: Sendable {
     case migrate(MigrationOptions)
     /// Its content is given up: an empty store takes its place.
     ///
-    /// For stores whose content can be had again, such as caches. So is a store that is damaged, or that a newer version of Roost wrote.
-    /// A file that is no store of the type at all stays and is refused.
+    /// For stores whose content can be had again, such as caches. So is a store that is damaged. A file
+    /// that is no store of the type at all, or one of another version of its format, stays and is refused.
     case recreate
 }

@@ -33,7 +33,7 @@ extension MigrationManager {
         case .migrate(let options) where refusal.code == .modelMismatch:
             try requireWritable(description, refusal)
             _ = try migrateInPlace(description.url, model: model, options: options.opening(description))
-        case .recreate where [.modelMismatch, .corrupted, .unsupportedVersion].contains(refusal.code):
+        case .recreate where [.modelMismatch, .corrupted].contains(refusal.code):
             try requireWritable(description, refusal)
             try recreate(description, model)
         default: throw refusal
@@ -83,7 +83,7 @@ extension MigrationManager {
             // Another process may have done it meanwhile.
             return try registry.open(description).close()
         } catch {
-            guard [.modelMismatch, .corrupted, .unsupportedVersion].contains(error.code) else { throw error }
+            guard [.modelMismatch, .corrupted].contains(error.code) else { throw error }
         }
         let new = StoreURL(type: type.name, path: StoreFile.temporarySibling(of: url.path))
         do throws(StoreError) {
