@@ -145,7 +145,7 @@ struct MappingValidator {
             add(mapping, property.name, "The property has two mappings; leave one.")
         }
         for property in mapping.attributeMappings {
-            guard let attribute = attribute(property.name, of: entity) else {
+            guard let attribute = entity.attribute(atPath: property.name) else {
                 let isRelationship = entity.relationship(property.name) != nil
                 addUnknown(property, mapping, entity, "attribute", isOther: isRelationship ? "relationship" : nil)
                 continue
@@ -164,17 +164,6 @@ struct MappingValidator {
             guard let expression = property.valueExpression else { continue }
             check(expression, in: Place(mapping: mapping, property: property.name, origin: origin), for: relationship)
         }
-    }
-
-    /// The attribute, or the element of a composite, at a path.
-    private func attribute(_ path: String, of entity: Entity) -> AttributeDescription? {
-        let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard let first = names.first, var found = entity.attribute(first) else { return nil }
-        for name in names.dropFirst() {
-            guard let element = found.elements.first(where: { $0.name == name }) else { return nil }
-            found = element
-        }
-        return found
     }
 
     /// Whether the entity has a transient relationship of a name, which no store keeps.

@@ -59,6 +59,16 @@ extension ManagedObjectModel {
             let position = attributes.firstPosition { !ModelResolver.precedes($0.name, name) }
             return position < attributes.count && attributes[position].name == name ? attributes[position] : nil
         }
+        /// The attribute, or the element of a composite, at a dotted path.
+        package func attribute(atPath path: String) -> AttributeDescription? {
+            let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            guard let first = names.first, var found = attribute(first) else { return nil }
+            for name in names.dropFirst() {
+                guard let element = found.elements.first(where: { $0.name == name }) else { return nil }
+                found = element
+            }
+            return found
+        }
         /// The stored relationship with this name, inherited or not.
         public func relationship(_ name: String) -> Relationship? {
             let position = relationships.firstPosition { !ModelResolver.precedes($0.name.name, name) }

@@ -34,10 +34,13 @@ public struct StoreMetadata: Sendable, Hashable {
 extension ManagedObjectModel {
     /// Whether a store with this metadata can be used with this model: the same entities with the same version hashes.
     public func isCompatible(with metadata: StoreMetadata) -> Bool {
-        entities.count == metadata.model.entities.count
-            && zip(entities, metadata.model.entities).allSatisfy {
-                $0.name == $1.name && $0.versionHash == $1.versionHash
-            }
+        hasVersionHashes(of: metadata.model)
+    }
+
+    /// Whether both models have the same entities with the same version hashes.
+    package func hasVersionHashes(of other: ManagedObjectModel) -> Bool {
+        entities.count == other.entities.count
+            && zip(entities, other.entities).allSatisfy { $0.name == $1.name && $0.versionHash == $1.versionHash }
     }
 }
 

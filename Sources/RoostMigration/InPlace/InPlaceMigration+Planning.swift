@@ -35,6 +35,7 @@ extension InPlaceMigration {
         }
         note { () throws(StoreError) in try StoreFile.requireRegularFile(at: path, forWriting: true) }
         note { () throws(StoreError) in try StoreFile.requireKeepingOwner(at: path) }
+        note { () throws(StoreError) in try requireSpace(path) }
         // Without a lock file nobody has the store open, and none is made for the question.
         if StoreFile.hasEntry(at: StoreLock.path(forStoreAt: path)) {
             note { () throws(StoreError) in

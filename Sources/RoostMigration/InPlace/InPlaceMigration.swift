@@ -38,9 +38,7 @@ struct InPlaceMigration: Sendable {
         // Opens and closes it: recovers what a crash left and brings everything into the one file.
         let store = try type.open(url, options: settlingOptions)
         try store.close()
-        try StoreFile.requireSpace(
-            forStoresOf: try StoreFile.byteCount(at: path), count: 2, besideStoreAt: path,
-            reserving: options.conversion.reservedBytes)
+        try requireSpace(path)
         try options.conversion.cancellation?.check()
         let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: timeout)
         let done: (report: MigrationReport, backup: String?)?
@@ -123,6 +121,13 @@ struct InPlaceMigration: Sendable {
             chain: chain, destination: .url(StoreURL(type: type.name, path: path)), options: options,
             registry: registry)
         return try run.run(from: .store(source), identity: identity)
+    }
+
+    /// At most two stores are there at a time besides the old one: the one that a step reads, and the one that it fills.
+    func requireSpace(_ path: String) throws(StoreError) {
+        try StoreFile.requireSpace(
+            forStoresOf: try StoreFile.byteCount(at: path), count: 2, besideStoreAt: path,
+            reserving: options.conversion.reservedBytes)
     }
 
     /// The steps to the model; nil for a store that has it.

@@ -23,7 +23,6 @@ extension MappingPlan {
             try resolution.resolve(
                 attribute, at: attribute.name, in: nil, statements[attribute.name] ?? .standard)
         }
-        for obstacle in resolution.obstacles { addObstacle(obstacle) }
         // Who names objects must know which of them are left out.
         for case .objectID in resolution.fields.map(\.source) {
             for maker in makers where maker.filter != nil { _ = keySet(of: [maker]) }
@@ -52,7 +51,6 @@ private struct AttributeResolution {
     let properties: BatchProperties
     var fields: [FieldPlan] = []
     var missing: [String] = []
-    var obstacles: [String] = []
 
     init(
         _ maker: MappingPlan.Maker, _ mapping: EntityMapping, _ statements: [String: AttributeStatement],
@@ -137,8 +135,7 @@ private struct AttributeResolution {
         case .standard: return try setComposite(attribute.defaultValue, to, in: outer, isMandatory: isMandatory)
         case .constant(let value): return try setComposite(value, to, in: outer, isMandatory: isMandatory)
         case .expression:
-            obstacles.append("mapping '\(mapping.name)' sets the composite '\(to.name)' to the value of an expression")
-            return
+            throw misfit(to.name, "a composite is no value that an expression has; its elements have some")
         }
         for element in attribute.elements where element.type != .undefined {
             let path = "\(to.name).\(element.name)"
@@ -188,13 +185,7 @@ private struct AttributeResolution {
 
     /// Whether the source has a value in a field of each object already, as far as its model says.
     private func isMandatorySource(_ field: RecordLayout.Field) -> Bool {
-        var attributes = maker.source.attributes
-        var found: AttributeDescription?
-        for name in field.name.split(separator: ".") {
-            found = attributes.first { $0.name == name }
-            attributes = found?.elements ?? []
-        }
-        return found.map { !$0.isOptional } ?? false
+        maker.source.attribute(atPath: field.name).map { !$0.isOptional } ?? false
     }
 
     private func misfit(_ property: String, _ reason: String) -> StoreError {

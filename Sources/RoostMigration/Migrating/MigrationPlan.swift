@@ -69,6 +69,31 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     ///
     /// Then ``mappings`` is what the first of them does, whose objects can be counted.
     public var steps: [Step] = []
+
+    private enum CodingKeys: String, CodingKey {
+        case source, destination, path, mappings, objects, links, losses, bytesNeeded, bytesAvailable, secondsNeeded
+        case refusals, warnings, steps
+    }
+}
+
+extension MigrationPlan {
+    /// Writes every field, those that are nil as null.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(source, forKey: .source)
+        try container.encode(destination, forKey: .destination)
+        try container.encode(path, forKey: .path)
+        try container.encode(mappings, forKey: .mappings)
+        try container.encode(objects, forKey: .objects)
+        try container.encode(links, forKey: .links)
+        try container.encode(losses, forKey: .losses)
+        try container.encode(bytesNeeded, forKey: .bytesNeeded)
+        try container.encode(bytesAvailable, forKey: .bytesAvailable)
+        try container.encode(secondsNeeded, forKey: .secondsNeeded)
+        try container.encode(refusals, forKey: .refusals)
+        try container.encode(warnings, forKey: .warnings)
+        try container.encode(steps, forKey: .steps)
+    }
 }
 
 extension MigrationPlan: CustomStringConvertible {

@@ -42,7 +42,8 @@ struct StoreMigration: Sendable {
     /// The mapping model: the one that was given, checked, or the one that follows from the models.
     func mapping(from sourceModel: ManagedObjectModel) throws(StoreError) -> MappingModel {
         guard let mapping = options.mapping else {
-            guard options.infersMappingModel else { throw .noMappingModel }
+            // Between equal models there is nothing to infer.
+            guard options.infersMappingModel || model.hasVersionHashes(of: sourceModel) else { throw .noMappingModel }
             return try MappingModel.inferred(from: sourceModel, to: model, options: options.inference)
         }
         try mapping.requireValid(from: sourceModel, to: model)
@@ -117,9 +118,9 @@ struct StoreMigration: Sendable {
     }
 
     /// Whether an error says that these models or this mapping cannot be used, rather than that the source cannot be read.
-    private static func isAboutModels(_ error: StoreError) -> Bool {
+    static func isAboutModels(_ error: StoreError) -> Bool {
         let codes: [StoreError.Code] = [
-            .mappingNotInferable, .invalidMappingModel, .unknownEntity, .unknownProperty, .invalidRequest,
+            .mappingNotInferable, .invalidMappingModel, .unknownModelVersion, .newerModelVersion, .unknownEntity, .unknownProperty, .invalidRequest,
             .invalidValue,
         ]
         return codes.contains(error.code)

@@ -106,6 +106,15 @@ final class AssociationTable {
         try mappings[mapping].byDestination.append(destination, destinationRoots, to: &found)
     }
 
+    /// How many destination objects a mapping has, each counted once.
+    func destinationCount(in mapping: Int) throws(StoreError) -> Int {
+        if isInjective(in: mapping) { return count(in: mapping) }
+        let all = try destinations(in: mapping)
+        var count = 0
+        while try all.next() != nil { count += 1 }
+        return count
+    }
+
     /// All destination objects of a mapping, each once, by hierarchy and key; what is associated later does not show.
     func destinations(in mapping: Int) throws(StoreError) -> AssociatedObjects {
         try AssociatedObjects(mappings[mapping].byDestination.indexes)

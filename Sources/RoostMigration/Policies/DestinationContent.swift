@@ -64,6 +64,8 @@ final class DestinationContent {
     private(set) var setRelationships: Set<Int> = []
     /// By to-one relationship: the objects for which policies have set it, from either end.
     private let setFields: AssociationTable
+    /// The to-one relationships that were set to IDs, which may name what is not there.
+    private(set) var givenByID: Set<Int> = []
     /// Whether what is being set is what a policy asked for.
     var isSettingForPolicy = false
     /// What wants to know that a policy looks at, or sets, a relationship of an object.
@@ -237,6 +239,7 @@ final class DestinationContent {
             case .null: try setDestinations([], of: relationship.name.name, from: object, isToMany: false)
             case .objectID(let target):
                 let number = try model.requireEntity(target.entity).number
+                givenByID.insert(relationship.number)
                 try setDestinations(
                     [DestinationObject(content: self, entityNumber: number, key: target.key)],
                     of: relationship.name.name, from: object, isToMany: false)
@@ -299,6 +302,17 @@ final class DestinationContent {
         let place = AssociationTable.Object(entity: object.entityNumber, key: object.key)
         guard try !isSetByPolicy(relationship, of: place) else { return }
         try setFields.associate(place, with: place, in: relationship.number)
+    }
+
+    /// Sets a relationship to the object with an ID that a policy gave; whether there is such an object shows in the end.
+    func setGiven(
+        _ relationship: ManagedObjectModel.Relationship, of object: DestinationObject,
+        to destinations: [DestinationObject]
+    ) throws(StoreError) {
+        givenByID.insert(relationship.number)
+        isSettingForPolicy = true
+        defer { isSettingForPolicy = false }
+        try set(relationship, of: object, to: destinations)
     }
 
     /// Whether a policy has set a to-one relationship of an object, from either end.

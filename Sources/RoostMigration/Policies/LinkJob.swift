@@ -193,6 +193,62 @@ struct LinkJob {
                 try makeEach(pair.target, rule, session, exceptions)
             }
         }
+        try keepOrder(session, exceptions)
+    }
+
+    /// Puts links at the ordered ends into the order of the source: made from one end, they came last at the other.
+    private func keepOrder(
+        _ session: MigrationSession, _ exceptions: RelationshipExceptions
+    ) throws(StoreError) {
+        let inverse = origin.inverse.map { session.sourceModel.relationships[$0] }
+        let (forward, backward) = isFlipped ? (inverse, origin) : (origin, inverse)
+        if owner.isOrdered, let forward {
+            try keepOrder(
+                of: owner, by: forward, pairs.map { ($0.source, $0.sourceRule, $0.target) }, session, exceptions)
+        }
+        if let back = owner.inverse, back != owner.number, owner.inverseIsOrdered, let backward {
+            try keepOrder(
+                of: session.destinationModel.relationships[back], by: backward,
+                pairs.map { ($0.target, $0.targetRule, $0.source) }, session, exceptions)
+        }
+    }
+
+    private func keepOrder(
+        of relationship: ManagedObjectModel.Relationship, by related: ManagedObjectModel.Relationship,
+        _ ends: [(end: PolicyMapping, rule: Int?, other: PolicyMapping)], _ session: MigrationSession,
+        _ exceptions: RelationshipExceptions
+    ) throws(StoreError) {
+        var done: Set<Int> = []
+        for (end, rule, _) in ends where done.insert(end.number).inserted {
+            let others = ends.filter { $0.end === end }.map(\.other.number)
+            let objects = try session.associations.destinations(in: end.number)
+            while let place = try objects.next() {
+                // What a policy set has the order that it gave.
+                if let rule, try exceptions.isSet(place, end, rule: rule) { continue }
+                let object = DestinationObject(content: session.content, entityNumber: place.entity, key: place.key)
+                var wanted: [AssociationTable.Object] = []
+                for source in try session.sources(of: object, in: end.number) {
+                    for id in try session.source.destinationIDs(of: related.name.name, from: source) {
+                        guard let entity = session.sourceModel.entity(id.entity)?.number else { continue }
+                        for other in others {
+                            try session.associations.appendDestinations(
+                                of: .init(entity: entity, key: id.key), in: other, to: &wanted)
+                        }
+                    }
+                }
+                let rank = Dictionary(
+                    wanted.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
+                let current = try session.content.destinations(of: relationship.name.name, from: object)
+                // In their order as far as the source has one, then the others as they are.
+                let ordered = current.enumerated().sorted { left, right in
+                    let ranks = (rank[left.element.key] ?? .max, rank[right.element.key] ?? .max)
+                    return ranks.0 != ranks.1 ? ranks.0 < ranks.1 : left.offset < right.offset
+                }.map(\.element)
+                guard ordered != current else { continue }
+                try session.content.set(relationship, of: object, to: ordered)
+                try session.content.writeIfFull()
+            }
+        }
     }
 
     private func makeEach(

@@ -26,6 +26,43 @@ struct MigrationValidation {
         for relationship in snapshot.model.relationships where relationship.isToMany {
             try snapshot.requireCounts(of: relationship)
         }
+        for number in session.content.givenByID.sorted() {
+            try requireDestinations(snapshot.model.relationships[number], snapshot)
+        }
+    }
+
+    /// Requires the objects whose IDs policies gave to a relationship.
+    private func requireDestinations(
+        _ relationship: ManagedObjectModel.Relationship, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) {
+        let model = snapshot.model
+        let fields = model.entities.map { $0.layout.field(relationship.name.name) }
+        let name = model.entities[relationship.destination].name
+        let cursor = try snapshot.records(of: model.entities[relationship.source].name, after: nil)
+        var batch = RecordBatch(model: model)
+        while try cursor.next(into: &batch) {
+            try session.checkCancellation()
+            var given: [(owner: ObjectID, entity: Int, key: Int64)] = []
+            try batch.forEachRecord { (record) throws(StoreError) in
+                guard let field = fields[record.entityNumber], let (entity, key) = record.reference(field),
+                    try session.content.isSetByPolicy(
+                        relationship, of: .init(entity: record.entityNumber, key: record.key))
+                else { return }
+                given.append((record.id, entity, key))
+            }
+            var entities: [Int64: Int] = [:]
+            var found = RecordBatch(model: model)
+            let records = try snapshot.records(with: Set(given.map(\.key)).sorted().map { ObjectID(name, $0) })
+            while try records.next(into: &found) {
+                for index in 0..<found.count { entities[found.key(at: index)] = found.entityNumber(at: index) }
+            }
+            for (owner, entity, key) in given where entities[key] != entity {
+                throw StoreError(
+                    .migrationFailed,
+                    "'\(relationship.name)' of \(owner) was set to \(ObjectID(model.entities[entity].name, key)), which is no object of the destination; give the ID of one that is made, with its own entity."
+                )
+            }
+        }
     }
 
     private func requireValues(

@@ -120,7 +120,10 @@ final class PolicyMigration {
         var copied = CopiedContent(tally: content.tally)
         copied.skipped = skipped
         copied.isFlushed = !content.hasCommitted
-        let counts = plan.mappings.map { (read: $0.readCount, made: session.associations.count(in: $0.number)) }
+        var counts: [(read: Int, made: Int)] = []
+        for mapping in plan.mappings {
+            counts.append((mapping.readCount, try session.associations.destinationCount(in: mapping.number)))
+        }
         contents.outcome.withLock { $0.counts = counts }
         return copied
     }

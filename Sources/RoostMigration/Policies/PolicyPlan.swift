@@ -137,12 +137,21 @@ final class PolicyMapping {
         self.destination = entities.1
     }
 
+    /// Whether the standard behaviour makes objects whose keys are not those of the source.
+    var changesKeys: Bool { source != nil && destination != nil && !keepsKeys }
+
     /// Whether source objects go through it.
     var takesObjects: Bool { source.map { !$0.isAbstract } ?? false && declaration.type != .remove }
 
     func resolve(_ plan: PolicyPlan, _ attributes: MappingPlan) throws(StoreError) {
         guard let source, let destination else { return }
         self.attributes = try StandardAttributes(self, attributes)
+        if let name = self.attributes?.objectIDName, let changing = plan.mappings.first(where: \.changesKeys) {
+            throw StoreError(
+                .invalidMappingModel,
+                "Mapping '\(declaration.name)', '\(name)': the attribute names objects by their IDs, and those of mapping '\(changing.declaration.name)' get new keys; give it to a policy, or leave it out."
+            )
+        }
         for relationship in destination.relationships {
             if let rule = try RelationshipRule(relationship, declaration, source, plan) { rules.append(rule) }
         }

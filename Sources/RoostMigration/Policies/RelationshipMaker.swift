@@ -112,7 +112,11 @@ final class RelationshipMaker {
         for source in sources {
             let found = try destinations(rule, index, source, object)
             let destinations = rule.relationship.isToMany ? found : Array(found.prefix(1))
-            try session.content.set(rule.relationship, of: object, to: destinations)
+            if case .policy = rule.origin {
+                try session.content.setGiven(rule.relationship, of: object, to: destinations)
+            } else {
+                try session.content.set(rule.relationship, of: object, to: destinations)
+            }
             if !rule.relationship.isToMany, !destinations.isEmpty, let (field, place) = rule.orderPlace(source) {
                 try session.content.set(field, of: object, to: .int(place))
             }

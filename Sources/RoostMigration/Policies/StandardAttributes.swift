@@ -25,11 +25,16 @@ final class StandardAttributes {
         guard mapping.declaration.type != .copy else { return }
         for property in mapping.declaration.attributeMappings {
             guard let expression = property.valueExpression, expression.ofSourceObject() == nil,
-                let attribute = maker.destination.attribute(property.name), attribute.isStored
+                let attribute = maker.destination.attribute(atPath: property.name), attribute.isStored
             else { continue }
             policyValues.append(
                 (property, attribute, try PolicyExpression(expression, mapping.declaration.name, property.name)))
         }
+    }
+
+    /// An attribute that names objects by their IDs; nil where there is none.
+    var objectIDName: String? {
+        maker.fields.first { if case .objectID = $0.source { true } else { false } }?.to.name
     }
 
     /// Compiles everything over the source.
@@ -65,21 +70,22 @@ final class StandardAttributes {
                 try transform.append(record, key: key, to: &batch)
             }
         }
-        for ((_, attribute, _), value) in zip(policyValues, values) {
-            try set(value.isNull && !attribute.isOptional ? attribute.defaultValue : value, attribute, of: made, object)
+        for ((property, attribute, _), value) in zip(policyValues, values) {
+            try set(
+                value.isNull && !attribute.isOptional ? attribute.defaultValue : value, property.name, of: made, object)
         }
         return made
     }
 
     private func set(
-        _ value: Value, _ attribute: AttributeDescription, of made: DestinationObject, _ object: SourceObject
+        _ value: Value, _ name: String, of made: DestinationObject, _ object: SourceObject
     ) throws(StoreError) {
         do throws(StoreError) {
-            try made.content.set(value, attribute.name, of: made)
+            try made.content.set(value, name, of: made)
         } catch  where error.code == .invalidValue {
             throw StoreError(
                 .migrationFailed,
-                "'\(maker.destination.name).\(attribute.name)' of \(object.id) cannot hold \(value.kindDescription) that the policy gave for it; give another value, or change the attribute's type.",
+                "'\(maker.destination.name).\(name)' of \(object.id) cannot hold \(value.kindDescription) that the policy gave for it; give another value, or change the attribute's type.",
                 underlying: error)
         }
     }

@@ -6,7 +6,16 @@ extension ChainMigration {
     /// What there will be behind the first step nobody can count, so the steps are described and the first one is planned.
     func plan() throws(StoreError) -> MigrationPlan {
         let identity = try identity()
-        let chain = try options.chain(from: identity.model, to: model, storeAt: source.url)
+        let chain: MigrationChain
+        do throws(StoreError) {
+            chain = try options.chain(from: identity.model, to: model, storeAt: source.url)
+        } catch {
+            guard StoreMigration.isAboutModels(error) else { throw error }
+            return MigrationPlan(
+                source: source.url.description, destination: destination.url.description, path: .onePass, mappings: [],
+                objects: nil, links: nil, losses: [], bytesNeeded: 0, bytesAvailable: nil, secondsNeeded: 0,
+                refusals: [error.message], warnings: [])
+        }
         var options = options
         (options.history, options.stages) = (nil, nil)
         options.mapping = chain.steps.first?.mapping
@@ -14,6 +23,11 @@ extension ChainMigration {
             from: source, to: destination, model: chain.steps.first?.model ?? model, options: options)
         guard chain.steps.count > 1 else { return plan }
         plan.take(chain, from: identity.model)
+        if case .url(let url) = destination, !url.path.isEmpty,
+            try registry.type(named: url.type).capabilities.contains(.file)
+        {
+            do throws(StoreError) { try requireSpace(url) } catch { plan.refusals.append(error.message) }
+        }
         return plan
     }
 }

@@ -66,7 +66,7 @@ struct ChainMigration: Sendable {
     }
 
     /// At most two stores are there at a time besides the source: the one that a step reads, and the one that it fills.
-    private func requireSpace(_ url: StoreURL) throws(StoreError) {
+    func requireSpace(_ url: StoreURL) throws(StoreError) {
         let bytes: Int
         switch source {
         case .store(let store): bytes = try store.byteCount()

@@ -28,12 +28,15 @@ struct ChainRun: Sendable {
         var current = source
         var held: UnpublishedStore?
         var reports: [MigrationReport] = []
+        /// Of a source that a handler gets a copy of: what it held before.
+        var sourceDigest: String?
         do throws(StoreError) {
             for (position, step) in chain.steps.enumerated() {
                 if let handler = step.stage?.willMigrate, let stage = step.stage {
                     if held == nil {
-                        let copy = try copy(source, identity)
+                        let (copy, digest) = try copy(source, identity)
                         (held, current) = (copy, .store(copy.store))
+                        if position == 0 { sourceDigest = digest }
                     }
                     if let held { try call(handler, held.store, stage, step) }
                 }
@@ -55,6 +58,7 @@ struct ChainRun: Sendable {
         } catch {
             throw held?.discard(after: error) ?? error
         }
+        if let sourceDigest, !reports.isEmpty { reports[0].sourceDigest = sourceDigest }
         guard let report = MigrationReport(joining: reports) else {
             throw StoreError(.internalInconsistency, "A migration without steps was run.")
         }
@@ -88,19 +92,21 @@ struct ChainRun: Sendable {
         }
     }
 
-    /// A copy of the source that a handler may change.
-    private func copy(_ source: ConversionEndpoint, _ identity: StoreMetadata) throws(StoreError) -> UnpublishedStore {
+    /// A copy of the source that a handler may change, and the digest of its content.
+    private func copy(
+        _ source: ConversionEndpoint, _ identity: StoreMetadata
+    ) throws(StoreError) -> (store: UnpublishedStore, digest: String) {
         let copy = try UnpublishedStore(
             beside: place, model: identity.model, identity: identity, options: options.conversion, registry: registry)
         do throws(StoreError) {
             var conversion = options.conversion
             conversion.overwrites = false
-            _ = try MigrationManager(registry: registry).convert(
+            let report = try MigrationManager(registry: registry).convert(
                 from: source, to: .store(copy.store), options: conversion)
+            return (copy, report.digest)
         } catch {
             throw copy.discard(after: error)
         }
-        return copy
     }
 
     private func migrate(

@@ -1,0 +1,216 @@
+import Foundation
+import Roost
+import RoostMigration
+import Testing
+
+/// When policies are called, and what their errors and mistakes do.
+@Suite("Callbacks of migration policies")
+struct PolicyCallbackTests {
+    private struct Mine: Error, Equatable { var text: String }
+
+    // MARK: Callbacks
+
+    @Test("callbacks come in their order, each step for all mappings")
+    func callbackOrder() throws {
+        let directory = try TemporaryDirectory()
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("A", attributes: [.string("name")]),
+            EntityDescription("B", attributes: [.string("name")]),
+        ])
+        let old = try Scenario.store(
+            "memory", directory.file("old"), model, [.init("A", 1, [:]), .init("A", 2, [:]), .init("B", 1, [:])])
+        let seen = Mutex<[String]>([])
+        let note: @Sendable (String, MigrationSession) -> Void = { what, session in
+            seen.withLock { $0.append("\(session.currentEntityMapping?.name ?? "none") \(what)") }
+        }
+        let mapping = MappingModel(
+            ["A", "B"].map { EntityMapping($0, .copy, from: EntityName($0), to: EntityName($0), policy: "P") })
+        _ = try PolicySample.migrate(
+            old, to: .url(StoreURL(type: "memory", path: directory.file("new"))), mapping,
+            policies: [
+                "P": {
+                    ClosurePolicy {
+                        $0.onBegin = { note("begin", $0) }
+                        $0.onCreate = { source, session, standard in
+                            note("create \(source.id.key)", session)
+                            try standard()
+                        }
+                        $0.onEndCreation = { note("endCreation", $0) }
+                        $0.onRelate = { object, session, standard in
+                            note("relate \(object.id.key)", session)
+                            try standard()
+                        }
+                        $0.onEndRelating = { note("endRelating", $0) }
+                        $0.onValidate = { note("validate", $0) }
+                        $0.onEnd = { note("end", $0) }
+                    }
+                }
+            ])
+        #expect(
+            seen.withLock { $0 } == [
+                "A begin", "A create 1", "A create 2", "A endCreation", "B begin", "B create 1", "B endCreation",
+                "A relate 1", "A relate 2", "A endRelating", "B relate 1", "B endRelating", "A validate", "B validate",
+                "A end", "B end",
+            ])
+    }
+
+    /// A place where a policy can end the migration.
+    enum Callback: String, CaseIterable {
+        case begin, create, endCreation, relate, endRelating, validate, end
+    }
+
+    private static func ending(at callback: Callback, _ body: @escaping (MigrationSession) throws -> Void) -> ClosurePolicy {
+        ClosurePolicy { policy in
+            switch callback {
+            case .begin: policy.onBegin = body
+            case .create:
+                policy.onCreate = { source, session, standard in
+                    try standard()
+                    if source.id.key == 7 { try body(session) }
+                }
+            case .endCreation: policy.onEndCreation = body
+            case .relate:
+                policy.onRelate = { object, session, standard in
+                    try standard()
+                    if object.id.key == 7 { try body(session) }
+                }
+            case .endRelating: policy.onEndRelating = body
+            case .validate: policy.onValidate = body
+            case .end: policy.onEnd = body
+            }
+        }
+    }
+
+    @Test(
+        "an error at any callback leaves the source as it was and nothing of the destination",
+        arguments: Callback.allCases, Scenario.types)
+    func throwsAnywhere(callback: Callback, type: String) throws {
+        let directory = try TemporaryDirectory()
+        let old = try Sample.store(type, directory.file("old"), people: 60)
+        let before = try Scenario.digest(old)
+        let url = StoreURL(type: type, path: directory.file("new"))
+        let error = try #require(throws: StoreError.self) {
+            _ = try PolicySample.migrate(
+                old, to: .url(url), PolicySample.mapping(),
+                policies: ["P": { Self.ending(at: callback) { _ in throw Mine(text: callback.rawValue) } }])
+        }
+        #expect(error.code == .migrationFailed)
+        #expect(error.underlying as? Mine == Mine(text: callback.rawValue))
+        #expect(try Scenario.digest(old) == before)
+        #expect(try directory.names().filter { $0.hasPrefix("new") || $0.contains("roost-tmp") } == [])
+        // The same migration without the error goes through.
+        _ = try PolicySample.migrate(old, to: .url(url), PolicySample.mapping(), policies: ["P": { EntityMigrationPolicy() }])
+        try old.close()
+    }
+
+    @Test("a policy that cancels ends the migration with its error", arguments: Callback.allCases)
+    func cancelsAnywhere(callback: Callback) throws {
+        let directory = try TemporaryDirectory()
+        let old = try Sample.store("sqlite", directory.file("old"), people: 60)
+        let error = try #require(throws: StoreError.self) {
+            _ = try PolicySample.migrate(
+                old, to: .url(StoreURL(type: "lmdb", path: directory.file("new"))), PolicySample.mapping(),
+                policies: ["P": { Self.ending(at: callback) { $0.cancel(with: Mine(text: "enough")) } }])
+        }
+        #expect(error.code == .cancelled && error.underlying as? Mine == Mine(text: "enough"))
+        #expect(try directory.names().filter { $0.hasPrefix("new") || $0.contains("roost-tmp") } == [])
+        try old.close()
+    }
+
+    @Test("a cancellation from outside is heard between objects")
+    func cancelsFromOutside() throws {
+        let directory = try TemporaryDirectory()
+        let old = try Sample.store("memory", directory.file("old"), people: 60)
+        let cancellation = ConversionCancellation()
+        let count = Mutex(0)
+        let error = try #require(throws: StoreError.self) {
+            _ = try PolicySample.migrate(
+                old, to: .url(StoreURL(type: "sqlite", path: directory.file("new"))), PolicySample.mapping(),
+                options: ConversionOptions(cancellation: cancellation),
+                policies: [
+                    "P": {
+                        ClosurePolicy {
+                            $0.onCreate = { _, _, standard in
+                                try standard()
+                                count.withLock { $0 += 1 }
+                                cancellation.cancel()
+                            }
+                        }
+                    }
+                ])
+        }
+        #expect(error.code == .cancelled)
+        #expect(count.withLock { $0 } == 1)
+        #expect(try directory.names().filter { $0.hasPrefix("new") || $0.contains("roost-tmp") } == [])
+    }
+
+    // MARK: Mistakes
+
+    /// What a policy may do wrong, and how the migration ends then.
+    private func mistake(_ body: @escaping @Sendable (SourceObject, MigrationSession) throws -> Void) throws
+        -> StoreError
+    {
+        let directory = try TemporaryDirectory()
+        let old = try Sample.store("memory", directory.file("old"), people: 9)
+        let model = try Sample.model()
+        return try #require(throws: StoreError.self) {
+            _ = try PolicySample.migrate(
+                old, to: .url(StoreURL(type: "memory", path: directory.file("new"))), PolicySample.mapping(), model: model,
+                policies: [
+                    "P": {
+                        ClosurePolicy {
+                            $0.onCreate = { source, session, standard in
+                                try standard()
+                                try body(source, session)
+                            }
+                        }
+                    }
+                ])
+        }
+    }
+
+    @Test("mistakes of policies are errors that name what is wrong")
+    func mistakes() throws {
+        var error = try mistake { source, _ in _ = source["nmae"] }
+        #expect(error.code == .unknownProperty && error.message.contains("'nmae'"))
+        error = try mistake { _, session in try session.insert("Book")["titel"] = "x" }
+        #expect(error.code == .unknownProperty && error.message.contains("did you mean 'title'?"))
+        error = try mistake { _, session in try session.insert("Book")["title"] = 5 }
+        #expect(error.code == .invalidValue && error.message.contains("Book.title"))
+        error = try mistake { _, session in try session.insert("Editor")["desk"] = 70_000 }
+        #expect(error.code == .invalidValue && error.message.contains("desk"))
+        error = try mistake { _, session in _ = try session.insert("Bok") }
+        #expect(error.code == .unknownEntity)
+        error = try mistake { source, session in
+            try session.associate(source, with: try session.insert("Book"), for: "IEM_Copy_Bok")
+        }
+        #expect(error.code == .invalidRequest && error.message.contains("did you mean 'IEM_Copy_Book'?"))
+        error = try mistake { _, session in
+            _ = try session.destinationInstances(forEntityMapping: "nobody", sourceObjects: nil)
+        }
+        #expect(error.code == .invalidRequest)
+        error = try mistake { _, session in
+            try session.insert("Book").setObject(try session.insert("Shelf"), for: "author")
+        }
+        #expect(error.code == .invalidRequest && error.message.contains("Book.author"))
+        error = try mistake { _, session in try session.insert("Book").setObjects([], for: "author") }
+        #expect(error.code == .invalidRequest && error.message.contains("to-one"))
+        error = try mistake { _, session in
+            try session.createStandardRelationships(for: try session.insert("Book"))
+        }
+        #expect(error.code == .invalidRequest && error.message.contains("createStandardRelationships"))
+    }
+
+    @Test("a mapping whose policy is not registered is refused before anything is read")
+    func unknownPolicy() throws {
+        let directory = try TemporaryDirectory()
+        let old = try Sample.store("memory", directory.file("old"), people: 9)
+        let error = try #require(throws: StoreError.self) {
+            _ = try PolicySample.migrate(
+                old, to: .url(StoreURL(type: "sqlite", path: directory.file("new"))), PolicySample.mapping("Polcy"),
+                policies: ["Policy": { EntityMigrationPolicy() }])
+        }
+        #expect(error.code == .invalidMappingModel && error.message.contains("did you mean 'Policy'?"))
+        #expect(try directory.names().filter { $0.hasPrefix("new") } == [])
+    }
+}

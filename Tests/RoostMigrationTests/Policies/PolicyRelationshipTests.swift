@@ -1,0 +1,205 @@
+import Foundation
+import Roost
+import RoostMigration
+import Testing
+
+/// What becomes of relationships that policies make, leave out and set.
+@Suite("Relationships of migration policies")
+struct PolicyRelationshipTests {
+    // MARK: Relationships
+
+    @Test(
+        "relationships that a policy does not make stay empty, unless the other side gives them",
+        arguments: Scenario.types, [true, false])
+    func leavesRelationshipsOut(type: String, bothSides: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let old = try Sample.store(type, directory.file("old"), people: 30)
+        var mapping = try PolicySample.mapping()
+        for index in mapping.entityMappings.indices {
+            let isLeftOut = bothSides || mapping.entityMappings[index].sourceEntity == "Book"
+            mapping.entityMappings[index].policyName = isLeftOut ? "Without" : "P"
+        }
+        let new = try Scenario.migrate(
+            old, to: type, directory.file("new"), old.model, mapping,
+            policies: ["P": { EntityMigrationPolicy() }, "Without": { ClosurePolicy { $0.onRelate = { _, _, _ in } } }])
+        if bothSides {
+            #expect(try Scenario.objects("Book", in: new).allSatisfy { $0.values["author"] == nil })
+            #expect(try PolicySample.links(new).isEmpty)
+        } else {
+            #expect(try StoreComparison.diff(old, new) == [])
+        }
+        try new.close()
+        try old.close()
+    }
+
+    @Test("what a policy sets after the standard behaviour stands", arguments: Scenario.types)
+    func setsAfterStandard(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let old = try Sample.store(type, directory.file("old"), people: 30)
+        var mapping = try PolicySample.mapping()
+        for index in mapping.entityMappings.indices
+        where mapping.entityMappings[index].sourceEntity != "Book" { mapping.entityMappings[index].policyName = nil }
+        let new = try Scenario.migrate(
+            old, to: type, directory.file("new"), old.model, mapping,
+            policies: [
+                "P": {
+                    ClosurePolicy {
+                        $0.onRelate = { book, session, standard in
+                            try standard()
+                            switch book.id.key {
+                            case 3:
+                                // Both the standard shelves and another one.
+                                let shelves = try book.objects("shelves")
+                                #expect(shelves.map(\.id.key) == [4])
+                                let first = try session.destinationObjects(FetchRequest("Shelf", limit: 1))
+                                try book.setObjects(shelves + first, for: "shelves")
+                            case 4: try book.setObjects([], for: "shelves")
+                            case 5: try book.setObject(nil, for: "author")
+                            case 6:
+                                let people = try session.destinationObjects(
+                                    FetchRequest("Person", where: .equal("code", 30)))
+                                try book.setObject(people.first, for: "author")
+                            default: break
+                            }
+                        }
+                    }
+                }
+            ])
+        func shelves(_ key: Int64) throws -> [String] {
+            let snapshot = try new.snapshot()
+            defer { snapshot.close() }
+            var batch = LinkBatch(relationship: 0)
+            let cursor = try snapshot.links(of: RelationshipName("Book", "shelves"), from: ObjectID("Book", key))
+            var keys: [String] = []
+            while try cursor.next(into: &batch) { keys += batch.links.map { "\($0.target)" } }
+            return keys
+        }
+        #expect(try shelves(2) == ["3"])
+        #expect(try shelves(3) == ["1", "4"])
+        #expect(try shelves(4) == [])
+        #expect(try shelves(7) == ["3"])
+        let books = try Scenario.objects("Book", in: new)
+        #expect(books[4].values["author"] == nil)
+        #expect(books[5].values["author"] == .objectID(ObjectID("Editor", 30)))
+        #expect(books[6].values["author"] == .objectID(ObjectID("Person", 4)))
+        try new.close()
+        try old.close()
+    }
+
+    @Test("inverses follow whatever a policy sets, in memory and in the store", arguments: Scenario.types)
+    func inversesFollow(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let empty = try ManagedObjectModel(entities: [EntityDescription("Seed", attributes: [.string("name")])])
+        let old = try Scenario.store("memory", directory.file("old"), empty, [.init("Seed", 1, ["name": "s"])])
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Seed", attributes: [.string("name")]),
+            EntityDescription(
+                "Node", attributes: [.integer64("n")],
+                relationships: [
+                    .toOne("next", "Node", inverse: "previous"), .toOne("previous", "Node", inverse: "next"),
+                    .toOne("parent", "Node", inverse: "children"),
+                    .toMany("children", "Node", inverse: "parent", isOrdered: true),
+                    .toMany("friends", "Node", inverse: "friends"),
+                    .toMany("likes", "Node", inverse: "likedBy", isOrdered: true),
+                    .toMany("likedBy", "Node", inverse: "likes", isOrdered: true),
+                ]),
+        ])
+        let mapping = MappingModel([
+            EntityMapping("Seed", .copy, from: "Seed", to: "Seed", policy: "P"),
+            EntityMapping("Node", .add, to: "Node"),
+        ])
+        let new = try Scenario.migrate(
+            old, to: type, directory.file("new"), model, mapping,
+            policies: [
+                "P": {
+                    ClosurePolicy {
+                        $0.onCreate = { _, session, standard in
+                            try standard()
+                            for isWritten in [false, true] {
+                                var nodes: [DestinationObject] = []
+                                for number in 0..<6 {
+                                    let node = try session.insert("Node")
+                                    node["n"] = .int(Int64(number))
+                                    nodes.append(node)
+                                }
+                                if isWritten { #expect(try session.destinationCount(FetchRequest("Node")) == 12) }
+                                try nodes[0].setObject(nodes[1], for: "next")
+                                #expect(try nodes[1].object("previous") == nodes[0])
+                                // Who takes somebody's partner leaves the old one alone.
+                                try nodes[2].setObject(nodes[1], for: "next")
+                                #expect(try nodes[0].object("next") == nil)
+                                #expect(try nodes[1].object("previous") == nodes[2])
+                                try nodes[0].setObjects([nodes[5], nodes[3], nodes[4]], for: "children")
+                                #expect(try nodes[3].object("parent") == nodes[0])
+                                try nodes[2].setObject(nodes[0], for: "parent")
+                                #expect(try nodes[0].objects("children") == [nodes[5], nodes[3], nodes[4], nodes[2]])
+                                try nodes[0].setObjects([nodes[2], nodes[5]], for: "children")
+                                #expect(try nodes[3].object("parent") == nil)
+                                #expect(try nodes[0].objects("children") == [nodes[2], nodes[5]])
+                                try nodes[0].setObjects([nodes[1], nodes[0], nodes[1]], for: "friends")
+                                #expect(try nodes[1].objects("friends") == [nodes[0]])
+                                try nodes[1].setObjects([nodes[2]], for: "friends")
+                                #expect(try nodes[0].objects("friends") == [nodes[0]])
+                                try nodes[0].setObjects([nodes[3], nodes[2]], for: "likes")
+                                try nodes[1].setObjects([nodes[2]], for: "likes")
+                                #expect(try nodes[2].objects("likedBy") == [nodes[0], nodes[1]])
+                                try nodes[0].setObjects([nodes[2], nodes[4], nodes[3]], for: "likes")
+                                #expect(try nodes[0].objects("likes") == [nodes[2], nodes[4], nodes[3]])
+                                try nodes[2].setObjects([nodes[1], nodes[0]], for: "likedBy")
+                                #expect(try nodes[2].objects("likedBy") == [nodes[1], nodes[0]])
+                                #expect(try nodes[0].objects("likes") == [nodes[2], nodes[4], nodes[3]])
+                            }
+                        }
+                    }
+                }
+            ])
+        #expect(try Scenario.objects("Node", in: new).count == 12)
+        try new.close()
+    }
+
+    @Test("too few and too many destinations of a relationship are refused", arguments: Scenario.types)
+    func countsAreValidated(type: String) throws {
+        for (minimum, maximum, isOptional, isFine) in [
+            (2, nil, true, false), (1, nil, false, false), (1, nil, true, true), (0, 2, false, false),
+            (0, 3, false, true),
+            (0, nil, false, true),
+        ] as [(Int, Int?, Bool, Bool)] {
+            let directory = try TemporaryDirectory()
+            func model(_ relationship: RelationshipDescription) throws -> ManagedObjectModel {
+                try ManagedObjectModel(entities: [
+                    EntityDescription("Parent", attributes: [.string("name")], relationships: [relationship]),
+                    EntityDescription(
+                        "Child", attributes: [.string("name")],
+                        relationships: [.toOne("parent", "Parent", inverse: "children")]),
+                ])
+            }
+            let parent: (Int64) -> Value = { .objectID(ObjectID("Parent", $0)) }
+            let old = try Scenario.store(
+                type, directory.file("old"), try model(.toMany("children", "Child", inverse: "parent")),
+                [
+                    .init("Parent", 1, [:]), .init("Parent", 2, [:]), .init("Parent", 3, [:]),
+                    .init("Child", 1, ["parent": parent(1)]), .init("Child", 2, ["parent": parent(1)]),
+                    .init("Child", 3, ["parent": parent(1)]), .init("Child", 4, ["parent": parent(2)]),
+                ])
+            let strict = try model(
+                RelationshipDescription(
+                    "children", destination: "Child", inverse: "parent", minCount: minimum, maxCount: maximum,
+                    isOptional: isOptional))
+            var mapping = try MappingModel.inferred(from: old.model, to: strict)
+            for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
+            let migration = Result {
+                try Scenario.migrate(
+                    old, to: type, directory.file("new"), strict, mapping, policies: ["P": { EntityMigrationPolicy() }])
+            }
+            switch migration {
+            case .success(let store):
+                #expect(isFine)
+                try store.close()
+            case .failure(let error):
+                let error = try #require(error as? StoreError)
+                #expect(!isFine && error.code == .migrationFailed && error.message.contains("'Parent.children'"))
+            }
+            try old.close()
+        }
+    }
+}
