@@ -67,6 +67,8 @@
         let joinTables: [String: Int]
         /// A model file whose hashes are those of the store, where the store holds no model itself.
         let modelPath: String?
+        /// All model files whose hashes are those of the store.
+        let exactModels: [String]
 
         var fullPath: String { Self.corpusPath + "/" + path }
         var typeOptions: [String: String] { modelPath.map { ["model": Self.corpusPath + "/" + $0] } ?? [:] }
@@ -104,11 +106,11 @@
                 else { return nil }
                 return CorpusStore(
                     path: path, entities: entities.compactMapValues { $0 as? Int }, joinTables: joinTables,
-                    modelPath: caches[path] == nil ? models.first : nil)
+                    modelPath: caches[path] == nil ? models.first : nil, exactModels: models)
             }
         }()
 
-        private static func json(_ name: String) -> Any? {
+        static func json(_ name: String) -> Any? {
             guard let data = FileManager.default.contents(atPath: "\(corpusPath)/_derived/\(name)") else { return nil }
             return try? JSONSerialization.jsonObject(with: data)
         }

@@ -283,4 +283,71 @@ struct InPlaceMigrationTests {
         #expect(try bytes(url) == before)
         #expect(try directory.names() == ["notes"])
     }
+
+    @Test("damaged objects are not left out of a store that is nobody's copy", arguments: Sample.fileTypes)
+    func keepsDamaged(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let before = try bytes(url)
+        let options = MigrationOptions(conversion: ConversionOptions(skipsDamaged: true))
+        let error = error { _ = try manager.migrateInPlace(url, model: try Notes.v2(), options: options) }
+        #expect(error?.code == .invalidRequest)
+        #expect(throws: StoreError.self) { try manager.planMigrationInPlace(url, model: Notes.v2(), options: options) }
+        #expect(try bytes(url) == before)
+    }
+
+    @Test(
+        "a store that does not hold what was recorded is migrated only where the old one is kept",
+        arguments: Sample.fileTypes)
+    func keepsEvidence(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let before = try bytes(url)
+        let registry = StoreRegistry([
+            FaultyStoreType(base: try StoreRegistry.builtIn.type(named: type), faults: Faults(losesLinks: true))
+        ])
+        let faulty = StoreURL(type: "faulty", path: url.path)
+        let manager = MigrationManager(registry: registry)
+        let error = error { _ = try manager.migrateInPlace(faulty, model: try Notes.v2()) }
+        #expect(error?.code == .corrupted && error?.message.contains("last commit recorded") == true)
+        #expect(try bytes(url) == before)
+        #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
+        // With a backup the evidence stays, and the report says what is missing.
+        let unverified = ConversionOptions(verifies: false)
+        let report = try manager.migrateInPlace(
+            faulty, model: try Notes.v2(), options: MigrationOptions(conversion: unverified, keepsBackup: true))
+        #expect(report.links == 0 && report.warnings.contains { $0.contains("relationship 'Note.tags'") })
+        let backup = try #require(report.backup)
+        #expect(try bytes(StoreURL(type: type, path: backup)) == before)
+    }
+
+    @Test("what a program that is not Roost's writes meanwhile is not lost", arguments: Sample.fileTypes)
+    func foreignWriter(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let options = MigrationOptions(
+            conversion: ConversionOptions(onProgress: { progress in
+                guard progress.phase == .verifying else { return }
+                try? FileManager.default.setAttributes([.modificationDate: Date.distantPast], ofItemAtPath: url.path)
+            }))
+        let error = error { _ = try manager.migrateInPlace(url, model: try Notes.v2(), options: options) }
+        #expect(error?.code == .busy && error?.message.contains("was changed meanwhile") == true)
+        let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(model: try Notes.v1()))
+        try store.close()
+        #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
+    }
+
+    @Test("what a crash left beside a store that was migrated is swept", arguments: Sample.fileTypes)
+    func sweeps(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let left = StoreFile.temporarySibling(of: url.path)
+        try FileManager.default.copyItem(atPath: url.path, toPath: left)
+        #expect(try manager.migrateInPlace(url, model: try Notes.v1()).path == .nothing)
+        #expect(try directory.names() == ["notes"])
+    }
 }

@@ -80,6 +80,26 @@ struct OpeningTests {
         #expect(try directory.names() == ["notes"])
     }
 
+    @Test(
+        "a store of another version of its format, or one that is in use or not readable, is nobody's to drop",
+        arguments: [StoreError.Code.unsupportedVersion, .busy, .permissionDenied])
+    func sound(code: StoreError.Code) throws {
+        let directory = try TemporaryDirectory()
+        let type = try #require(Sample.fileTypes.first)
+        let url = StoreURL(type: type, path: directory.file("notes"))
+        try Notes.store(url).close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
+        let registry = StoreRegistry([
+            FaultyStoreType(base: try StoreRegistry.builtIn.type(named: type), faults: Faults(failsAtOpening: code))
+        ])
+        let error = #expect(throws: StoreError.self) {
+            try MigrationManager(registry: registry).openOrCreateStore(
+                description(StoreURL(type: "faulty", path: url.path), Notes.v1()), ifIncompatible: .recreate)
+        }
+        #expect(error?.code == code)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+    }
+
     @Test("a file that is no store is nobody's to drop", arguments: Sample.fileTypes)
     func stranger(type: String) throws {
         let directory = try TemporaryDirectory()

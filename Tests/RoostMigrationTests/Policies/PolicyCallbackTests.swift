@@ -59,7 +59,9 @@ struct PolicyCallbackTests {
         case begin, create, endCreation, relate, endRelating, validate, end
     }
 
-    private static func ending(at callback: Callback, _ body: @escaping (MigrationSession) throws -> Void) -> ClosurePolicy {
+    private static func ending(at callback: Callback, _ body: @escaping (MigrationSession) throws -> Void)
+        -> ClosurePolicy
+    {
         ClosurePolicy { policy in
             switch callback {
             case .begin: policy.onBegin = body
@@ -99,7 +101,8 @@ struct PolicyCallbackTests {
         #expect(try Scenario.digest(old) == before)
         #expect(try directory.names().filter { $0.hasPrefix("new") || $0.contains("roost-tmp") } == [])
         // The same migration without the error goes through.
-        _ = try PolicySample.migrate(old, to: .url(url), PolicySample.mapping(), policies: ["P": { EntityMigrationPolicy() }])
+        _ = try PolicySample.migrate(
+            old, to: .url(url), PolicySample.mapping(), policies: ["P": { EntityMigrationPolicy() }])
         try old.close()
     }
 
@@ -155,7 +158,8 @@ struct PolicyCallbackTests {
         let model = try Sample.model()
         return try #require(throws: StoreError.self) {
             _ = try PolicySample.migrate(
-                old, to: .url(StoreURL(type: "memory", path: directory.file("new"))), PolicySample.mapping(), model: model,
+                old, to: .url(StoreURL(type: "memory", path: directory.file("new"))), PolicySample.mapping(),
+                model: model,
                 policies: [
                     "P": {
                         ClosurePolicy {

@@ -267,4 +267,186 @@ struct PolicyMigrationTests {
         kept.object?["label"] = .uri("x")
         #expect(kept.object?["label"] == .null)
     }
+
+    // MARK: Models and data at their limits
+
+    @Test("objects of an entity that becomes abstract end the migration", arguments: Scenario.types)
+    func becomesAbstract(type: String) throws {
+        let directory = try TemporaryDirectory()
+        func model(isAbstract: Bool) throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription("Item", isAbstract: isAbstract, attributes: [.string("name")]),
+                EntityDescription("Book", superentity: "Item"),
+                EntityDescription("Other", attributes: [.string("name")]),
+            ])
+        }
+        let old = try Scenario.store(
+            type, directory.file("old"), try model(isAbstract: false),
+            [.init("Book", 1, [:]), .init("Item", 2, [:]), .init("Other", 1, [:])])
+        let new = try model(isAbstract: true)
+        var mapping = try MappingModel.inferred(from: old.model, to: new)
+        for index in mapping.entityMappings.indices where mapping.entityMappings[index].sourceEntity == "Other" {
+            mapping.entityMappings[index].policyName = "P"
+        }
+        let error = try #require(throws: StoreError.self) {
+            _ = try Scenario.migrate(
+                old, to: type, directory.file("new"), new, mapping, policies: ["P": { EntityMigrationPolicy() }])
+        }
+        #expect(error.code == .migrationFailed && error.message.contains("Item/p2"))
+        try old.close()
+    }
+
+    @Test("an element of a composite comes from a function of the policy", arguments: Scenario.types)
+    func compositeElements(type: String) throws {
+        final class Shouting: EntityMigrationPolicy {
+            override func value(
+                of function: String, arguments: [Value], for source: SourceObject, property: PropertyMapping,
+                _ session: MigrationSession
+            ) throws -> Value {
+                guard case .string(let text)? = arguments.first else { return .null }
+                return .string(text.uppercased())
+            }
+        }
+        let directory = try TemporaryDirectory()
+        let place = AttributeDescription("place", .composite, elements: [.string("city"), .string("street")])
+        let old = try Scenario.store(
+            type, directory.file("old"),
+            try ManagedObjectModel(entities: [
+                EntityDescription("Item", attributes: [.string("city"), place])
+            ]),
+            [
+                .init("Item", 1, ["city": "rome", "place": .composite(["city": "x", "street": "y"])]),
+                .init("Item", 2, ["city": "oslo"]), .init("Item", 3, [:]),
+            ])
+        let model = try ManagedObjectModel(entities: [EntityDescription("Item", attributes: [place])])
+        let mapping = MappingModel([
+            EntityMapping(
+                "Item", .custom, from: "Item", to: "Item",
+                attributes: [
+                    PropertyMapping("place", .source("place")),
+                    PropertyMapping("place.city", .policy("shout", .source("city"))),
+                ], policy: "P")
+        ])
+        let new = try Scenario.migrate(
+            old, to: type, directory.file("new"), model, mapping, policies: ["P": { Shouting() }])
+        let places = try Scenario.objects("Item", in: new).map { $0.values["place"] }
+        #expect(
+            places == [
+                .composite(["city": "ROME", "street": "y"]), .composite(["city": "OSLO"]), nil,
+            ])
+        try new.close()
+        try old.close()
+    }
+
+    @Test("a damaged object that two mappings meet is left out once")
+    func damagedTwice() throws {
+        let directory = try TemporaryDirectory()
+        let model = try ManagedObjectModel(entities: [EntityDescription("Item", attributes: [.string("name")])])
+        let new = try ManagedObjectModel(entities: [
+            EntityDescription("A", attributes: [.string("name")]),
+            EntityDescription("B", attributes: [.string("name")]),
+        ])
+        let base = try Scenario.store(
+            "memory", directory.file("old"), model, (1...9).map { .init("Item", $0, ["name": "n"]) })
+        let old = FaultyStore(base, Faults(damaged: [ObjectID("Item", 3), ObjectID("Item", 5)]))
+        let name = [PropertyMapping("name", .source("name"))]
+        let mapping = MappingModel([
+            EntityMapping("A", .transform, from: "Item", to: "A", attributes: name, policy: "P"),
+            EntityMapping("B", .transform, from: "Item", to: "B", attributes: name, policy: "P"),
+        ])
+        let report = try PolicySample.migrate(
+            old, to: .url(StoreURL(type: "sqlite", path: directory.file("new"))), mapping, model: new,
+            options: ConversionOptions(skipsDamaged: true), policies: ["P": { EntityMigrationPolicy() }])
+        #expect(report.skipped == ["Item/p3", "Item/p5"])
+        #expect(report.mappings.map(\.made) == [7, 7])
+    }
+
+    @Test("the greatest key and the greatest place stay what they are", arguments: Scenario.types)
+    func greatestKeys(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "A", attributes: [.string("name")], relationships: [.toMany("bs", "B", inverse: "as")]),
+            EntityDescription(
+                "B", attributes: [.string("name")],
+                relationships: [.toMany("as", "A", inverse: "bs", isOrdered: true)]),
+        ])
+        let old = try Scenario.store(
+            type, directory.file("old"), model,
+            [.init("A", .max, ["name": "a"]), .init("A", .max - 1, ["name": "b"]), .init("B", .max, ["name": "c"])],
+            links: [(RelationshipName("A", "bs"), Link(.max, .max, inverseOrder: .max))])
+        var mapping = try MappingModel.inferred(from: model, to: model)
+        for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
+        let new = try Scenario.migrate(
+            old, to: type, directory.file("new"), model, mapping,
+            policies: [
+                "P": {
+                    ClosurePolicy {
+                        $0.onEndRelating = { session in
+                            guard session.currentEntityMapping?.destinationEntity == "B" else { return }
+                            let bs = try session.destinationObjects(FetchRequest("B"))
+                            let second = try #require(
+                                try session.destinationObjects(FetchRequest("A", where: .equal("name", "b"))).first)
+                            try second.setObjects(bs, for: "bs")
+                            #expect(throws: StoreError.self) { try session.insert("A") }
+                        }
+                    }
+                }
+            ])
+        #expect(try Scenario.objects("A", in: new).map(\.id.key) == [.max - 1, .max])
+        #expect(try Set(Scenario.names("as", of: ObjectID("B", .max), "name", in: new)) == ["a", "b"])
+        try new.close()
+        try old.close()
+    }
+
+    @Test("attributes that name objects are refused where objects get new keys")
+    func namesObjects() throws {
+        let directory = try TemporaryDirectory()
+        let target = AttributeDescription("target", .objectID)
+        let old = try Scenario.store(
+            "memory", directory.file("old"),
+            try ManagedObjectModel(entities: [
+                EntityDescription("A", attributes: [.string("name")]),
+                EntityDescription("B", attributes: [.string("name")]),
+                EntityDescription("X", attributes: [target]),
+            ]),
+            [.init("A", 1, [:]), .init("B", 1, [:]), .init("X", 1, ["target": .objectID(ObjectID("B", 1))])])
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("C", attributes: [.string("name")]), EntityDescription("X", attributes: [target]),
+        ])
+        let mapping = MappingModel([
+            EntityMapping("A", .transform, from: "A", to: "C"), EntityMapping("B", .transform, from: "B", to: "C"),
+            EntityMapping(
+                "X", .transform, from: "X", to: "X", attributes: [PropertyMapping("target", .source("target"))]),
+        ])
+        let error = try #require(throws: StoreError.self) {
+            _ = try PolicySample.migrate(
+                old, to: .url(StoreURL(type: "memory", path: directory.file("new"))), mapping, model: model,
+                policies: [:])
+        }
+        #expect(error.code == .invalidMappingModel && error.message.contains("'target'"))
+    }
+
+    @Test("a report counts the objects that were made, not the associations")
+    func countsObjects() throws {
+        let directory = try TemporaryDirectory()
+        let model = try ManagedObjectModel(entities: [EntityDescription("Item", attributes: [.string("name")])])
+        let old = try Scenario.store(
+            "memory", directory.file("old"), model, (1...9).map { .init("Item", $0, ["name": "same"]) })
+        let report = try PolicySample.migrate(
+            old, to: .url(StoreURL(type: "sqlite", path: directory.file("new"))),
+            MappingModel([EntityMapping("Item", .custom, from: "Item", to: "Item", policy: "P")]),
+            policies: [
+                "P": {
+                    ClosurePolicy {
+                        $0.onCreate = { source, session, _ in
+                            let known = try session.destinationObjects(FetchRequest("Item", limit: 1)).first
+                            try session.associate(source, with: try known ?? session.insert("Item"), for: "Item")
+                        }
+                    }
+                }
+            ])
+        #expect(report.objects == 1)
+        #expect(report.mappings.map(\.read) == [9] && report.mappings.map(\.made) == [1])
+    }
 }

@@ -202,4 +202,191 @@ struct PolicyRelationshipTests {
             try old.close()
         }
     }
+
+    // MARK: What is set from elsewhere
+
+    private enum Office {
+        static func model() throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Dept", attributes: [.string("name")],
+                    relationships: [.toMany("employees", "Emp", inverse: "dept")]),
+                EntityDescription(
+                    "Emp", attributes: [.string("name")], relationships: [.toOne("dept", "Dept", inverse: "employees")]
+                ),
+            ])
+        }
+
+        static func store(_ type: String, _ path: String) throws -> any PersistentStore {
+            let dept = Value.objectID(ObjectID("Dept", 1))
+            return try Scenario.store(
+                type, path, try model(),
+                [
+                    .init("Dept", 1, ["name": "one"]), .init("Dept", 2, ["name": "two"]),
+                    .init("Emp", 1, ["name": "a", "dept": dept]), .init("Emp", 2, ["name": "b", "dept": dept]),
+                ])
+        }
+
+        /// Departments first, each side by its own policy; departments say nothing of their employees.
+        static func mapping() throws -> MappingModel {
+            MappingModel([
+                EntityMapping(
+                    "Dept", .transform, from: "Dept", to: "Dept",
+                    attributes: [PropertyMapping("name", .source("name"))], policy: "Dept"),
+                EntityMapping(
+                    "Emp", .transform, from: "Emp", to: "Emp",
+                    attributes: [PropertyMapping("name", .source("name"))],
+                    relationships: [PropertyMapping("dept", .relatedInstances(ofSourceRelationship: "dept"))],
+                    policy: "Emp"),
+            ])
+        }
+    }
+
+    /// Where a policy can set a to-one relationship, other than in the turn of its object.
+    enum Place: CaseIterable {
+        case firstPass, otherEnd, otherTurn
+    }
+
+    @Test(
+        "a to-one relationship that was set elsewhere stands where the standard behaviour is left out",
+        arguments: Scenario.types, Place.allCases)
+    func setElsewhere(type: String, place: Place) throws {
+        let directory = try TemporaryDirectory()
+        let old = try Office.store(type, directory.file("old"))
+        @Sendable func dept(_ session: MigrationSession, _ key: Int64) throws -> DestinationObject {
+            let all = try session.destinationInstances(forEntityMapping: "Dept", sourceObjects: nil)
+            return try #require(all.first { $0.id.key == key })
+        }
+        @Sendable func emp(_ session: MigrationSession, _ key: Int64) throws -> DestinationObject {
+            let all = try session.destinationInstances(forEntityMapping: "Emp", sourceObjects: nil)
+            return try #require(all.first { $0.id.key == key })
+        }
+        let new = try Scenario.migrate(
+            old, to: type, directory.file("new"), old.model, try Office.mapping(),
+            policies: [
+                "Dept": {
+                    ClosurePolicy {
+                        $0.onRelate = { object, session, standard in
+                            try standard()
+                            guard place == .otherEnd, object.id.key == 2 else { return }
+                            try object.setObjects([try emp(session, 1)], for: "employees")
+                        }
+                    }
+                },
+                "Emp": {
+                    ClosurePolicy {
+                        $0.onCreate = { source, session, standard in
+                            guard place == .firstPass, source.id.key == 1 else { return try standard() }
+                            let made = try session.createStandardInstance(for: source)
+                            try made?.setObject(try dept(session, 2), for: "dept")
+                        }
+                        $0.onRelate = { object, session, _ in
+                            guard place == .otherTurn, object.id.key == 2 else { return }
+                            try emp(session, 1).setObject(try dept(session, 2), for: "dept")
+                        }
+                    }
+                },
+            ])
+        let employees = try Scenario.objects("Emp", in: new)
+        #expect(employees.map { $0.values["dept"] } == [.objectID(ObjectID("Dept", 2)), nil])
+        #expect(try Scenario.names("employees", of: ObjectID("Dept", 2), "name", in: new) == ["a"])
+        try new.close()
+        try old.close()
+    }
+
+    @Test("links that are made one by one keep their places at both ends", arguments: Scenario.types)
+    func keepsBothOrders(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "A", attributes: [.string("name")],
+                relationships: [.toMany("bs", "B", inverse: "as", isOrdered: true)]),
+            EntityDescription(
+                "B", attributes: [.string("name")],
+                relationships: [.toMany("as", "A", inverse: "bs", isOrdered: true)]),
+        ])
+        let names = (1...4).map { Value.string("\($0)") }
+        let old = try Scenario.store(
+            type, directory.file("old"), model,
+            (1...4).map { .init("A", Int64($0), ["name": names[$0 - 1]]) }
+                + (1...2).map { .init("B", Int64($0), ["name": names[$0 - 1]]) },
+            links: [
+                // By their places: 1 has 3, 1, 2, and 2 has 1, 4; from the other end 1 has 2, 1.
+                (RelationshipName("A", "bs"), Link(1, 1, order: 7, inverseOrder: 1)),
+                (RelationshipName("A", "bs"), Link(1, 2, order: 3, inverseOrder: 0)),
+                (RelationshipName("A", "bs"), Link(2, 1, order: 0, inverseOrder: 5)),
+                (RelationshipName("A", "bs"), Link(3, 1, order: 0, inverseOrder: 0)),
+                (RelationshipName("A", "bs"), Link(4, 2, order: 0, inverseOrder: 9)),
+            ])
+        func orders(_ store: any PersistentStore) throws -> [[String]] {
+            try ["as"].flatMap { name in
+                try (1...2).map { try Scenario.names(name, of: ObjectID("B", $0), "name", in: store) }
+            }
+                + (1...3).map { try Scenario.names("bs", of: ObjectID("A", $0), "name", in: store) }
+        }
+        let before = try orders(old)
+        #expect(before == [["3", "1", "2"], ["1", "4"], ["2", "1"], ["1"], ["1"]])
+        var mapping = try MappingModel.inferred(from: model, to: model)
+        for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
+        let new = try Scenario.migrate(
+            old, to: type, directory.file("new"), model, mapping,
+            policies: [
+                "P": {
+                    ClosurePolicy {
+                        // A set in the first pass keeps all links from being copied at once.
+                        $0.onCreate = { source, session, standard in
+                            guard source.id == ObjectID("A", 4) else { return try standard() }
+                            try session.createStandardInstance(for: source)?.setObjects([], for: "bs")
+                        }
+                    }
+                }
+            ])
+        #expect(try orders(new) == before)
+        try new.close()
+        try old.close()
+    }
+
+    @Test("the ID that a policy gives must be that of an object, under its own entity", arguments: Scenario.types)
+    func requiresGivenObjects(type: String) throws {
+        for (given, isFine) in [
+            (ObjectID("Dept", 2), true), (ObjectID("Dept", 9), false), (ObjectID("Big", 3), true),
+            (ObjectID("Dept", 3), false),
+        ] {
+            let directory = try TemporaryDirectory()
+            let model = try ManagedObjectModel(entities: [
+                EntityDescription("Dept", attributes: [.string("name")]), EntityDescription("Big", superentity: "Dept"),
+                EntityDescription("Emp", attributes: [.string("name")], relationships: [.toOne("dept", "Dept")]),
+            ])
+            let old = try Scenario.store(
+                type, directory.file("old"), model,
+                [.init("Dept", 2, [:]), .init("Big", 3, [:]), .init("Emp", 1, [:]), .init("Emp", 2, [:])])
+            var mapping = try MappingModel.inferred(from: model, to: model)
+            for index in mapping.entityMappings.indices where mapping.entityMappings[index].sourceEntity == "Emp" {
+                mapping.entityMappings[index].policyName = "P"
+            }
+            let policies: [String: @Sendable () -> EntityMigrationPolicy] = [
+                "P": {
+                    ClosurePolicy {
+                        $0.onRelate = { object, _, standard in
+                            try standard()
+                            if object.id.key == 1 { object["dept"] = .objectID(given) }
+                        }
+                    }
+                }
+            ]
+            let migration = Result {
+                try Scenario.migrate(old, to: type, directory.file("new"), model, mapping, policies: policies)
+            }
+            switch migration {
+            case .success(let store):
+                #expect(isFine, "\(given)")
+                #expect(try Scenario.objects("Emp", in: store).first?.values["dept"] == .objectID(given))
+                try store.close()
+            case .failure(let error):
+                let error = try #require(error as? StoreError)
+                #expect(!isFine && error.code == .migrationFailed && error.message.contains("\(given)"), "\(error)")
+            }
+            try old.close()
+        }
+    }
 }

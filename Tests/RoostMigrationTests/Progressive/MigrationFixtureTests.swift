@@ -42,6 +42,25 @@ struct MigrationFixtureTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == names)
     }
 
+    @Test("a stored store that is reached by a link stays as it is, and one of several files is refused")
+    func linked() throws {
+        let directory = try TemporaryDirectory()
+        let fixture = try fixture(directory)
+        let before = try Data(contentsOf: URL(fileURLWithPath: fixture.store.path))
+        let link = directory.file("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: fixture.store.path)
+        let linked = MigrationFixture(StoreURL(type: fixture.store.type, path: link), registry: .builtIn)
+        #expect(try differences(linked, MigrationSnapshot(model: try Notes.v3(), counts: ["Note": 5, "Tag": 3])) == [])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.store.path)) == before)
+        let attributes = try FileManager.default.attributesOfItem(atPath: fixture.store.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o400)
+        try Data().write(to: URL(fileURLWithPath: fixture.store.path + "-wal"))
+        let error = #expect(throws: StoreError.self) {
+            try differences(linked, MigrationSnapshot(model: try Notes.v3(), counts: [:]))
+        }
+        #expect(error?.code == .invalidRequest)
+    }
+
     @Test("every difference is told, the digest to be written down included")
     func differences() throws {
         let directory = try TemporaryDirectory()

@@ -17,6 +17,10 @@ struct Faults: Sendable {
     var failsAtRead: Int?
     /// Objects whose records cursors report as damaged.
     var damaged: Set<ObjectID> = []
+    /// Snapshots show no links, whatever the last commit recorded.
+    var losesLinks = false
+    /// Opening throws this.
+    var failsAtOpening: StoreError.Code?
     /// Called with the number of each batch, before the loader takes it.
     var onAppend: (@Sendable (Int) -> Void)?
     /// Makes `replace` throw `ioFailure`.
@@ -38,7 +42,8 @@ struct FaultyStoreType: PersistentStoreType {
         try base.metadata(at: self.url(url), options: options)
     }
     func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
-        FaultyStore(try base.open(self.url(url), options: options), faults)
+        if let code = faults.failsAtOpening { throw StoreError(code, "injected: open") }
+        return FaultyStore(try base.open(self.url(url), options: options), faults)
     }
     func create(
         _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
@@ -163,17 +168,26 @@ private final class FaultySnapshot: StoreSnapshot {
     }
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor { try base.records(with: ids) }
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
-        try base.links(of: relationship, after: link)
+        faults.losesLinks ? NoLinks() : try base.links(of: relationship, after: link)
     }
     func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
         try base.links(of: relationship, from: id)
     }
-    func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor { try base.fetch(request) }
+    func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
+        FaultyCursor(try base.fetch(request), faults, store)
+    }
     func count(_ request: FetchRequest) throws(StoreError) -> Int { try base.count(request) }
     func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try base.explain(request, executing: executing)
     }
     func close() { base.close() }
+}
+
+private final class NoLinks: LinkCursor {
+    func next(into batch: inout LinkBatch) throws(StoreError) -> Bool {
+        batch.links.removeAll()
+        return false
+    }
 }
 
 /// Gives the base's records up to a damaged one, then throws for it, then goes on behind it.

@@ -1,0 +1,146 @@
+#if SQLite
+    import Foundation
+    import Roost
+    import RoostConformance
+    import RoostMigration
+    import Testing
+
+    /// Real stores of Apple's through the versions of their models, and real mapping models on generated data.
+    @Suite(
+        "Stores and mapping models of the corpus migrate",
+        .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
+    struct CorpusMigrationTests {
+        private let manager = MigrationManager(registry: .builtIn)
+
+        /// The versions whose mapping models are code, so that nothing can lead to them here.
+        private static let unreachable = ["SampleModel3", "CoreDataMigration_Example 3", "Model2"]
+
+        /// A version with a uniqueness constraint that the store's content breaks until code has merged its duplicates.
+        private static let constrained = "CoreDataMigration_Example 4"
+
+        @Test(
+            "a store goes to each later version of its model, and loses only what a version drops",
+            arguments: VersionedStore.all, Sample.writingTypes)
+        func stores(store: VersionedStore, type: String) throws {
+            let source = StoreURL(type: "coredata", path: store.fullPath)
+            let versions = try #require(try ModelFile.history(at: store.bundlePath)).versions
+            let identity = try StoreRegistry.builtIn.type(named: "coredata").metadata(
+                at: source, options: StoreOptions(isReadOnly: true, typeOptions: store.typeOptions))
+            let start = try #require(versions.firstIndex { $0.model.isCompatible(with: identity) })
+            for end in versions.indices.dropFirst(start + 1) {
+                let directory = try TemporaryDirectory()
+                let url = StoreURL(type: type, path: directory.file("new"))
+                let options = MigrationOptions(
+                    conversion: ConversionOptions(sourceTypeOptions: store.typeOptions),
+                    history: try ModelHistory(Array(versions[start...end])))
+                let report: MigrationReport
+                do throws(StoreError) {
+                    report = try manager.migrate(
+                        from: .url(source), to: .url(url),
+                        model: versions[end].model, options: options)
+                } catch {
+                    let passed = versions[(start + 1)...end].map(\.name)
+                    if passed.contains(Self.constrained) {
+                        #expect(error.code == .constraintViolation || error.code == .mappingNotInferable, "\(error)")
+                    } else {
+                        #expect(error.code == .mappingNotInferable, "\(error)")
+                        #expect(passed.contains { Self.unreachable.contains($0) }, "\(error)")
+                    }
+                    continue
+                }
+                #expect(report.verified)
+                // Of what a version drops, the step says how much.
+                let steps = report.steps.isEmpty ? [report] : report.steps
+                let dropped = steps.flatMap(\.mappings).filter { $0.type == "remove" }.reduce(0) { $0 + ($1.read ?? 0) }
+                #expect(report.objects == store.objectCount - dropped, "\(versions[end].name)")
+                let new = try StoreRegistry.builtIn.open(url, options: StoreOptions(model: versions[end].model))
+                #expect(try checkStore(new).filter { $0.severity == .damage } == [])
+                try new.close()
+            }
+        }
+
+        @Test("mapping models without code run", arguments: CorpusMapping.withoutCode, Sample.writingTypes)
+        func mappings(_ mapping: CorpusMapping, type: String) throws {
+            let (old, new) = (try mapping.model(mapping.source), try mapping.model(mapping.destination))
+            let read = try MappingFile.read(mapping.fullPath, source: old, destination: new)
+            let directory = try TemporaryDirectory()
+            let source = try GeneratedContent.store(StoreURL(type: "memory", path: ""), model: old)
+            let url = StoreURL(type: type, path: directory.file("new"))
+            let report = try manager.migrate(
+                from: .store(source), to: .url(url), model: new, options: MigrationOptions(mapping: read.mapping))
+            #expect(report.verified)
+            for (entity, made) in zip(read.mapping.entityMappings, report.mappings) {
+                guard entity.sourceEntity != nil, entity.sourcePredicate == nil else { continue }
+                #expect(made.read == 12 && made.made == 12, "\(entity.name)")
+            }
+            let store = try StoreRegistry.builtIn.open(url)
+            #expect(try checkStore(store) == [])
+            try store.close()
+        }
+    }
+
+    /// A store of the corpus that was made with a version of a bundle of models.
+    struct VersionedStore: Sendable, CustomTestStringConvertible {
+        let path: String
+        let bundle: String
+        let objectCount: Int
+        let typeOptions: [String: String]
+
+        var fullPath: String { CorpusStore.corpusPath + "/" + path }
+        var bundlePath: String { CorpusStore.corpusPath + "/" + bundle }
+        var testDescription: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+        static let all: [VersionedStore] = CorpusStore.all.compactMap { store in
+            guard let model = store.exactModels.first, let end = model.range(of: ".xcdatamodeld/"),
+                // A bundle with one version has no history.
+                let history = try? ModelFile.history(
+                    at: CorpusStore.corpusPath + "/" + model[..<end.lowerBound] + ".xcdatamodeld"),
+                history.versions.count > 1
+            else { return nil }
+            return VersionedStore(
+                path: store.path, bundle: model[..<end.lowerBound] + ".xcdatamodeld",
+                objectCount: store.entities.values.reduce(0, +), typeOptions: store.typeOptions)
+        }
+    }
+
+    /// A mapping model of the corpus, and the model files that it leads between.
+    struct CorpusMapping: Sendable, CustomTestStringConvertible {
+        let path: String
+        /// Bundle and version.
+        let source: [String]
+        let destination: [String]
+
+        var fullPath: String { CorpusStore.corpusPath + "/" + path }
+        var testDescription: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+        /// All in which no entity mapping has a policy.
+        static let withoutCode: [CorpusMapping] = {
+            guard let facts = CorpusStore.json("mapping_models.json") as? [String: [String: Any]] else { return [] }
+            return facts.keys.sorted().compactMap { path in
+                guard let fact = facts[path], let mappings = fact["entityMappings"] as? [[String: Any]],
+                    mappings.allSatisfy({ ($0["policy"] as? String ?? "").isEmpty }),
+                    let source = fact["source"] as? String, let destination = fact["destination"] as? String
+                else { return nil }
+                func names(_ path: String) -> [String] { path.split(separator: "/").suffix(2).map(String.init) }
+                return CorpusMapping(path: path, source: names(source), destination: names(destination))
+            }
+        }()
+
+        /// The model of a version, from the repository that the mapping model is in.
+        func model(_ names: [String]) throws -> ManagedObjectModel {
+            let repository = CorpusStore.corpusPath + "/" + (path.split(separator: "/").first ?? "")
+            let all = FileManager.default.enumerator(atPath: repository)
+            func files(_ path: String) -> [String] {
+                (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+            }
+            let bundle = try #require(names.first)
+            let version = try #require(names.last).replacingOccurrences(of: ".xcdatamodel", with: "")
+            while let file = all?.nextObject() as? String {
+                guard file == bundle || file.hasSuffix("/" + bundle), files(repository + "/" + file).contains(names[1])
+                else { continue }
+                return try ModelFile.read(repository + "/" + file, version: version).model
+            }
+            throw StoreError(.notFound, "The corpus has no '\(bundle)' for '\(path)'.")
+        }
+    }
+#endif
