@@ -30,7 +30,7 @@ extension Subcommand {
         ] + BatchRun.options + StoreArguments.openingOptions,
         examples: [
             "roost update music.sqlite Track --set='isExplicit = YES' --where=\"title BEGINSWITH 'Explicit'\"",
-            "roost update lmdb:music.lmdb Album --set='rating = NULL' --where='rating < 2' --dry-run",
+            "roost update lmdb:music.lmdb Album --set='price = NULL' --where='price < 2' --dry-run",
         ],
         run: runUpdate)
 

@@ -114,6 +114,32 @@ struct UsageTests {
         #expect(String(decoding: try Data(contentsOf: url), as: UTF8.self) == text)
     }
 
+    /// With the demonstration's stores in the places that they name; what would change the stores only tells.
+    @Test("runs as the README and the help say", .enabled(if: Workplace.fileTypes.contains("lmdb")))
+    func examples() throws {
+        let place = try Workplace()
+        try #require(try place.roost("demo", "--objects=500").code == 0)
+        let program = try #require(Workplace.program)
+        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("README.md")
+        let lines = try String(contentsOf: readme, encoding: .utf8).split(separator: "\n").map(String.init)
+        let reading = ["info", "check", "fetch", "dump"]
+        let changing = ["update", "delete"]
+        let examples = (lines + RoostTool.commands.flatMap(\.examples)).filter { line in
+            let words = line.split(separator: " ").map(String.init)
+            guard words.count > 2, words[0] == "roost" else { return false }
+            return (reading + changing).contains(words[1]) && words[2].contains("music.") && !line.contains("|")
+        }
+        #expect(examples.count >= 12)
+        for example in examples {
+            let rest = example.dropFirst("roost ".count).prefix { $0 != "#" }
+            let isChange = changing.contains { rest.hasPrefix($0) }
+            let command = "'\(program)' \(rest)" + (isChange ? " --dry-run" : "")
+            let result = try RunningCommand(["/bin/sh", "-c", command], in: place.path).wait()
+            #expect(result.code == 0 && result.errors.isEmpty, "\(example)\n\(result.errors)")
+        }
+    }
+
     @Test("aligns the columns of tables")
     func tables() {
         var table = TextTable([("hop", .leading), ("objects", .trailing), ("digest", .leading)])

@@ -120,7 +120,8 @@ struct StoreMigration: Sendable {
     /// Whether an error says that these models or this mapping cannot be used, rather than that the source cannot be read.
     static func isAboutModels(_ error: StoreError) -> Bool {
         let codes: [StoreError.Code] = [
-            .mappingNotInferable, .invalidMappingModel, .unknownModelVersion, .newerModelVersion, .unknownEntity, .unknownProperty, .invalidRequest,
+            .mappingNotInferable, .invalidMappingModel, .unknownModelVersion, .newerModelVersion, .unknownEntity,
+            .unknownProperty, .invalidRequest,
             .invalidValue,
         ]
         return codes.contains(error.code)
