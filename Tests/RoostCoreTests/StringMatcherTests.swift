@@ -232,3 +232,22 @@ struct StringMatcherTests {
         }
     }
 }
+
+@Suite("Regular expressions that take long")
+struct LongExpressionTests {
+    @Test("end with an error when all texts of a fetch have taken too long together")
+    func total() throws {
+        let expression = try WholeTextExpression(
+            "(a*)*b", ignoringCase: false, totalDeadline: .milliseconds(1), longTime: .zero)
+        let text = String(repeating: "a", count: 22)
+        var failure: StoreError?
+        for _ in 0..<1000 where failure == nil {
+            do throws(StoreError) { _ = try expression.matches(text) } catch { failure = error }
+        }
+        #expect(failure?.code == .timedOut)
+        // What takes no time is not counted.
+        let quick = try WholeTextExpression(
+            "a*b", ignoringCase: false, totalDeadline: .milliseconds(1), longTime: .zero)
+        for _ in 0..<5000 { #expect(try quick.matches("aab")) }
+    }
+}
