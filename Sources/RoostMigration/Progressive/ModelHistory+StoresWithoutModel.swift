@@ -22,7 +22,7 @@ extension ModelHistory {
             let names = (others + [newest]).map { "'\(versions[$0].name)'" }.joined(separator: ", ")
             throw StoreError(
                 .invalidRequest,
-                "'\(url)' holds no model, and can have been made with the versions \(names); give the one that it was made with."
+                "'\(url)' holds no model, and can have been made with the versions \(names); say which: --model on the command line, ConversionOptions.sourceModel in code."
             )
         }
         return versions[newest]
