@@ -41,12 +41,17 @@ final class MappedContent: ContentSource {
     func fill(
         _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
-        let copied = try filler.copy(self, to: store, memory)
+        var copied = try filler.copy(self, to: store, memory)
+        copied.warnings += try EmptyRelationships(plan.mapping, from: plan.source, to: plan.destination)
+            .warnings(store)
         guard !plan.countedRelationships.isEmpty else { return copied }
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         for number in plan.countedRelationships {
-            try snapshot.requireCounts(of: plan.destination.relationships[number])
+            let relationship = plan.destination.relationships[number]
+            // What no mapping says anything of may be empty.
+            let unsaid = plan.entitiesWithoutStatement(of: relationship)
+            try snapshot.requireCounts(of: relationship) { $0.count == 0 && unsaid.contains($0.entity) }
         }
         return copied
     }

@@ -87,9 +87,6 @@ struct StoreMigration: Sendable {
 
     // MARK: Planning
 
-    /// How many objects and links a second a migration is expected to make.
-    private static let expectedRate = 400_000.0
-
     /// See ``MigrationManager/planMigration(from:to:model:options:)``.
     func plan() throws(StoreError) -> MigrationPlan {
         var refusals = try conversion.refusalsBeforeOpening()
@@ -146,16 +143,33 @@ struct StoreMigration: Sendable {
                     destination: mapping.destinationEntity?.text, objects: count, steps: mapped.steps(of: index)))
         }
         for obstacle in mapped.obstacles { plan.warnings.append("It takes three passes: \(obstacle).") }
-        let read = plan.mappings.reduce(0) { $0 + ($1.destination == nil ? 0 : $1.objects) }
         if mapped.obstacles.isEmpty {
-            plan.objects = read
+            plan.objects = plan.objectsRead
             refusals += try mapped.refusals(snapshot, countsNulls: true)
         }
-        plan.secondsNeeded = Double(read + (plan.links ?? 0)) / Self.expectedRate
+        plan.secondsNeeded = MigrationEstimate.seconds(
+            for: plan.countRead, from: source.url.type, to: destination.url.type, path: plan.path,
+            verifies: options.conversion.verifies)
         for remark in mapped.mapping.remarks(from: mapped.source, to: mapped.destination) {
-            if remark.kind == .loss { plan.losses.append(remark.text) } else { plan.warnings.append(remark.text) }
+            if remark.kind == .loss {
+                plan.losses.append(remark.text)
+            } else if let property = remark.property, remark.isAboutEmptyRelationship {
+                let count = plan.mappings.reduce(0) { $0 + ($1.destination == remark.entity ? $1.objects : 0) }
+                if count > 0 {
+                    plan.warnings.append(EmptyRelationships.warning(property, of: remark.entity, count: count))
+                }
+            } else {
+                plan.warnings.append(remark.text)
+            }
         }
     }
+}
+
+extension MigrationPlan {
+    /// The objects that entity mappings take which make others.
+    fileprivate var objectsRead: Int { mappings.reduce(0) { $0 + ($1.destination == nil ? 0 : $1.objects) } }
+    /// The objects and links that are read, as far as they are counted.
+    var countRead: Int { objectsRead + (links ?? 0) }
 }
 
 extension MappingRemark {
@@ -189,6 +203,7 @@ extension MigrationReport {
                 + copied.dangling.map {
                     "\($0.count) references by '\($0.relationship)' lead to objects that were left out."
                 }
-                + remarks.filter { $0.kind == .note }.map(\.text))
+                // Those of them that are empty were counted, and warned of.
+                + remarks.filter { $0.kind == .note && !$0.isAboutEmptyRelationship }.map(\.text))
     }
 }

@@ -414,7 +414,7 @@ final class DestinationContent {
         for index in pending.indices {
             if pending[index].isNew {
                 try append(index, to: &changes.inserts)
-                // What is committed as new begins to count anew.
+                // A commit numbers versions itself: every insert is stored as 1, so the source's cannot be handed on.
                 changes.inserts.setVersionOfLast(1)
             } else if !pending[index].changes.isEmpty {
                 try append(index, to: &changes.updates)
@@ -451,7 +451,7 @@ final class DestinationContent {
             guard let blueprint = blueprints[record.entityNumber], !suspects.contains(record.entityNumber) else {
                 return
             }
-            if blueprint.missing(in: record) != nil { suspects.insert(record.entityNumber) }
+            if blueprint.isIncomplete(record) { suspects.insert(record.entityNumber) }
         }
     }
 
@@ -539,9 +539,9 @@ final class DestinationContent {
         output = .closed
     }
 
-    /// The first mandatory property without a value of a record; nil for a valid one.
-    func missing(in record: RecordReader) -> RecordLayout.Field? {
-        blueprints[record.entityNumber]?.missing(in: record)
+    /// The mandatory properties without a value of a record.
+    func missing(in record: RecordReader) -> [RecordLayout.Field] {
+        blueprints[record.entityNumber]?.missing(in: record) ?? []
     }
 }
 

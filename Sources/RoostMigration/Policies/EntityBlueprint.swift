@@ -48,9 +48,16 @@ struct EntityBlueprint {
         }
     }
 
-    /// The first mandatory property without a value; nil when all have one.
-    func missing(in record: RecordReader) -> RecordLayout.Field? {
-        if let field = properties.mandatory.first(where: { record.isNull($0) }) { return field }
-        return properties.mandatoryElements.first { !record.isNull($0.composite) && record.isNull($0.element) }?.element
+    /// Whether a mandatory property has no value.
+    func isIncomplete(_ record: RecordReader) -> Bool {
+        properties.mandatory.contains { record.isNull($0) }
+            || properties.mandatoryElements.contains { !record.isNull($0.composite) && record.isNull($0.element) }
+    }
+
+    /// The mandatory properties without a value.
+    func missing(in record: RecordReader) -> [RecordLayout.Field] {
+        properties.mandatory.filter { record.isNull($0) }
+            + properties.mandatoryElements.filter { !record.isNull($0.composite) && record.isNull($0.element) }
+            .map(\.element)
     }
 }

@@ -119,6 +119,8 @@ final class PolicyMigration {
         }
         var copied = CopiedContent(tally: content.tally)
         copied.skipped = skipped
+        copied.warnings = try EmptyRelationships(plan.declaration, from: plan.source, to: plan.destination)
+            .warnings(store)
         copied.isFlushed = !content.hasCommitted
         var counts: [(read: Int, made: Int)] = []
         for mapping in plan.mappings {

@@ -340,6 +340,45 @@ struct InPlaceMigrationTests {
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
     }
 
+    @Test(
+        "what is wrong with the new store is said of the store, by the name that its reader knows",
+        arguments: Sample.fileTypes)
+    func namesTheStore(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let before = try bytes(url)
+        let registry = StoreRegistry([
+            FaultyStoreType(base: try StoreRegistry.builtIn.type(named: type), faults: Faults(dropsRecordsAt: 1))
+        ])
+        let refused = error {
+            _ = try MigrationManager(registry: registry).migrateInPlace(
+                StoreURL(type: "faulty", path: url.path), model: try Notes.v2())
+        }
+        #expect(refused?.code == .verificationFailed)
+        #expect(refused?.message.contains(url.path) == true && refused?.message.contains("roost-tmp") == false)
+        #expect(try bytes(url) == before)
+        #expect(try directory.names() == ["notes"])
+    }
+
+    @Test("a store that another program opens meanwhile is not replaced", arguments: Sample.fileTypes)
+    func foreignReader(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let before = try bytes(url)
+        let options = MigrationOptions(
+            conversion: ConversionOptions(onProgress: { progress in
+                guard progress.phase == .verifying else { return }
+                // What a program that uses SQLite itself has beside the file as long as it is open.
+                _ = FileManager.default.createFile(atPath: url.path + "-wal", contents: Data())
+            }))
+        let error = error { _ = try manager.migrateInPlace(url, model: try Notes.v2(), options: options) }
+        #expect(error?.code == .busy && error?.message.contains("'\(url.path)-wal' is there") == true)
+        #expect(try bytes(url) == before)
+        #expect(try directory.names() == ["notes", "notes-wal"])
+    }
+
     @Test("what a crash left beside a store that was migrated is swept", arguments: Sample.fileTypes)
     func sweeps(type: String) throws {
         let directory = try TemporaryDirectory()
