@@ -11,6 +11,10 @@ public enum MigrationPath: String, Sendable, Hashable, Codable {
     /// Mandatory attributes must get values, and mandatory to-one relationships keep their objects. A relationship that is new, or was
     /// empty, stays empty, mandatory or not: there is no default for it. Nothing else is validated, as in a commit.
     case onePass
+    /// As ``onePass``, but within the store's own file and in one transaction: records and links that stay as they are are not written.
+    ///
+    /// That is a way to migrate SQLite stores in place, taken where at least half of all objects and links stay.
+    case oneTransaction
     /// Objects are made first, then their relationships, then everything is validated: where policies take part, or keys change.
     case threePasses
 }
