@@ -27,7 +27,11 @@ final class SQLModelChange: ModelChange {
             throw StoreError(.closed, "The change of the model of '\(base.url)' was ended before.")
         }
         let connection: any SQLConnection
-        do throws(StoreError) { connection = try transaction.requireSound() } catch {
+        do throws(StoreError) {
+            connection = try transaction.requireSound()
+            // Beginning to read makes sure that the name still leads to the file.
+            base.database.endReading(try base.database.beginReading())
+        } catch {
             abandon()
             throw error
         }
