@@ -92,7 +92,7 @@ struct ModelChangeTests {
         try change.commit()
         let again = try type.open(directory.url("a"), options: StoreOptions(model: new))
         #expect(try again.records("Song").map(\.id.key) == [2, 3, 4, 5])
-        #expect(try again.keys(FetchRequest("Song", where: "title == 'song 4'")) == [4])
+        #expect(try again.keys(FetchRequest("Song", where: .equal("title", "song 4"))) == [4])
         #expect(try again.integrityFindings().filter { $0.message.contains("Song") } == [])
         try again.close()
     }
