@@ -11,7 +11,8 @@ extension Subcommand {
             Makes a store of the model that --to names out of what STORE holds: in the place of STORE with --in-place, or as another
             store, of any type, with --output. The result is read again and compared before it gets its name, in one step. After an
             error, Ctrl-C or a crash STORE is as it was, or migrated; the same command finishes what is left. With --in-place nobody
-            can open STORE meanwhile, and one that has the model already is left alone.
+            can open STORE meanwhile, and one that has the model already is left alone. An SQLite store changes within its own file, in
+            one transaction, where at least half of its objects and links stay as they are and no backup is kept (path oneTransaction).
 
             FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .xcdatamodel, .mom) or a store. Behind a
             bundle of versions @VERSION says which one is meant; the current one unless given. Of a bundle STORE goes from its version
@@ -23,7 +24,7 @@ extension Subcommand {
             hashes, or from the names in it; where that leaves several, FILE@FROM..TO says it. A mapping model that needs a policy, which
             is code, is refused: that takes a program.
 
-            With --json prints one object: source, destination, path (nothing, onePass, threePasses), mappings [{name, type, source,
+            With --json prints one object: source, destination, path (nothing, onePass, oneTransaction, threePasses), mappings [{name, type, source,
             destination, read, made}], objects, links, relationships [{relationship, count}], sourceDigest, mappedDigest,
             destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped [ID], losses [text], warnings [text], steps [the same
             for each of several], backup; with --dry-run: source, destination, path, mappings [{name, type, source, destination,

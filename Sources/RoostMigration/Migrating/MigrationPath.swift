@@ -10,6 +10,10 @@ public enum MigrationPath: String, Sendable, Hashable, Codable {
     /// mandatory relationship of which the mapping says nothing stays empty, since there is no default for it: many models came to be that way, whose stores
     /// must not be lost. A warning counts the objects.
     case onePass
+    /// As ``onePass``, but within the store's own file and in one transaction: records and links that stay as they are are not written.
+    ///
+    /// That is a way to migrate SQLite stores in place, taken where at least half of all objects and links stay.
+    case oneTransaction
     /// Objects are made first, then their relationships, then all are validated: where policies take part, or keys change.
     ///
     /// What a policy makes must have all that the model demands; of other objects is demanded what one pass demands of them.

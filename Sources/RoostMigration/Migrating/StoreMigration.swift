@@ -7,6 +7,10 @@ struct StoreMigration: Sendable {
     let model: ManagedObjectModel
     let options: MigrationOptions
     let registry: StoreRegistry
+    /// Whether what the source holds must be what its last commit recorded; one pass finds out while it reads.
+    var requiresRecordedContent = false
+    /// Whether a plan refuses where there is no space for a new store.
+    var needsSpace = true
 
     init(
         from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
@@ -56,7 +60,8 @@ struct StoreMigration: Sendable {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         if let refusal = try plan.refusals(snapshot, countsNulls: false).first { throw refusal }
-        let content = MappedContent(store, plan, options: options.conversion)
+        let content = MappedContent(
+            store, plan, options: options.conversion, requiresRecordedContent: requiresRecordedContent)
         let copied = try conversion.filler.fill(from: content)
         let outcome = content.outcome
         let mappings = zip(plan.mapping.entityMappings, outcome.counts).map { mapping, counts in
@@ -91,7 +96,8 @@ struct StoreMigration: Sendable {
     func plan() throws(StoreError) -> MigrationPlan {
         var refusals = try conversion.refusalsBeforeOpening()
         return try conversion.withSource(isReadOnce: false) { (store) throws(StoreError) in
-            refusals += try conversion.refusals(of: store, for: model)
+            refusals +=
+                needsSpace ? try conversion.refusals(of: store, for: model) : try conversion.filler.refusals(for: model)
             var plan = MigrationPlan(
                 source: source.url.description, destination: destination.url.description, path: .onePass, mappings: [],
                 objects: nil, links: nil, losses: [], bytesNeeded: try conversion.bytesNeeded(store),

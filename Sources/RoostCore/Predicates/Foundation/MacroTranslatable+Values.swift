@@ -158,7 +158,9 @@ extension PredicateExpressions.FloatDivision: MacroTranslatable {
 }
 
 extension PredicateExpressions.IntDivision: MacroTranslatable {
-    /// `/` of predicates does not truncate; without the remainder there is nothing to truncate. Decimals have all digits of 64 bits.
+    /// `/` of predicates does not truncate; without the remainder there is nothing to truncate.
+    ///
+    /// Decimals have all digits of 64 bits.
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         let (dividend, divisor) = (try translation.value(lhs), try translation.value(rhs))
         let whole = FetchRequest.Expression.function(
