@@ -33,6 +33,40 @@ final class TrackLibrary {
             try Self.flush(&batch, to: loader, whenFull: true)
         }
         try Self.flush(&batch, to: loader, whenFull: false)
+        if schema.form == .tagged { try appendTags(to: loader, schema) }
+    }
+
+    /// Passes the tags to a loader, which follow from their numbers and are never in memory together.
+    private func appendTags(to loader: any BulkLoader, _ schema: TrackSchema) throws(StoreError) {
+        let layout = try schema.model.requireEntity(TrackSchema.tagEntity).layout
+        let title = try layout.requireField("title")
+        let tagCount = albums.count
+        var batch = RecordBatch(model: schema.model)
+        for number in 0..<tagCount {
+            batch.beginRecord(layout, key: Int64(number + 1), version: 1)
+            try batch.set(.string(Tracks.tagTitle(number + 1)), title)
+            batch.endRecord()
+            try Self.flush(&batch, to: loader, whenFull: true)
+        }
+        try Self.flush(&batch, to: loader, whenFull: false)
+        let relationship = try schema.model.requireRelationship(TrackSchema.tagsOfTrack)
+        let isFlipped: Bool
+        let owner: ManagedObjectModel.Relationship
+        switch relationship.storage {
+        case .links(let number, let flipped): (owner, isFlipped) = (schema.model.relationships[number], flipped)
+        default: throw StoreError(.internalInconsistency, "The tags of tracks are no links.")
+        }
+        var links = LinkBatch(relationship: owner.number)
+        for index in tracks.indices {
+            for tag in Tracks.tags(of: index + 1, tagCount: tagCount) {
+                let link = Link(Int64(index + 1), tag)
+                links.links.append(isFlipped ? link.flipped : link)
+            }
+            guard links.isFull else { continue }
+            try loader.append(links)
+            links.removeAll()
+        }
+        if !links.isEmpty { try loader.append(links) }
     }
 
     /// Inserts all objects in durable commits of `commitCount` objects each.
