@@ -12,19 +12,14 @@ extension DestinationContent {
             return try stored(request)
         }
         // What is in memory is asked as it is: to write it for each request would cost a commit for each object.
-        let matcher = try RecordFilter(request, model: model).matcher(over: nil)
-        var (matching, outdated): ([Int], Set<Int64>) = ([], [])
-        for index in pending.indices where isPending(index, root: root) {
-            if try withCurrentRecord(at: index, matcher.matches) { matching.append(index) }
-            if !pending[index].isNew { outdated.insert(records.key(at: index)) }
-        }
+        let (matching, outdated) = try inMemory(request, root: root)
         // As many as could be wanted in the place of those that are outdated.
         var wider = request
         let end = request.fetchLimit.map { $0.addingReportingOverflow(request.fetchOffset ?? 0) }
         wider.fetchLimit = end.flatMap { $0.overflow ? nil : $0.partialValue }
-            .map { $0.addingReportingOverflow(outdated.count) }.flatMap { $0.overflow ? nil : $0.partialValue }
+            .map { $0.addingReportingOverflow(outdated.keys.count) }.flatMap { $0.overflow ? nil : $0.partialValue }
         wider.fetchOffset = nil
-        var objects = try stored(wider).filter { !outdated.contains($0.key) }
+        var objects = try stored(wider).filter { !outdated.keys.contains($0.key) }
         objects += matching.map { index in
             DestinationObject(
                 content: self, entityNumber: records.entityNumber(at: index), key: records.key(at: index), slot: index,
@@ -66,24 +61,42 @@ extension DestinationContent {
             try write()
             return try snapshot().count(request)
         }
+        let (matching, outdated) = try inMemory(request, root: root)
+        return try snapshot().count(request) - outdated.matchingCount + matching.count
+    }
+
+    /// What of a hierarchy is in memory only.
+    ///
+    /// - Returns: The positions of the objects that a request asks for; the keys of those that the store has otherwise, and how many of them
+    ///   the request would find there.
+    private func inMemory(
+        _ request: FetchRequest, root: Int
+    ) throws(StoreError) -> (matching: [Int], outdated: (keys: Set<Int64>, matchingCount: Int)) {
         let matcher = try RecordFilter(request, model: model).matcher(over: nil)
-        var count = try snapshot().count(request)
-        for index in pending.indices where isPending(index, root: root) {
-            if try withCurrentRecord(at: index, matcher.matches) { count += 1 }
-            if !pending[index].isNew, try records.withRecord(at: index, matcher.matches) { count -= 1 }
+        try settle(root: root)
+        let (pending, records, settled) = (pending, records, settled)
+        var (matching, keys, matchingCount): ([Int], Set<Int64>, Int) = ([], [], 0)
+        for index in changedPositions[root] ?? [] {
+            let isMatching =
+                if let position = pending[index].settledPosition {
+                    try settled.withRecord(at: position, matcher.matches)
+                } else {
+                    try records.withRecord(at: index, matcher.matches)
+                }
+            if isMatching { matching.append(index) }
+            guard !pending[index].isNew else { continue }
+            keys.insert(records.key(at: index))
+            if try records.withRecord(at: index, matcher.matches) { matchingCount += 1 }
         }
-        return count
+        return (matching, (keys, matchingCount))
     }
 
     /// Whether the answer to a request can depend on what is in memory only.
     private func isAbout(_ request: FetchRequest, root: Int) throws(StoreError) -> Bool {
         // Objects of other hierarchies matter only where the request follows relationships.
-        try request.followsRelationships(model.requireEntity(request.entity))
-            && (!pending.isEmpty || pendingLinkCount > 0) || pending.indices.contains { isPending($0, root: root) }
-    }
-
-    private func isPending(_ index: Int, root: Int) -> Bool {
-        pending[index].isChanged && model.entities[records.entityNumber(at: index)].root == root
+        if changedPositions[root] != nil { return true }
+        guard !pending.isEmpty || pendingLinkCount > 0 else { return false }
+        return try request.followsRelationships(model.requireEntity(request.entity))
     }
 }
 

@@ -15,8 +15,6 @@ final class DestinationContent {
         var changes: [(field: RecordLayout.Field, value: Value)] = []
         /// Where it is among ``settled`` with these values; nil where it is not.
         var settledPosition: Int?
-        /// Whether it is not what the store has.
-        var isChanged: Bool { isNew || !changes.isEmpty }
     }
 
     /// A relationship as seen from one object.
@@ -49,6 +47,8 @@ final class DestinationContent {
     /// Objects in memory with the values that were set since, for requests that were answered without writing them.
     private(set) var settled: RecordBatch
     private var positions: [Place: Int]?
+    /// By root: the positions of objects in memory that are not what the store has.
+    private(set) var changedPositions: [Int: [Int]] = [:]
     private var changedByteCount = 0
     /// Counts the times that the objects in memory were written and let go of.
     private(set) var generation = 0
@@ -60,6 +60,8 @@ final class DestinationContent {
     /// By root: the key of the next object that has none of the source.
     private var nextKeys: [Int: Int64]
     private let blueprints: [EntityBlueprint?]
+    /// By entity: the root of its hierarchy.
+    private let roots: [Int]
     /// What was written.
     private(set) var tally: StoreTally
     /// The entities of which a record was written without a value that is mandatory.
@@ -96,6 +98,7 @@ final class DestinationContent {
             directories: directories)
         self.failures = failures
         model = store.model
+        roots = store.model.entities.map(\.root)
         output = .loading(load)
         records = RecordBatch(model: store.model)
         settled = RecordBatch(model: store.model)
@@ -136,7 +139,9 @@ final class DestinationContent {
 
     private func addPending(_ entity: Int, _ key: Int64) -> DestinationObject {
         pending.append(Pending(isNew: true))
-        positions?[Place(root: model.entities[entity].root, key: key)] = pending.count - 1
+        let root = roots[entity]
+        positions?[Place(root: root, key: key)] = pending.count - 1
+        changedPositions[root, default: []].append(pending.count - 1)
         return DestinationObject(
             content: self, entityNumber: entity, key: key, slot: pending.count - 1, generation: generation)
     }
@@ -184,19 +189,18 @@ final class DestinationContent {
         if positions == nil {
             var positions: [Place: Int] = [:]
             for index in pending.indices {
-                let root = model.entities[records.entityNumber(at: index)].root
-                positions[Place(root: root, key: records.key(at: index))] = index
+                positions[Place(root: roots[records.entityNumber(at: index)], key: records.key(at: index))] = index
             }
             self.positions = positions
         }
-        return positions?[Place(root: model.entities[object.entityNumber].root, key: object.key)]
+        return positions?[Place(root: roots[object.entityNumber], key: object.key)]
     }
 
     /// Keeps a copy of a record of the store.
     func keep(_ found: RecordBatch, at index: Int) -> Int {
         records.append(found, at: index)
         pending.append(Pending(isNew: false))
-        let place = Place(root: model.entities[found.entityNumber(at: index)].root, key: found.key(at: index))
+        let place = Place(root: roots[found.entityNumber(at: index)], key: found.key(at: index))
         positions?[place] = pending.count - 1
         return pending.count - 1
     }
@@ -269,6 +273,9 @@ final class DestinationContent {
     func change(_ field: RecordLayout.Field, to value: Value, at position: Int) {
         changedByteCount += value.byteCount
         pending[position].settledPosition = nil
+        if !pending[position].isNew, pending[position].changes.isEmpty {
+            changedPositions[roots[records.entityNumber(at: position)], default: []].append(position)
+        }
         if let known = pending[position].changes.firstIndex(where: { $0.field.index == field.index }) {
             pending[position].changes[known].value = value
         } else {
@@ -392,6 +399,7 @@ final class DestinationContent {
         }
         records.removeAll()
         settled.removeAll()
+        changedPositions.removeAll(keepingCapacity: true)
         pending.removeAll(keepingCapacity: true)
         positions = nil
         changedByteCount = 0
@@ -447,24 +455,18 @@ final class DestinationContent {
         }
     }
 
-    /// Calls `body` with the record of an object in memory as it would be written.
-    func withCurrentRecord<Result>(
-        at index: Int, _ body: (RecordReader) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        guard !pending[index].changes.isEmpty else { return try records.withRecord(at: index, body) }
-        let position: Int
-        if let known = pending[index].settledPosition {
-            position = known
-        } else {
-            if settled.isFull {
-                settled.removeAll()
-                for index in pending.indices { pending[index].settledPosition = nil }
-            }
-            try append(index, to: &settled)
-            position = settled.count - 1
-            pending[index].settledPosition = position
+    /// Puts the objects of a hierarchy that are in memory and were set into ``settled``, with what they were set to.
+    func settle(root: Int) throws(StoreError) {
+        // What was set again lies there twice; it must not fill the memory.
+        if settled.byteCount > 2 * RecordBatch.capacityBytes {
+            settled.removeAll()
+            for index in pending.indices { pending[index].settledPosition = nil }
         }
-        return try settled.withRecord(at: position, body)
+        for index in changedPositions[root] ?? []
+        where pending[index].settledPosition == nil && !pending[index].changes.isEmpty {
+            try append(index, to: &settled)
+            pending[index].settledPosition = settled.count - 1
+        }
     }
 
     private func commit(_ changes: ChangeSet) throws(StoreError) {
