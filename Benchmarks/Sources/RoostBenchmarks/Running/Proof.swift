@@ -32,11 +32,17 @@ enum Proof {
         while try albums.next(into: &batch) { sum &+= schema.albumChecksum(batch) }
         let tracks = try snapshot.records(of: TrackSchema.trackEntity, after: nil)
         while try tracks.next(into: &batch) { sum &+= schema.checksum(batch) }
-        guard let relationship = store.model.relationship(TrackSchema.tagsOfTrack) else { return sum }
-        var links = LinkBatch(relationship: relationship.number)
-        let cursor = try snapshot.links(of: relationship.name, after: nil)
+        guard let relationship = store.model.relationship(TrackSchema.tagsOfTrack),
+            case .links(let owner, let isFlipped) = relationship.storage
+        else { return sum }
+        // From the end that owns them, whose order is that of the store.
+        var links = LinkBatch(relationship: owner)
+        let cursor = try snapshot.links(of: store.model.relationships[owner].name, after: nil)
         while try cursor.next(into: &links) {
-            for link in links.links { sum &+= Tracks.tagChecksum(track: link.source, tag: link.target) }
+            for var link in links.links {
+                if isFlipped { link = link.flipped }
+                sum &+= Tracks.tagChecksum(track: link.source, tag: link.target)
+            }
         }
         return sum
     }
