@@ -41,13 +41,16 @@ package final class SpillFile {
     }
 
     /// Adds bytes at the end.
-    package func append(_ bytes: [UInt8]) throws(StoreError) {
+    package func append(_ bytes: [UInt8]) throws(StoreError) { try write(bytes, at: byteCount) }
+
+    /// Writes bytes at `offset`, in the place of those that are there; a gap before them reads as zeros.
+    package func write(_ bytes: [UInt8], at offset: Int) throws(StoreError) {
         var written = 0
         while written < bytes.count {
             let result = bytes.withUnsafeBytes { buffer in
                 pwrite(
                     descriptor, buffer.baseAddress.map { $0 + written }, buffer.count - written,
-                    off_t(byteCount + written))
+                    off_t(offset + written))
             }
             if result < 0 {
                 if errno == EINTR { continue }
@@ -56,7 +59,7 @@ package final class SpillFile {
             guard result > 0 else { throw Self.error(ENOSPC, "write a temporary file") }
             written += result
         }
-        byteCount += written
+        byteCount = max(byteCount, offset + written)
     }
 
     /// Reads up to `count` bytes at `offset`; fewer only at the end.

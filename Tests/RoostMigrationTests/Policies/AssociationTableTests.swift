@@ -99,6 +99,26 @@ struct AssociationTableTests {
         #expect(found == [Object(entity: 0, key: 77_777)])
     }
 
+    @Test("what is written to the file grows little faster than what is in it, and pages are used again")
+    func spillingIsCheap() throws {
+        let table = try table(64 << 10)
+        var random = Generator(state: 7)
+        let count = 100_000
+        for key in (1...count).shuffled(using: &random) {
+            try table.associate(
+                Object(entity: 0, key: Int64(key)),
+                with: Object(entity: 1, key: Int64.random(in: 1...1_000_000, using: &random)), in: 0)
+        }
+        // Each association is there from both sides, in 24 bytes.
+        let live = 2 * count * 24
+        let (file, written) = table.spilledBytes
+        #expect(file > live / 2 && file < 3 * live, "\(file) bytes for \(live)")
+        #expect(written < 8 * live, "\(written) bytes for \(live)")
+        var found: [Object] = []
+        for key in 1...count { try table.appendDestinations(of: Object(entity: 0, key: Int64(key)), in: 0, to: &found) }
+        #expect(found.count == count)
+    }
+
     @Test("what is associated while a list is read does not show in it")
     func listsAreFrozen() throws {
         let table = try table()
