@@ -71,11 +71,20 @@ extension ConformanceCheck {
                     ids.insert(ObjectID(entity.name, missing), at: ids.count / 2)
                     try expectSame(
                         try snapshot.objects(with: ids), wanted, "the objects of \(entity.name) by their IDs")
+                    for id in ids {
+                        try expectEqual(
+                            try snapshot.object(id)?.id.key, id.key == missing ? nil : id.key,
+                            "the object \(id) by itself")
+                    }
                     let strangers = try sample.objects(of: sample.model.entities[entity.root])
                         .filter { try !entity.includes(sample.entity(of: $0).number) }
                     try expectSame(
                         try snapshot.objects(with: strangers.map { ObjectID(entity.name, $0.id.key) }), [],
                         "objects of other entities, asked for as \(entity.name)")
+                    for stranger in strangers {
+                        let found = try snapshot.object(ObjectID(entity.name, stranger.id.key))
+                        try expect(found == nil, "\(stranger.id) is no \(entity.name)")
+                    }
                 }
                 try expectSame(try snapshot.objects(with: []), [], "the objects of no IDs")
             }

@@ -111,7 +111,10 @@ extension StoreSnapshot {
     }
 
     /// The object with this ID, or nil.
-    public func object(_ id: ObjectID) throws(StoreError) -> StoredObject? { try objects(with: [id]).first }
+    public func object(_ id: ObjectID) throws(StoreError) -> StoredObject? {
+        var batch = RecordBatch(model: model)
+        return try record(with: id, into: &batch) ? StoredObject(batch.record(at: 0)) : nil
+    }
 
     func drain(_ cursor: any RecordCursor) throws(StoreError) -> [StoredObject] {
         var objects: [StoredObject] = []

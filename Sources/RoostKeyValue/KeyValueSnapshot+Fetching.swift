@@ -85,6 +85,9 @@ extension KeyValueSnapshot {
                 self, entries, order, planned.recordOrder, planned.entity, visits: visits)
             return KeyedRecordVisitor(self, planned.entity, keys)
         }
+        if let keys = try ReferringKeys(self, access, visits: visits) {
+            return KeyedRecordVisitor(self, planned.entity, keys)
+        }
         let keys = ListedKeys { [self] () throws(StoreError) in
             try KeyCollector(snapshot: self, visits: visits).keys(access)
         }

@@ -80,6 +80,21 @@ final class KeyValueSnapshot: StoreSnapshot {
         return SelectedRecordCursor(self, ids: ids)
     }
 
+    func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        try requireOpen()
+        let entity = try entity(id.entity)
+        let verifier = verifier(root: entity.root)
+        try ShortKey(record: id.key, root: entity.root).withBytes { (key) throws(StoreError) in
+            try reader.withValue(of: key, in: .records) { (value) throws(StoreError) in
+                guard let value else { return }
+                let record = try verifier.record(value, key: id.key)
+                if record.entityNumber == entity.number || entity.includes(record.entityNumber) { batch.append(record) }
+            }
+        }
+        return !batch.isEmpty
+    }
+
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         let (owner, isFlipped) = try model.requireLinkRelationship(relationship)

@@ -60,6 +60,9 @@ private final class FrozenSnapshot: StoreSnapshot {
         try base.records(of: entity, after: id)
     }
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor { try base.records(with: ids) }
+    func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try base.record(with: id, into: &batch)
+    }
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
         try base.links(of: relationship, after: link)
     }

@@ -2,8 +2,10 @@ internal import RoostCore
 
 /// What of a fetch request one SELECT does, and what is left to do on the records it gives.
 struct SQLFetchStatement {
-    /// The SELECT, without its columns.
+    /// The JOINs and conditions of the SELECT.
     private let from: String
+    /// The same, where rows are wanted in the order of their keys.
+    private let fromInKeyOrder: String?
     /// ORDER BY and LIMIT; the key comes last in every order.
     private let ending: String
     /// The parameters; an aggregate has no use for the last ones, if there is a limit.
@@ -55,14 +57,26 @@ struct SQLFetchStatement {
             self.rest = rest
         }
         plan = schema.reading[entity.number]
-        from = translator.levels[0].joins + Self.words(conditions.terms)
+        let joins = translator.levels[0].joins
+        from = joins + Self.words(conditions.terms)
+        let endsEarly = request.fetchLimit != nil && request.sortDescriptors.isEmpty
+        if conditions.ranges.isEmpty || order?.isEmpty == false || endsEarly {
+            fromInKeyOrder = nil
+        } else {
+            // The keys of a range are gathered and gone through in order. Left to themselves, databases read the whole table in that
+            // order, or sort whole rows. What a limit ends early is better read in order at once.
+            let ranges = Self.words(conditions.ranges)
+            let others = conditions.terms.filter { !conditions.ranges.contains($0) }
+            fromInKeyOrder =
+                joins + Self.words(["t0._id IN (SELECT t0._id FROM \(table.quotedName) AS t0\(ranges))"] + others)
+        }
         self.ending = ending
         self.values = values
         pushed = conditions.pushed
     }
 
     /// SELECT of the records.
-    var recordsSQL: String { plan.qualifiedSQL + from + ending }
+    var recordsSQL: String { plan.qualifiedSQL + (fromInKeyOrder ?? from) + ending }
 
     /// SELECT of aggregates over the rows that meet the conditions, offset and limit left aside, and its parameters.
     func aggregates(_ columns: String, in table: SQLTable) -> (sql: String, values: ArraySlice<SQLValue>) {

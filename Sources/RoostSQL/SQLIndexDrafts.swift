@@ -24,11 +24,11 @@ struct SQLIndexDrafts {
         scope: String? = nil
     ) {
         guard !columns.isEmpty, known.insert([table.name, scope ?? ""] + columns).inserted else { return }
-        if scope == nil { leadingColumns[position].insert(columns[0]) }
-        for column in columns {
-            allColumns[position].insert(
-                column.hasSuffix(Self.descending) ? String(column.dropLast(Self.descending.count)) : column)
+        let undirected = columns.map { column in
+            column.hasSuffix(Self.descending) ? String(column.dropLast(Self.descending.count)) : column
         }
+        if scope == nil { leadingColumns[position].insert(undirected[0]) }
+        allColumns[position].formUnion(undirected)
         let plain = columns.map { column in
             table.columns.first { $0.quotedName == column }?.name ?? column.filter { $0 != "\"" }
         }

@@ -424,7 +424,7 @@ extension RecordLayout.Field.Kind {
 
 extension FetchRequest.Comparison {
     /// Whether an index on the left side finds what meets it: a search for known values.
-    fileprivate var isSearch: Bool {
+    var isSearch: Bool {
         guard options.isEmpty || options == .normalized else { return false }
         switch (`operator`, right) {
         case (.equal, .constant(let value)): return !value.isNull

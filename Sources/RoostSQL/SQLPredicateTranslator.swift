@@ -48,6 +48,8 @@ struct SQLPredicateTranslator {
         let conjuncts = predicate?.conjuncts ?? []
         // Databases look at conditions in the order in which they stand: first those that cost least.
         var (plain, others): ([String], [String]) = ([], [])
+        var ranges: [(column: String, condition: String)] = []
+        var isLookup = false
         var result = SQLConditions()
         for conjunct in conjuncts {
             let before = self
@@ -55,6 +57,11 @@ struct SQLPredicateTranslator {
                 values.count <= dialect.maximumParameterCount - 8
             {
                 result.pushed.append(conjunct)
+                switch search(conjunct) {
+                case .range(let column): ranges.append((column, condition))
+                case .lookup: isLookup = true
+                case nil: break
+                }
                 if conjuncts.count > 1, comparesNumbers(conjunct) {
                     plain.append(condition)
                 } else {
@@ -66,7 +73,33 @@ struct SQLPredicateTranslator {
             }
         }
         result.terms = plain + others
+        if !isLookup, let column = ranges.first?.column {
+            result.ranges = ranges.filter { $0.column == column }.map(\.condition)
+        }
         return result
+    }
+
+    /// How an index of the object's own table finds what a condition is true for.
+    private enum Search {
+        /// A part of an index that this column leads.
+        case range(String)
+        /// Given values, or given objects.
+        case lookup
+    }
+
+    /// Nil where no index does.
+    private func search(_ predicate: FetchRequest.Predicate) -> Search? {
+        guard case .comparison(let comparison) = predicate, comparison.modifier == .direct, comparison.isSearch else {
+            return nil
+        }
+        guard case .keyPath(let path) = comparison.left,
+            let field = object.entity.layout.field(path.joined(separator: "."))
+        else { return comparison.left == .evaluatedObject ? .lookup : nil }
+        let number = object.entity.number
+        guard let column = schema.table(of: number).column(field, of: number),
+            schema.indexedColumns[schema.tableOfEntity[number]].contains(column)
+        else { return nil }
+        return comparison.operator == .equal || comparison.operator == .isIn ? .lookup : .range(column)
     }
 
     /// Whether a predicate compares a field of the object that is a number with a constant.
@@ -137,6 +170,8 @@ struct SQLPredicateTranslator {
 struct SQLConditions {
     /// The conditions that every wanted row meets.
     var terms: [String] = []
+    /// Those of them that are true for a part of an index, if nothing finds the rows more closely.
+    var ranges: [String] = []
     /// The parts of the predicate that they say.
     var pushed: [FetchRequest.Predicate] = []
     /// The parts of the predicate that must be checked on the rows that are found.

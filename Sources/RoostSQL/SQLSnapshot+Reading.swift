@@ -35,6 +35,15 @@ extension SQLSnapshot {
         return SQLRecordLookup(self, ids)
     }
 
+    /// Replaces the contents of `batch` by the record with an ID; returns false where there is none.
+    public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        try requireOpen()
+        let lookup = try lookup(id.entity)
+        if let error = try lookup.statement.look(up: id.key, into: &batch, plan: lookup.plan) { throw error }
+        return !batch.isEmpty
+    }
+
     /// Reads all links of a to-many relationship that has no to-one inverse, behind `link` if given.
     public func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
         _ = try open()

@@ -206,11 +206,11 @@ private enum VisitSample {
                     values: [
                         "number": .int(Int64(key * 7919 % count)), "title": .string("t\(key * 31 % count)"),
                         "kind": .int(Int64(key % 10)), "score": .double(Double(key * 17 % count) / Double(count)),
-                        "code": .string("c\(key)"), "group": .objectID(ObjectID("Group", Int64(key % 1000 + 1))),
+                        "code": .string("c\(key)"), "group": .objectID(ObjectID("Group", Int64(key % 100 + 1))),
                     ])
             }
             if next == 1 {
-                for key in 1...1000 {
+                for key in 1...100 {
                     try changes.insert(ObjectID("Group", Int64(key)), values: ["name": .string("g\(key)")])
                 }
             }

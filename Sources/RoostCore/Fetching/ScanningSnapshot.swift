@@ -67,7 +67,7 @@ extension ScanningSnapshot {
         let entity = try model.requireEntity(id.entity)
         var links: [Link] = []
         var found = RecordBatch(model: model)
-        if try records(with: [id]).next(into: &found), entity.includes(found.entityNumber(at: 0)),
+        if try record(with: id, into: &found), entity.includes(found.entityNumber(at: 0)),
             model.entities[relationship.source].includes(found.entityNumber(at: 0))
         {
             switch relationship.storage {

@@ -33,6 +33,11 @@ public protocol StoreSnapshot: AnyObject {
     /// An ID matches by key and hierarchy: the record found may be of a subentity of the ID's entity, never of another one.
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor
 
+    /// Replaces the contents of `batch` by the record with an ID; returns false, with an empty batch, where there is none.
+    ///
+    /// As ``records(with:)`` of one ID, which a snapshot without a shorter way calls.
+    func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool
+
     /// Reads all links of a to-many relationship that has no to-one inverse, behind `link` if given.
     ///
     /// They come in ascending order of source, then place, then target; of a relationship that is its own inverse, each pair once.
@@ -99,6 +104,11 @@ public protocol StoreSnapshot: AnyObject {
 extension StoreSnapshot {
     /// A graph that opens a cursor of the snapshot for each read.
     public func objectGraph() -> any ObjectGraph { SnapshotGraph(self) }
+
+    /// The one record that ``records(with:)`` gives.
+    public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try records(with: [id]).next(into: &batch)
+    }
 
     /// Nil: ``fetch(_:)`` is the way to the records.
     public func visitor(_ request: FetchRequest) throws(StoreError) -> (any RecordVisitor)? { nil }

@@ -32,11 +32,17 @@ struct KeyCollector {
 
     /// How many objects a way leads to, counted no further than `most`.
     func count(_ access: KeyAccess, most: Int) throws(StoreError) -> Int {
-        // Each object has one entry in an index.
-        guard case .entries(let entries) = access else { return min(most, try keys(access).count) }
         var count = 0
-        try forEachEntry(entries, most: most) { _ in count += 1 }
-        return count
+        if case .entries(let entries) = access {
+            // Each object has one entry in an index.
+            try forEachEntry(entries, most: most) { _ in count += 1 }
+        } else if let source = try ReferringKeys(snapshot, access, visits: visits) {
+            var keys: [Int64] = []
+            while count < most, try source.next(into: &keys) { count += keys.count }
+        } else {
+            count = try keys(access).count
+        }
+        return min(most, count)
     }
 
     /// Calls `body` with the objects of entries, up to `most` of them.

@@ -69,7 +69,7 @@ struct Reading {
         var batch = RecordBatch(model: schema.model)
         var outcome = Outcome(unitCount: 0, checksum: 0)
         for index in 0..<workload.repetitions {
-            guard try snapshot.records(with: [randomTrack(index)]).next(into: &batch) else {
+            guard try snapshot.record(with: randomTrack(index), into: &batch) else {
                 throw BenchmarkError("A track is missing.")
             }
             outcome.unitCount += 1
@@ -83,7 +83,7 @@ struct Reading {
         var batch = RecordBatch(model: schema.model)
         var outcome = Outcome(unitCount: 0, checksum: isProving ? 0 : nil)
         for index in 0..<workload.repetitions {
-            guard try snapshot.records(with: [randomTrack(index)]).next(into: &batch) else {
+            guard try snapshot.record(with: randomTrack(index), into: &batch) else {
                 throw BenchmarkError("A track is missing.")
             }
             guard !(try batch.value("title", at: 0).isNull) else { throw BenchmarkError("A title is missing.") }

@@ -1,0 +1,117 @@
+import CSQLite
+import Foundation
+import RoostCore
+import Testing
+
+@testable import RoostSQL
+@testable import RoostSQLite
+
+/// What SQLite does for a fetch, counted in instructions of its machine: each row that it looks at costs a few.
+@Suite("What SQLite visits")
+struct VisitTests {
+    /// Objects, 20 000 unless the environment asks for more.
+    private static let count =
+        ProcessInfo.processInfo.environment["ROOST_PLANNED_OBJECTS"].flatMap { Int($0) } ?? 20_000
+
+    private static let cheap: [(String, FetchRequest)] = [
+        ("equality", FetchRequest("Thing", where: .equal("number", .int(77)))),
+        ("unique", FetchRequest("Thing", where: .equal("code", "c500"))),
+        ("prefix", FetchRequest("Thing", where: .beginsWith("title", "t12"))),
+        ("range", FetchRequest("Thing", where: .greaterOrEqual("number", .int(100)) && .less("number", .int(140)))),
+        ("half range", FetchRequest("Thing", where: .less("number", .int(30)))),
+        ("list", FetchRequest("Thing", where: .isIn("title", ["t17", "t3", "nothing"]))),
+        ("compound", FetchRequest("Thing", where: .equal("kind", .int(3)) && .less("number", .int(100)))),
+        ("either", FetchRequest("Thing", where: .equal("number", .int(5)) || .equal("code", "c9"))),
+        (
+            "keys",
+            FetchRequest(
+                "Thing",
+                where: .comparison(.init(.evaluatedObject, .equal, .constant(.objectID(ObjectID("Thing", 12))))))
+        ),
+        ("to-one", FetchRequest("Thing", where: .equal("group", .objectID(ObjectID("Group", 7))), limit: 3)),
+        ("through to-one", FetchRequest("Thing", where: .equal("group.name", "g17"))),
+        ("order", FetchRequest("Thing", sortedBy: [.init("number")], limit: 10, offset: 20)),
+    ]
+
+    @Test(
+        "equality, a prefix, a range, a list and an order by index cost what matches; what no index leads to costs all")
+    func visits() throws {
+        let sample = try Sample(count: Self.count)
+        for (name, request) in Self.cheap {
+            let (found, steps) = try sample.steps(of: request)
+            #expect(found > 0)
+            #expect(steps <= 60 * (found + (request.fetchOffset ?? 0)) + 400, "\(name): \(steps) for \(found)")
+        }
+        let (found, steps) = try sample.steps(of: FetchRequest("Thing", where: .equal("plain", .int(1))))
+        #expect(found == 1)
+        #expect(steps > 2 * Self.count)
+    }
+
+    /// A store of things with indexes, in groups of a hundredth of all.
+    private final class Sample {
+        private let directory: TemporaryDirectory
+        private let store: any PersistentStore
+
+        init(count: Int) throws {
+            directory = try TemporaryDirectory()
+            var thing = EntityDescription(
+                "Thing",
+                attributes: [
+                    AttributeDescription("number", .integer64), AttributeDescription("title", .string),
+                    AttributeDescription("kind", .integer16), AttributeDescription("code", .string),
+                    AttributeDescription("plain", .integer64),
+                ],
+                relationships: [.toOne("group", "Group", inverse: "things")])
+            thing.fetchIndexes = [
+                FetchIndexDescription("byNumber", on: "number"), FetchIndexDescription("byTitle", on: "title"),
+                FetchIndexDescription("byKind", on: "kind", "number"),
+            ]
+            thing.uniquenessConstraints = [["code"]]
+            var group = EntityDescription(
+                "Group", attributes: [AttributeDescription("name", .string)],
+                relationships: [.toMany("things", "Thing", inverse: "group")])
+            group.fetchIndexes = [FetchIndexDescription("byName", on: "name")]
+            let model = try ManagedObjectModel(entities: [thing, group])
+            store = try SQLiteStoreType().create(
+                directory.url("a"), model: model, options: StoreOptions())
+            let groupCount = max(100, count / 100)
+            for start in stride(from: 1, through: count, by: 10_000) {
+                try store.change { changes in
+                    for key in start...min(count, start + 9_999) {
+                        try changes.insert(
+                            ObjectID("Thing", Int64(key)),
+                            values: [
+                                "number": .int(Int64(key * 7919 % count)), "title": .string("t\(key * 31 % count)"),
+                                "kind": .int(Int64(key % 10)), "code": .string("c\(key)"), "plain": .int(Int64(key)),
+                                "group": .objectID(ObjectID("Group", Int64(key % groupCount + 1))),
+                            ])
+                    }
+                    guard start == 1 else { return }
+                    for key in 1...groupCount {
+                        try changes.insert(ObjectID("Group", Int64(key)), values: ["name": .string("g\(key)")])
+                    }
+                }
+            }
+        }
+
+        /// How many objects a fetch finds, and what SQLite does for it.
+        func steps(of request: FetchRequest) throws -> (found: Int, steps: Int) {
+            let snapshot = try #require(try store.snapshot() as? SQLSnapshot)
+            defer { snapshot.close() }
+            let sql = try snapshot.statement(for: request).recordsSQL
+            let connection = try snapshot.open()
+            // The statement that the fetch takes from the connection's cache.
+            func count(reset: Bool) throws -> Int {
+                try connection.withStatement(sql) { (statement) throws(StoreError) in
+                    guard let handle = (statement as? SQLiteStatement)?.handle else { return -1 }
+                    return Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, reset ? 1 : 0))
+                }
+            }
+            _ = try count(reset: true)
+            let cursor = try snapshot.fetch(request)
+            var (batch, found) = (RecordBatch(model: snapshot.model), 0)
+            while try cursor.next(into: &batch) { found += batch.count }
+            return (found, try count(reset: false))
+        }
+    }
+}
