@@ -13,7 +13,9 @@ import RoostMigration
 /// `questions <n>`: how many calls a fault could have met, and at how many reports `cancel <n>` or questions to policies `failure <n>`,
 /// behind the arguments, could have ended it. `check` with the operation, both types, the digests before and after and that of the source
 /// reads lines `<what> <directory>`, where 1 says that only the new store is right, and 2 only the old one, and answers each with
-/// `ok <names>`, divided by slashes, or with what is wrong. `works` says 1 where calls can be recorded.
+/// `ok <names>`, divided by slashes, or with what is wrong. `fail` with the operation and both types reads lines
+/// `<directory> <classes> <number> <action> <sticky>` and runs the operation in each with that fault; it answers `0 <calls>`, or
+/// `3 <calls> <error>`. `works` says 1 where calls can be recorded.
 @main
 struct CrashLabChild {
     static func main() {
@@ -34,6 +36,7 @@ struct CrashLabChild {
                 }
                 try Operation(arguments[2], arguments[4], arguments[5]).run(in: arguments[3], interruption)
                 crashrecorder_mark("ack")
+            case ("fail", 5): try fail(try Operation(arguments[2], arguments[3], arguments[4]))
             case ("check", 8):
                 let operation = try Operation(arguments[2], arguments[3], arguments[4])
                 let digests = Operation.Digests(old: arguments[5], new: arguments[6], source: arguments[7])
@@ -58,6 +61,20 @@ struct CrashLabChild {
         if count < 0 { try store.close() }
         try say("built")
         _ = FileHandle.standardInput.readDataToEndOfFile()
+    }
+
+    private static func fail(_ operation: Operation) throws {
+        while let line = readLine() {
+            let words = line.split(separator: " ")
+            let numbers = words.dropFirst().compactMap { Int64($0) }
+            guard words.count == 5, numbers.count == 4 else { throw StoreError(.invalidRequest, "no fault: \(line)") }
+            crashrecorder_set_fault(numbers[0], numbers[1], numbers[2], numbers[3])
+            var failure: String?
+            do { try operation.run(in: String(words[0]), Interruption(nil, at: 0)) } catch { failure = "\(error)" }
+            let count = crashrecorder_count()
+            crashrecorder_set_fault(0, 0, 0, 0)
+            try say(failure.map { "3 \(count) \($0)" } ?? "0 \(count)")
+        }
     }
 
     private static func say(_ text: String) throws {

@@ -64,6 +64,8 @@ final class CrashLab {
             case unlink = 32
             case read = 64
             case create = 128
+            /// Of a directory; `sync` is of files.
+            case syncDirectory = 256
         }
 
         enum Action: Sendable {
@@ -125,6 +127,7 @@ final class CrashLab {
     private let initial: URL
     private var digests: (old: String, new: String, source: String?)
     private var checker: Child?
+    private var failer: Child?
     private var runCount = 0
     /// The names that are there after an undisturbed run and a look at it, sorted, with stars for what is random in them; nil before.
     private var finalNames: [String]?
@@ -191,6 +194,7 @@ final class CrashLab {
 
     deinit {
         checker?.kill()
+        failer?.kill()
         try? FileManager.default.removeItem(at: directory)
     }
 
@@ -218,6 +222,34 @@ final class CrashLab {
         let child = try start(in: root, fault, ending, trace: recording ? file : nil)
         defer { try? FileManager.default.removeItem(at: file) }
         return try end(of: child, in: root, tree, trace: recording ? file : nil)
+    }
+
+    /// Runs the operation on a fresh copy of the stores with a call that fails, in one process after the other such runs.
+    ///
+    /// What a failure leaves in the process must not harm the next run either.
+    func fail(_ fault: Fault) throws -> Run {
+        runCount += 1
+        let root = directory.appendingPathComponent("run\(runCount)")
+        try FileManager.default.copyItem(at: initial, to: root)
+        let failer =
+            try self.failer
+            ?? Child(
+                program: "CrashLabChild", ["fail", operation.rawValue, types.source, types.store],
+                environment: ["CRASHRECORDER_ROOT": directory.path, "SWIFT_BACKTRACE": "enable=no"])
+        self.failer = failer
+        try failer.write("\(root.path) \(fault.text)\n")
+        guard let answer = failer.line(withinSeconds: 60) else {
+            self.failer = nil
+            let (status, errors) = failer.wait()
+            return Run(
+                root: root, tree: [], trace: Trace(), status: status, errors: errors, callCount: nil, reportCount: nil,
+                questionCount: nil)
+        }
+        let words = answer.split(separator: " ", maxSplits: 2)
+        return Run(
+            root: root, tree: [], trace: Trace(), status: words.first.flatMap { Int32($0) } ?? -1,
+            errors: words.count > 2 ? String(words[2]) : "", callCount: words.count > 1 ? Int(words[1]) : nil,
+            reportCount: nil, questionCount: nil)
     }
 
     /// Runs the operation in two processes at once on one copy of the stores; the first one meets the fault.

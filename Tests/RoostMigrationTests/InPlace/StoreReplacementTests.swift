@@ -19,7 +19,7 @@ struct StoreReplacementTests {
         let lock = try StoreReplacement.lock(path, timeoutSeconds: 0) { () throws(StoreError) in
             count += 1
             if count == 1 {
-                FileManager.default.createFile(atPath: path + suffix, contents: nil)
+                _ = FileManager.default.createFile(atPath: path + suffix, contents: nil)
             } else {
                 try StoreFile.remove(path + suffix)
             }
