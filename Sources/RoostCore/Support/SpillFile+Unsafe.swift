@@ -7,7 +7,20 @@
 #endif
 
 /// A temporary file without a name: made with mode 0600, unlinked at once, gone when it is let go of or the process ends.
+///
+/// A process that ends between the two leaves an empty file under a name that ``isName(_:)`` knows; whoever sweeps may remove it at any
+/// time, also while it is being made.
 package final class SpillFile {
+    private static let namePrefix = ".roost-spill."
+    private static let nameSuffix = ".roost-tmp"
+
+    /// Whether a directory entry is that of a temporary file whose process ended before it had taken the name away.
+    package static func isName(_ entry: String) -> Bool {
+        guard entry.hasPrefix(namePrefix), entry.hasSuffix(nameSuffix) else { return false }
+        let random = entry.dropFirst(namePrefix.count).dropLast(nameSuffix.count)
+        return (1...16).contains(random.utf8.count) && UInt64(random, radix: 16) != nil && !random.hasPrefix("+")
+    }
+
     private let descriptor: CInt
     package private(set) var byteCount = 0
 
@@ -18,13 +31,14 @@ package final class SpillFile {
         var failure = StoreError(.ioFailure, "There is no directory for temporary files.")
         for directory in directories {
             let random = UInt64.random(in: 0...UInt64.max)
-            let path = directory + "/.roost-spill." + String(random, radix: 16) + ".roost-tmp"
+            let path = directory + "/" + Self.namePrefix + String(random, radix: 16) + Self.nameSuffix
             let opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard opened >= 0 else {
                 failure = Self.error(errno, "make a temporary file in '\(directory)'")
                 continue
             }
-            guard unlink(path) == 0 else {
+            // Somebody who sweeps may have been faster.
+            guard unlink(path) == 0 || errno == ENOENT else {
                 failure = Self.error(errno, "unlink a temporary file in '\(directory)'")
                 close(opened)
                 continue

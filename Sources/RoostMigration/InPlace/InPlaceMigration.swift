@@ -46,9 +46,13 @@ struct InPlaceMigration: Sendable {
             return finished(changed, backup: nil, path, since: start)
         }
         try store.close()
-        try requireSpace(path)
-        try options.conversion.cancellation?.check()
-        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: timeout)
+        let lock = try StoreReplacement.lock(path, timeoutSeconds: timeout) { () throws(StoreError) in
+            // Opens and closes it: recovers what a crash left and brings everything into the one file.
+            let store = try type.open(url, options: settlingOptions)
+            try store.close()
+            try requireSpace(path)
+            try options.conversion.cancellation?.check()
+        }
         let done: (report: MigrationReport, backup: String?)?
         do {
             defer { lock.release() }

@@ -37,8 +37,8 @@ struct MigrationEstimate {
         let making: Double
         switch path {
         case .nothing: return 0
-        // Reading and writing go on side by side.
-        case .onePass: making = max(from.reading, to.writing)
+        // Reading and writing go on side by side; in one transaction what is written may be much less.
+        case .onePass, .oneTransaction: making = max(from.reading, to.writing)
         case .threePasses: making = (from.reading + to.writing) * threePassesFactor
         }
         return Double(count) * (making + (verifies ? to.reading : 0)) / 1_000_000

@@ -53,7 +53,7 @@ final class AssociationTable {
     ///   - directories: Where the file may be made, the best first.
     init(
         mappingCount: Int, from source: ManagedObjectModel, to destination: ManagedObjectModel,
-        memoryByteCount: Int = 8 << 20, directories: [String]
+        memoryByteCount: Int, directories: [String]
     ) {
         sourceRoots = source.entities.map(\.root)
         destinationRoots = destination.entities.map(\.root)

@@ -76,7 +76,8 @@ final class PolicyMigration {
             contents.mapping, from: snapshot.model, to: contents.model, policies: contents.options.policies)
         let directories = Self.spillDirectories(of: store)
         let associations = AssociationTable(
-            mappingCount: plan.mappings.count, from: plan.source, to: plan.destination, directories: directories)
+            mappingCount: plan.mappings.count, from: plan.source, to: plan.destination,
+            memoryByteCount: contents.options.associationByteCount, directories: directories)
         exceptions = RelationshipExceptions(plan, directories: directories)
         for mapping in plan.mappings { try mapping.prepare(source) }
         var total = 0

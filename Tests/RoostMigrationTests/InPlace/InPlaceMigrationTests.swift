@@ -285,6 +285,23 @@ struct InPlaceMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
+    @Test("a record that was damaged in the file ends it, and the file stays as it is", arguments: Sample.fileTypes)
+    func damagedRecord(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        var damaged = try bytes(url)
+        while let place = damaged.range(of: Data("note 3".utf8)) { damaged[place.lowerBound] = UInt8(ascii: "N") }
+        try damaged.write(to: URL(fileURLWithPath: url.path))
+        let error = error {
+            _ = try manager.migrateInPlace(
+                url, model: try Notes.v3(), options: MigrationOptions(history: try Notes.history()))
+        }
+        #expect(error?.code == .corrupted, "\(error.map { "\($0)" } ?? "it was migrated")")
+        #expect(try bytes(url) == damaged)
+        #expect(try directory.names() == ["notes"])
+    }
+
     @Test("damaged objects are not left out of a store that is nobody's copy", arguments: Sample.fileTypes)
     func keepsDamaged(type: String) throws {
         let directory = try TemporaryDirectory()
