@@ -12,6 +12,8 @@ final class MappedContent: ContentSource {
         var counts: [(read: Int, made: Int)?] = []
         /// What the last commit of the source recorded.
         var recorded: StoreTally?
+        /// What had no place in the destination, counted.
+        var losses: [String] = []
     }
 
     /// The damaged objects after which a source counts as lost.
@@ -58,7 +60,7 @@ final class MappedContent: ContentSource {
         defer { snapshot.close() }
         var reading = MappedReading(snapshot, plan, options)
         guard let copied = try reading.run(into: channel) else { return nil }
-        let outcome = Outcome(counts: reading.counts, recorded: reading.recorded)
+        let outcome = Outcome(counts: reading.counts, recorded: reading.recorded, losses: reading.losses)
         result.withLock { $0 = outcome }
         return copied
     }
@@ -71,6 +73,7 @@ private struct MappedReading {
     private let options: ConversionOptions
     private(set) var recorded: StoreTally?
     private(set) var counts: [(read: Int, made: Int)?]
+    private(set) var losses: [String] = []
     private var transforms: [RecordTransform] = []
     private var keySets: [KeySet] = []
     private var copied: CopiedContent
@@ -104,6 +107,7 @@ private struct MappedReading {
         }
         for (maker, transform) in zip(plan.makers, transforms) {
             counts[maker.mapping] = (transform.readCount, transform.madeCount)
+            losses += MigrationReport.losses(maker.source.name, transform.lostIDs)
         }
         copied.warnings = warnings()
         copied.skippedThere = copied.skipped.flatMap { id in

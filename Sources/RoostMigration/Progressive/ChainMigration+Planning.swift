@@ -21,7 +21,10 @@ extension ChainMigration {
         options.mapping = chain.steps.first?.mapping
         var plan = try MigrationManager(registry: registry).planMigration(
             from: source, to: destination, model: chain.steps.first?.model ?? model, options: options)
-        guard chain.steps.count > 1 else { return plan }
+        guard chain.steps.count > 1 else {
+            plan.noteStages(of: chain)
+            return plan
+        }
         plan.take(chain, from: identity.model)
         if case .url(let url) = destination, !url.path.isEmpty,
             try registry.type(named: url.type).capabilities.contains(.file)
@@ -52,8 +55,12 @@ extension MigrationPlan {
         objects = nil
         secondsNeeded *= Double(chain.steps.count)
         bytesNeeded = bytesNeeded.addingReportingOverflow(bytesNeeded).overflow ? .max : bytesNeeded * 2
-        if chain.steps.contains(where: { $0.stage != nil }) {
-            warnings.append("Code of the stages runs on the way; what it does is not planned.")
-        }
+        noteStages(of: chain)
+    }
+
+    /// Says that code runs that nobody can look into.
+    fileprivate mutating func noteStages(of chain: MigrationChain) {
+        guard chain.steps.contains(where: { $0.stage != nil }) else { return }
+        warnings.append("Code of the stages runs on the way; what it does is not planned.")
     }
 }
