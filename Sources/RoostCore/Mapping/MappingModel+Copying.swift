@@ -9,6 +9,7 @@ extension MappingModel {
     ///   - mapping: One of the model's entity mappings.
     ///   - source: The model of the source.
     ///   - destination: The new model.
+    /// - Returns: False for everything that says more, less or something else.
     /// - Complexity: O(*n*) in the entity mappings where one is named, else O(1).
     package func isCopy(
         _ property: PropertyMapping, of mapping: EntityMapping, from source: ManagedObjectModel,
