@@ -34,7 +34,7 @@ struct MappingImport {
         for (object, name) in mappings { entityMappings.append(try entityMapping(object, named: name)) }
         warnOfOrphans()
         return CoreDataMappingModel(
-            mapping: MappingModel(entityMappings), sourceModelPath: root["sourcemodelpath"],
+            mapping: settlingCopies(in: MappingModel(entityMappings)), sourceModelPath: root["sourcemodelpath"],
             destinationModelPath: root["destinationmodelpath"], warnings: warnings)
     }
 
@@ -138,8 +138,25 @@ struct MappingImport {
                     userInfo: try userInfo(property.object, place)))
         }
         mapping.type = type(of: mapping)
-        if mapping.type == .copy { (mapping.attributeMappings, mapping.relationshipMappings) = ([], []) }
         return mapping
+    }
+
+    /// The model with the property mappings of copies left out; what says more of a relationship than a copy does becomes a transformation.
+    private func settlingCopies(in model: MappingModel) -> MappingModel {
+        guard let sourceModel, let destinationModel else { return model }
+        var settled = model
+        for (index, mapping) in model.entityMappings.enumerated() where mapping.type == .copy {
+            let copies = mapping.relationshipMappings.allSatisfy {
+                model.isCopy($0, of: mapping, from: sourceModel, to: destinationModel)
+            }
+            guard copies else {
+                settled.entityMappings[index].type = .transform
+                continue
+            }
+            settled.entityMappings[index].attributeMappings = []
+            settled.entityMappings[index].relationshipMappings = []
+        }
+        return settled
     }
 
     /// The type, which Xcode derives when it compiles the file.
@@ -158,16 +175,10 @@ struct MappingImport {
         let copiesAttributes = entity.attributes.allSatisfy {
             $0.isTransient || attributes[$0.name] == .source($0.name)
         }
-        let relationships = Dictionary(
-            mapping.relationshipMappings.map { ($0.name, $0.valueExpression) }, uniquingKeysWith: { $1 })
-        let copiesRelationships = entity.relationships.allSatisfy { relationship in
-            let name = relationship.declaration.name
-            switch relationships[name] {
-            case .registered(_, let arguments)?: return arguments.last == .source(name)
-            default: return false
-            }
-        }
-        return copiesAttributes && copiesRelationships ? .copy : .transform
+        // What they say of their relationships is looked at once all entity mappings are known.
+        let named = Set(mapping.relationshipMappings.map(\.name))
+        let namesRelationships = entity.relationships.allSatisfy { named.contains($0.declaration.name) }
+        return copiesAttributes && namesRelationships ? .copy : .transform
     }
 
     /// Which objects of the source entity a mapping takes: the text beside it, or the fetch that was written in its place.

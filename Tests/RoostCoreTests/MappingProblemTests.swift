@@ -128,6 +128,24 @@ struct MappingProblemTests {
                 "takes two arguments"
             ),
             ("tags", "$source.tags", "needs objects of the destination"),
+            (
+                "first",
+                "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'TagToTag', $source.title)",
+                "gives string values"
+            ),
+            (
+                "first",
+                "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'TagToTag', $source)",
+                "gives objects of 'Note', and the entity mapping 'TagToTag' takes those of 'Tag'"
+            ),
+            (
+                "first",
+                "FUNCTION($manager, 'destinationInstancesForSourceRelationshipNamed:sourceInstances:', 'tags', $source.first)",
+                "names the relationship 'tags', and gets other objects"
+            ),
+            ("title", "$destination.title", "'$destination' has no properties"),
+            ("title", "$destination", "is the ID of the new object"), ("pages", "$entityMapping", "is a name"),
+            ("title", "$manager", "has no value"),
         ])
     func badExpressions(name: String, format: String, message: String) throws {
         let found = try problems(name, format)
@@ -154,6 +172,10 @@ struct MappingProblemTests {
         #expect(problems(EntityMapping("m", .remove, from: "Note", to: "Note")).count == 1)
         #expect(problems(EntityMapping("m", .transform)).count == 2)
         #expect(problems(EntityMapping("m", .add, to: "Note", where: .constant(true))).count == 1)
+        let constant = PropertyMapping("title", .constant("new"))
+        #expect(problems(EntityMapping("m", .add, to: "Note", attributes: [constant])).count == 1)
+        #expect(problems(EntityMapping("m", .add, to: "Note", attributes: [PropertyMapping("title")])).isEmpty)
+        #expect(problems(EntityMapping("m", .add, to: "Note", attributes: [constant], policy: "P")).isEmpty)
         #expect(problems(EntityMapping("m", .copy, from: "Tag", to: "Tag")).isEmpty)
         #expect(problems(EntityMapping("m", .copy, from: "Note", to: "Note")).count == 1)
         #expect(
@@ -167,6 +189,36 @@ struct MappingProblemTests {
                     "m", .copy, from: "Tag", to: "Tag",
                     relationships: [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))])
             ).isEmpty)
+    }
+
+    @Test("a copy may name an entity mapping only where no other one could make its destinations")
+    func copies() throws {
+        func copy(_ expression: FetchRequest.Expression, policy: String? = nil) -> EntityMapping {
+            EntityMapping(
+                "tags", .copy, from: "Tag", to: "Tag", relationships: [PropertyMapping("notes", expression)],
+                policy: policy)
+        }
+        let named = copy(.destinationInstances(ofEntityMapping: "a", from: .source("notes")))
+        let long = EntityMapping("a", .transform, from: "Note", to: "Note", where: .greater("length", 9))
+        let short = EntityMapping("b", .transform, from: "Note", to: "Note", where: .less("length", 9))
+        #expect(problems(named, long).isEmpty)
+        #expect(problems(named, long, short).count == 1)
+        #expect(problems(copy(.policy("notes:", .source("notes")), policy: "P"), long).count == 1)
+    }
+
+    @Test("many destinations that become one are a loss")
+    func manyBecomeOne() throws {
+        let model = MappingModel([
+            EntityMapping(
+                "n", .transform, from: "Note", to: "Note",
+                relationships: [
+                    PropertyMapping("first", .destinationInstances(ofEntityMapping: "t", from: .source("tags")))
+                ]),
+            EntityMapping("t", .transform, from: "Tag", to: "Tag"),
+        ])
+        #expect(model.problems(from: source, to: destination).isEmpty)
+        let remarks = model.remarks(from: source, to: destination).filter { $0.property == "tags" }
+        #expect(remarks.contains { $0.kind == .loss && $0.message.contains("'Note.first' can lead to one") })
     }
 
     @Test("all problems are reported at once")

@@ -98,6 +98,8 @@ struct MappingExpressionParts {
     private(set) var hasBareNames = false
     /// The properties of the source object that are read.
     private(set) var sourceProperties: Set<String> = []
+    /// The variables other than `$source` that a property is asked of, and that no SUBQUERY binds.
+    private(set) var pathVariables: Set<String> = []
     /// Whether the source object itself is handed to something that can read all of it.
     private(set) var takesSource = false
 
@@ -134,6 +136,7 @@ struct MappingExpressionParts {
             return []
         case .path(let base, let names):
             guard base == source, !bound.contains(MappingVariable.source.rawValue), let first = names.first else {
+                if case .variable(let name) = base, !bound.contains(name) { pathVariables.insert(name) }
                 return items([base])
             }
             variables.append(MappingVariable.source.rawValue)

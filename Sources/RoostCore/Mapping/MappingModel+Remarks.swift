@@ -135,13 +135,26 @@ private struct MappingRemarks {
                 .demand, entity.name, nil,
                 "The entity is abstract: the migration fails if '\(origin.name)' has objects of its own.")
         }
-        guard mapping.mapping.type == .transform, !origin.isAbstract else { return }
+        let isCopy = mapping.mapping.type == .copy
+        guard isCopy || mapping.mapping.type == .transform, !origin.isAbstract else { return }
         for attribute in entity.attributes where attribute.isStored {
-            judge(attribute, of: entity, mapping, origin)
+            let name = isCopy ? attribute.name : mapping.value(of: attribute.name)?.sourceAttribute
+            if let name, origin.attribute(name)?.type == .objectID { judgeIDs(in: name, of: origin) }
+            if !isCopy { judge(attribute, of: entity, mapping, origin) }
         }
         for relationship in entity.relationships {
             let name = relationship.name.name
+            if isCopy {
+                // The relationship is the same, what its destinations become need not be.
+                if let old = origin.relationship(name) { judge(relationship, from: old, of: entity) }
+                continue
+            }
             let value = mapping.value(of: name)
+            if let old = value?.instancesSource.flatMap(origin.relationship), old.isToMany, !relationship.isToMany {
+                add(
+                    .loss, source.entities[old.source].name, old.name.name,
+                    "Of several destinations only one remains: '\(entity.name).\(name)' can lead to one.")
+            }
             if let old = value?.relatedSourceRelationship.flatMap(origin.relationship) {
                 judge(relationship, from: old, of: entity)
             }
@@ -171,6 +184,21 @@ private struct MappingRemarks {
             .demand, entity.name, attribute.name,
             "The attribute becomes mandatory: the migration fails if an object of '\(origin.name)' has no '\(name)'. Give it a default."
         )
+    }
+
+    /// Says which objects' IDs in an attribute of the source become null.
+    private mutating func judgeIDs(in attribute: String, of origin: Entity) {
+        let strays = source.entities.filter { entity in
+            let takers = bySource[entity.name] ?? []
+            let makers = takers.filter { $0.mapping.destinationEntity != nil }
+            guard !entity.isAbstract, takers.allSatisfy({ $0.mapping.policyName == nil }) else { return false }
+            return makers.isEmpty || makers.count(where: { $0.mapping.sourcePredicate == nil }) > 1
+        }
+        guard !strays.isEmpty else { return }
+        let names = strays.map { "'\($0.name)'" }.joined(separator: ", ")
+        add(
+            .loss, origin.name, attribute,
+            "IDs of objects of \(names) become null: those become no object of the destination, or several.")
     }
 
     private mutating func judge(
@@ -308,6 +336,14 @@ extension FetchRequest.Expression {
             }
         default: nil
         }
+    }
+
+    /// The relationship of the source object whose destinations the manager is asked about, by whichever function.
+    fileprivate var instancesSource: String? {
+        guard case .registered(_, let arguments) = self, arguments.count == 3,
+            arguments[0] == .variable(MappingVariable.manager.rawValue)
+        else { return nil }
+        return arguments[2].sourceAttribute
     }
 
     /// The relationship of the source object whose destinations' successors the expression is.

@@ -26,7 +26,11 @@ extension MappingValidator {
                 "'\(call.name)' gives objects, and an attribute cannot hold any; ask the policy for a value instead.")
             return
         }
-        guard isFine, let type = type(of: expression, in: place) else { return }
+        guard isFine else { return }
+        if case .variable(let name) = expression, let variable = MappingVariable(rawValue: name), variable != .source {
+            return check(variable, in: place, for: attribute)
+        }
+        guard let type = type(of: expression, in: place) else { return }
         if type.isCollection {
             add(place.mapping, place.property, "The expression has many values, and the attribute can hold one.")
         } else if !type.fits(attribute.type) {
@@ -34,6 +38,24 @@ extension MappingValidator {
                 place.mapping, place.property,
                 "The expression gives \(type.kind.rawValue) values, and the attribute holds \(attribute.type.name); write a CAST around it."
             )
+        }
+    }
+
+    /// Checks an attribute that gets a variable itself: the ID of the new object, or the name of a mapping.
+    private mutating func check(_ variable: MappingVariable, in place: Place, for attribute: AttributeDescription) {
+        switch variable {
+        case .destination where attribute.type == .objectID: return
+        case .entityMapping where attribute.type == .string, .propertyMapping where attribute.type == .string: return
+        case .destination, .entityMapping, .propertyMapping:
+            let kind = variable == .destination ? "the ID of the new object" : "a name"
+            add(
+                place.mapping, place.property,
+                "'$\(variable.rawValue)' is \(kind), and the attribute holds \(attribute.type.name); ask the policy for a value instead."
+            )
+        case .source, .manager, .entityPolicy:
+            add(
+                place.mapping, place.property,
+                "'$\(variable.rawValue)' has no value that an attribute could hold; ask it for one.")
         }
     }
 
@@ -91,6 +113,12 @@ extension MappingValidator {
                 add(place.mapping, place.property, "The mapping has no source entity, so there is no $source.")
             }
         }
+        for name in parts.pathVariables.sorted() where MappingVariable(rawValue: name) != nil {
+            add(
+                place.mapping, place.property,
+                "'$\(name)' has no properties that an expression could ask for; ask $source, or let a policy give the value."
+            )
+        }
         for call in parts.calls { check(call, in: place) }
         return problems.count == count
     }
@@ -131,6 +159,11 @@ extension MappingValidator {
             let hint = hint(name, among: origin.relationships.map(\.name.name))
             add(
                 place.mapping, place.property, "Source entity '\(origin.name)' has no relationship '\(name)'\(hint)")
+        } else if call.arguments[1].lastName != name {
+            add(
+                place.mapping, place.property,
+                "'\(call.name)' names the relationship '\(name)', and gets other objects; write $source.\(name), or name the relationship that the objects come from."
+            )
         }
     }
 
@@ -161,15 +194,43 @@ extension MappingValidator {
     ) {
         let target = destination.entities[relationship.destination]
         for call in calls where call.name == MappingFunction.destinationInstances.rawValue {
-            guard case .constant(.string(let name))? = call.arguments.first,
-                let made = mappings[name]?.destinationEntity.flatMap(destination.entity),
-                !target.includes(made.number)
-            else { continue }
+            guard case .constant(.string(let name))? = call.arguments.first else { continue }
+            if let made = mappings[name]?.destinationEntity.flatMap(destination.entity), !target.includes(made.number) {
+                add(
+                    place.mapping, place.property,
+                    "The entity mapping '\(name)' makes objects of '\(made.name)', and the relationship leads to '\(target.name)'."
+                )
+            } else if call.arguments.count == 2, call.arguments[1] != .constant(.null) {
+                checkObjects(call.arguments[1], for: name, in: place)
+            }
+        }
+    }
+
+    /// Checks that what the manager is asked about are objects which the entity mapping with a name takes.
+    private mutating func checkObjects(_ objects: FetchRequest.Expression, for name: String, in place: Place) {
+        guard let type = type(of: objects, in: place), type.kind != .null else { return }
+        guard type.kind == .object else {
             add(
                 place.mapping, place.property,
-                "The entity mapping '\(name)' makes objects of '\(made.name)', and the relationship leads to '\(target.name)'."
+                "The expression gives \(type.kind.rawValue) values, and the entity mapping '\(name)' makes objects of objects; ask for those that a relationship of the source leads to."
             )
+            return
         }
+        guard let given = type.entity.map({ source.entities[$0] }),
+            let taken = mappings[name]?.sourceEntity.flatMap(source.entity),
+            !given.includes(taken.number), !taken.includes(given.number)
+        else { return }
+        add(
+            place.mapping, place.property,
+            "The expression gives objects of '\(given.name)', and the entity mapping '\(name)' takes those of '\(taken.name)'; name a mapping that takes them."
+        )
+    }
+}
+
+extension FetchRequest.Expression {
+    /// The name of the property that a path from the source object ends with; nil for anything else.
+    fileprivate var lastName: String? {
+        if case .keyPath(let names)? = ofSourceObject() { names.last } else { nil }
     }
 }
 

@@ -80,6 +80,15 @@ struct MappingValidator {
                     mapping, nil,
                     "A mapping of type add takes no objects; leave the source entity out, or transform it.")
             }
+            if mapping.policyName == nil {
+                for property in mapping.attributeMappings + mapping.relationshipMappings
+                where property.valueExpression != nil {
+                    add(
+                        mapping, property.name,
+                        "A mapping of type add makes no objects by itself, so the expression is never evaluated; leave it out, or name a policy that makes objects."
+                    )
+                }
+            }
         case .remove:
             if !hasSource { add(mapping, nil, "A mapping of type remove needs a source entity.") }
             if hasDestination {
@@ -102,9 +111,8 @@ struct MappingValidator {
     private mutating func checkCopies(_ mapping: EntityMapping) {
         let changed =
             mapping.attributeMappings.filter { $0.valueExpression?.sourceAttribute != $0.name }
-            + mapping.relationshipMappings.filter { property in
-                guard case .registered(_, let arguments)? = property.valueExpression else { return true }
-                return arguments.last?.sourceAttribute != property.name
+            + mapping.relationshipMappings.filter {
+                !model.isCopy($0, of: mapping, from: source, to: destination)
             }
         for property in changed {
             add(

@@ -8,9 +8,10 @@ public struct PropertyMapping: Hashable, Sendable {
     /// What gives the value; nil for the default of a new object.
     ///
     /// Written with the variables of ``MappingVariable``: `$source.title`, `($source.celsius - 32.0) / 1.8`,
-    /// `FUNCTION($entityPolicy, "convert:", $source.x)`. A function of the policy or of the manager is the whole expression, or
-    /// an argument of another one. A number becomes the type of its attribute, which must be able to hold it exactly, floating-point
-    /// types as nearly as they can; null becomes the default of a mandatory attribute.
+    /// `FUNCTION($entityPolicy, "convert:", $source.x)`. A function of the manager is the whole expression; one of the policy may also be
+    /// a part of another one, and is then asked whatever becomes of that. A number becomes the type of its attribute, which must be able to hold it exactly, floating-point
+    /// types as nearly as they can; null becomes the default of a mandatory attribute. An optional composite is there where one of the
+    /// values that its elements are mapped to is there; the others then get their defaults.
     public var valueExpression: FetchRequest.Expression?
     /// The user's own notes, which policies can read.
     public var userInfo: [String: String]

@@ -12,6 +12,8 @@ final class MappedContent: ContentSource {
         var counts: [(read: Int, made: Int)?] = []
         /// What the last commit of the source recorded.
         var recorded: StoreTally?
+        /// What had no place in the destination, counted.
+        var losses: [String] = []
     }
 
     /// The damaged objects after which a source counts as lost.
@@ -78,7 +80,7 @@ final class MappedContent: ContentSource {
         if requiresRecordedContent { try reading.countRest() }
         guard let copied = try reading.run(into: channel) else { return nil }
         if requiresRecordedContent { try reading.requireRecordedContent(of: store.url.path) }
-        let outcome = Outcome(counts: reading.counts, recorded: reading.recorded)
+        let outcome = Outcome(counts: reading.counts, recorded: reading.recorded, losses: reading.losses)
         result.withLock { $0 = outcome }
         return copied
     }
@@ -91,6 +93,7 @@ private struct MappedReading {
     private let options: ConversionOptions
     private(set) var recorded: StoreTally?
     private(set) var counts: [(read: Int, made: Int)?]
+    private(set) var losses: [String] = []
     private var transforms: [RecordTransform] = []
     private var keySets: [KeySet] = []
     private var copied: CopiedContent
@@ -124,6 +127,7 @@ private struct MappedReading {
         }
         for (maker, transform) in zip(plan.makers, transforms) {
             counts[maker.mapping] = (transform.readCount, transform.madeCount)
+            losses += MigrationReport.losses(maker.source.name, transform.lostIDs)
         }
         copied.warnings = warnings()
         copied.skippedThere = copied.skipped.flatMap { id in

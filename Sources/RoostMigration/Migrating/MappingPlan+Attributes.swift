@@ -6,9 +6,11 @@ extension MappingPlan {
         let maker = makers[number]
         let mapping = entityMapping(of: maker)
         var statements: [String: AttributeStatement] = [:]
+        var asked: [String] = []
         for property in mapping.attributeMappings where mapping.type != .copy {
             guard let statement = AttributeStatement(property.valueExpression, source: maker.source) else {
                 addObstacle("mapping '\(mapping.name)' asks a policy or the migration for '\(property.name)'")
+                asked.append(property.name)
                 continue
             }
             statements[property.name] = statement
@@ -23,6 +25,8 @@ extension MappingPlan {
             try resolution.resolve(
                 attribute, at: attribute.name, in: nil, statements[attribute.name] ?? .standard)
         }
+        // What somebody else is asked for is not missing yet.
+        resolution.leave { name in asked.contains { $0 == name || $0.hasPrefix(name + ".") } }
         // Who names objects must know which of them are left out.
         for case .objectID in resolution.fields.map(\.source) {
             for maker in makers where maker.filter != nil { _ = keySet(of: [maker]) }
@@ -34,12 +38,11 @@ extension MappingPlan {
         }
     }
 
-    /// By the number of each source entity that of the only entity its objects become, −1 where they become none or several.
-    var entityTable: [Int32] {
-        source.entities.map { entity in
-            let makers = makers.filter { $0.source.number == entity.number }
-            return makers.count == 1 ? Int32(truncatingIfNeeded: makers[0].destination.number) : -1
-        }
+    /// By the number of each source entity: the makers that take its objects.
+    var makersBySource: [[Maker]] {
+        var table = [[Maker]](repeating: [], count: source.entities.count)
+        for maker in makers { table[maker.source.number].append(maker) }
+        return table
     }
 }
 
@@ -62,95 +65,127 @@ private struct AttributeResolution {
         properties = BatchProperties(maker.destination, destination)
     }
 
+    /// A composite whose elements are being resolved.
+    struct Composite {
+        /// The field that says whether it is there.
+        let field: RecordLayout.Field
+        /// The composite of the source that it is; nil where it is made of its elements.
+        let from: RecordLayout.Field?
+        /// Whether it, or one that it is in, may be absent though an element has a value in the source.
+        let mayHide: Bool
+    }
+
     mutating func resolve(
-        _ attribute: AttributeDescription, at path: String, in marker: RecordLayout.Field?,
-        _ statement: AttributeStatement
+        _ attribute: AttributeDescription, at path: String, in outer: Composite?, _ statement: AttributeStatement
     ) throws(StoreError) {
         let to = try maker.destination.layout.requireField(path)
-        if attribute.type == .composite { return try resolveComposite(attribute, to, in: marker, statement) }
+        if attribute.type == .composite { return try resolveComposite(attribute, to, in: outer, statement) }
         // A derived attribute is for others to keep up to date: it takes what there is.
         let isMandatory = !attribute.isOptional && attribute.derivationExpression == nil
         let fallback: Value? = isMandatory && !attribute.defaultValue.isNull ? .some(attribute.defaultValue) : .none
         switch statement {
-        case .standard: try setConstant(attribute.defaultValue, to, in: marker, isMandatory: isMandatory)
-        case .constant(let value): try setConstant(value, to, in: marker, isMandatory: isMandatory)
+        case .standard: try setConstant(attribute.defaultValue, to, in: outer, isMandatory: isMandatory)
+        case .constant(let value):
+            try setConstant(value.isNull ? fallback ?? .null : value, to, in: outer, isMandatory: isMandatory)
         case .field(let from):
             guard from.kind != .composite else { throw misfit(path, "a composite cannot become a single value") }
-            let wasMandatory = isMandatorySource(from)
+            let wasMandatory = isMandatorySource(from, in: outer?.from)
+            let mayHide = (outer?.mayHide ?? false) && !Self.isInside(from, outer?.from)
             fields.append(
                 FieldPlan(
-                    to: to, source: source(from, to), marker: marker,
+                    to: to, source: source(from, to, isMoved: !mayHide), marker: outer?.field,
                     fallback: wasMandatory ? .none : fallback,
                     isRequired: isMandatory && fallback == nil && (!wasMandatory || from.kind == .objectID)))
         case .expression(let expression):
             fields.append(
                 FieldPlan(
-                    to: to, source: .expression(expression), marker: marker, fallback: fallback,
+                    to: to, source: .expression(expression), marker: outer?.field, fallback: fallback,
                     isRequired: isMandatory && fallback == nil))
         }
     }
 
-    private func source(_ from: RecordLayout.Field, _ to: RecordLayout.Field) -> FieldPlan.Source {
+    /// Takes back what would end the migration for want of properties that `isAsked` knows.
+    mutating func leave(_ isAsked: (String) -> Bool) {
+        missing.removeAll(where: isAsked)
+        for index in fields.indices where isAsked(fields[index].to.name) { fields[index].isRequired = false }
+    }
+
+    private func source(
+        _ from: RecordLayout.Field, _ to: RecordLayout.Field, isMoved: Bool
+    ) -> FieldPlan.Source {
         if from.kind != to.kind { return .convert(from) }
-        return from.kind == .objectID ? .objectID(from) : .move(from)
+        if from.kind == .objectID { return .objectID(from) }
+        return isMoved ? .move(from) : .convert(from)
     }
 
     private mutating func setConstant(
-        _ value: Value, _ to: RecordLayout.Field, in marker: RecordLayout.Field?, isMandatory: Bool
+        _ value: Value, _ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool
     ) throws(StoreError) {
         guard !value.isNull else {
             guard isMandatory else { return }
-            if marker == nil {
-                missing.append(to.name)
+            if let outer {
+                fields.append(FieldPlan(to: to, source: .constant(.null), marker: outer.field, isRequired: true))
             } else {
-                fields.append(FieldPlan(to: to, source: .constant(.null), marker: marker, isRequired: true))
+                missing.append(to.name)
             }
             return
         }
         guard let stored = value.converted(to: to.kind) else {
             throw misfit(to.name, "type \(to.kind) cannot hold \(value.kindDescription)")
         }
-        fields.append(FieldPlan(to: to, source: .constant(stored), marker: marker))
+        fields.append(FieldPlan(to: to, source: .constant(stored), marker: outer?.field))
     }
 
     // MARK: Composites
 
     private mutating func resolveComposite(
-        _ attribute: AttributeDescription, _ to: RecordLayout.Field, in outer: RecordLayout.Field?,
+        _ attribute: AttributeDescription, _ to: RecordLayout.Field, in outer: Composite?,
         _ statement: AttributeStatement
     ) throws(StoreError) {
         let isMandatory = !attribute.isOptional && attribute.derivationExpression == nil
-        var from: RecordLayout.Field?
+        let this: Composite
         switch statement {
         case .field(let field):
             guard field.kind == .composite else { throw misfit(to.name, "a single value cannot become a composite") }
-            from = field
-            let wasMandatory = isMandatorySource(field)
+            this = Composite(field: to, from: field, mayHide: true)
+            let wasMandatory = isMandatorySource(field, in: outer?.from)
             fields.append(
-                FieldPlan(to: to, source: .move(field), marker: outer, isRequired: isMandatory && !wasMandatory))
+                FieldPlan(
+                    to: to, source: .move(field), marker: outer?.field, isRequired: isMandatory && !wasMandatory))
         case .standard where hasMappedElements(to):
-            // Elements of their own make the composite be there.
+            // Elements of their own make the composite be there; defaults do so only where it must be.
+            this = Composite(field: to, from: nil, mayHide: outer?.mayHide ?? false)
+            let isAlwaysThere = isMandatory && hasDefaults(attribute)
             fields.append(
-                FieldPlan(to: to, source: .presence(elements(of: to)), marker: outer, isRequired: isMandatory))
+                FieldPlan(
+                    to: to, source: isAlwaysThere ? .presence([.constant(.bool(true))]) : .presence(values(of: to)),
+                    marker: outer?.field, isRequired: isMandatory))
         case .standard: return try setComposite(attribute.defaultValue, to, in: outer, isMandatory: isMandatory)
-        case .constant(let value): return try setComposite(value, to, in: outer, isMandatory: isMandatory)
+        case .constant(let value):
+            let value = value.isNull && isMandatory ? attribute.defaultValue : value
+            return try setComposite(value, to, in: outer, isMandatory: isMandatory)
         case .expression:
             throw misfit(to.name, "a composite is no value that an expression has; its elements have some")
         }
         for element in attribute.elements where element.type != .undefined {
             let path = "\(to.name).\(element.name)"
-            let same = from.flatMap { maker.source.layout.field("\($0.name).\(element.name)") }
+            let same = this.from.flatMap { maker.source.layout.field("\($0.name).\(element.name)") }
             let statement = statements[path] ?? same.map { .field($0) } ?? .standard
-            try resolve(element, at: path, in: from == nil ? nil : to, statement)
+            try resolve(element, at: path, in: this, statement)
         }
     }
 
     /// Sets a composite as a whole to a value, elements that it does not name to their defaults.
     private mutating func setComposite(
-        _ value: Value, _ to: RecordLayout.Field, in outer: RecordLayout.Field?, isMandatory: Bool
+        _ value: Value, _ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool
     ) throws(StoreError) {
         guard !value.isNull else {
-            if isMandatory, outer == nil { missing.append(to.name) }
+            guard isMandatory else { return }
+            if let outer {
+                fields.append(FieldPlan(to: to, source: .constant(.null), marker: outer.field, isRequired: true))
+            } else {
+                missing.append(to.name)
+            }
             return
         }
         var values: [Int: Value] = [:]
@@ -165,13 +200,27 @@ private struct AttributeResolution {
         }
         for field in maker.destination.layout.fields {
             if let value = values[field.index], !value.isNull {
-                fields.append(FieldPlan(to: field, source: .constant(value), marker: outer))
+                fields.append(FieldPlan(to: field, source: .constant(value), marker: outer?.field))
             }
         }
     }
 
-    private func elements(of composite: RecordLayout.Field) -> [RecordLayout.Field] {
-        maker.destination.layout.fields.filter { $0.name.hasPrefix(composite.name + ".") }
+    /// What the mapping says of a composite's elements, those that are null for every object left out.
+    private func values(of composite: RecordLayout.Field) -> [FieldPlan.Presence] {
+        statements.sorted { $0.key < $1.key }.compactMap { name, statement in
+            guard name.hasPrefix(composite.name + ".") else { return nil }
+            switch statement {
+            case .standard: return nil
+            case .constant(let value): return value.isNull ? nil : .constant(value)
+            case .field(let field): return .field(field)
+            case .expression(let expression): return .expression(expression)
+            }
+        }
+    }
+
+    /// Whether elements of a composite have defaults, at any depth.
+    private func hasDefaults(_ composite: AttributeDescription) -> Bool {
+        composite.elements.contains { !$0.defaultValue.isNull || hasDefaults($0) }
     }
 
     private func hasMappedElements(_ composite: RecordLayout.Field) -> Bool {
@@ -184,8 +233,22 @@ private struct AttributeResolution {
     // MARK: The source's side
 
     /// Whether the source has a value in a field of each object already, as far as its model says.
-    private func isMandatorySource(_ field: RecordLayout.Field) -> Bool {
-        maker.source.attribute(atPath: field.name).map { !$0.isOptional } ?? false
+    ///
+    /// An element has one where the composites that it is in are mandatory too, but for those up to `composite`, which is known to be there.
+    private func isMandatorySource(_ field: RecordLayout.Field, in composite: RecordLayout.Field?) -> Bool {
+        var names = field.name.split(separator: ".")
+        while !names.isEmpty {
+            let path = names.joined(separator: ".")
+            if path == composite?.name { return true }
+            guard let attribute = maker.source.attribute(atPath: path), !attribute.isOptional else { return false }
+            names.removeLast()
+        }
+        return true
+    }
+
+    /// Whether a field is an element of a composite, at any depth.
+    private static func isInside(_ field: RecordLayout.Field, _ composite: RecordLayout.Field?) -> Bool {
+        composite.map { field.name.hasPrefix($0.name + ".") } ?? false
     }
 
     private func misfit(_ property: String, _ reason: String) -> StoreError {

@@ -18,18 +18,53 @@ extension MappingPlan {
                 refusals += maker.missing.map { .missingValue(maker.destination.name, $0, object: first) }
             }
             guard countsNulls else { continue }
-            for field in maker.fields where field.isRequired && field.marker == nil {
-                switch field.source {
-                case .move(let from), .convert(let from):
-                    let isNull = FetchRequest.Predicate.isNull(from.name)
-                    guard let first = try first(maker, where: maker.filter.map { $0 && isNull } ?? isNull, snapshot)
-                    else { continue }
-                    refusals.append(.missingValue(maker.destination.name, field.to.name, object: first))
-                default: continue
+            for field in maker.fields where field.isRequired {
+                guard let isNull = maker.isNull(field), let first = try first(maker, isNull, snapshot) else { continue }
+                refusals.append(.missingValue(maker.destination.name, field.to.name, object: first))
+            }
+            for reference in maker.references {
+                if reference.isNewlyRequired, let first = try first(maker, .isNull(reference.from.name), snapshot) {
+                    refusals.append(.missingValue(maker.destination.name, reference.to.name, object: first))
+                } else if reference.isRequired, let first = try firstLost(reference, of: maker, snapshot) {
+                    refusals.append(.lostDestination(maker.destination.name, reference.to.name, object: first))
                 }
             }
         }
         return refusals
+    }
+
+    /// The first object that a maker takes and that meets another predicate too; nil for none.
+    private func first(
+        _ maker: Maker, _ predicate: FetchRequest.Predicate, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> ObjectID? {
+        try first(maker, where: maker.filter.map { $0 && predicate } ?? predicate, snapshot)
+    }
+
+    /// The first object of a maker whose reference leads to one of an entity whose objects become none that fits; nil for none.
+    private func firstLost(
+        _ reference: ReferencePlan, of maker: Maker, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> ObjectID? {
+        guard let target = reference.from.destination else { return nil }
+        var hasStrays = false
+        for number in source.entities[target].selfAndSubentities where !hasStrays && reference.targets[number] < 0 {
+            guard !source.entities[number].isAbstract else { continue }
+            let request = FetchRequest(source.entities[number].name, includesSubentities: false)
+            hasStrays = try snapshot.count(request) > 0
+        }
+        guard hasStrays else { return nil }
+        let cursor = try snapshot.fetch(
+            FetchRequest(maker.source.name, where: maker.filter, includesSubentities: false))
+        var batch = RecordBatch(model: snapshot.model)
+        var found: ObjectID?
+        while found == nil, try cursor.next(into: &batch) {
+            batch.forEachRecord { record in
+                guard found == nil, let (entity, _) = record.reference(reference.from),
+                    !reference.targets.indices.contains(entity) || reference.targets[entity] < 0
+                else { return }
+                found = record.id
+            }
+        }
+        return found
     }
 
     /// The first object that a maker takes and that meets a predicate; nil for none.
@@ -71,6 +106,47 @@ extension MappingPlan {
         case .constant(let value): return value.isNull ? nil : "'\(field.to.name)' gets one value for all objects."
         case .expression: return "'\(field.to.name)' is computed by an expression\(end)"
         case .presence: return nil
+        }
+    }
+}
+
+extension MappingPlan.Maker {
+    /// Which source objects give a field no value where it must have one; nil where a predicate cannot say it.
+    fileprivate func isNull(_ field: FieldPlan) -> FetchRequest.Predicate? {
+        guard field.fallback == nil, let isThere = isThere(field.marker) else { return nil }
+        switch field.source {
+        case .move(let from), .convert(let from): return isThere && .isNull(from.name)
+        case .constant(let value): return value.isNull ? isThere : nil
+        case .presence: return hasValue(field).map { isThere && .not($0) }
+        case .expression, .objectID: return nil
+        }
+    }
+
+    /// Which source objects make a composite be there, and those that it is in; all for nil.
+    private func isThere(_ composite: RecordLayout.Field?) -> FetchRequest.Predicate? {
+        guard let composite else { return .constant(true) }
+        guard let field = fields.first(where: { $0.to.index == composite.index }), let value = hasValue(field),
+            let outer = isThere(field.marker)
+        else { return nil }
+        return outer && value
+    }
+
+    /// Which source objects give a composite field a value; nil where a predicate cannot say it.
+    private func hasValue(_ field: FieldPlan) -> FetchRequest.Predicate? {
+        switch field.source {
+        case .move(let from): return .notEqual(from.name, .null)
+        case .constant(let value): return .constant(!value.isNull)
+        case .presence(let values):
+            var any: [FetchRequest.Predicate] = []
+            for value in values {
+                switch value {
+                case .constant: any.append(.constant(true))
+                case .field(let from): any.append(.notEqual(from.name, .null))
+                case .expression: return nil
+                }
+            }
+            return any.isEmpty ? .constant(false) : .or(any)
+        case .convert, .expression, .objectID: return nil
         }
     }
 }

@@ -34,6 +34,8 @@ struct MappingPlan: Sendable {
     let source: ManagedObjectModel
     let destination: ManagedObjectModel
     let mapping: MappingModel
+    /// Whether it is for three passes, which resolve everything but attributes by themselves.
+    let isForThreePasses: Bool
     private(set) var makers: [Maker] = []
     private(set) var hierarchies: [Hierarchy] = []
     var links: [LinkPlan] = []
@@ -60,6 +62,7 @@ struct MappingPlan: Sendable {
         self.source = source
         self.destination = destination
         self.mapping = mapping
+        isForThreePasses = onlyAttributes
         for (index, entityMapping) in mapping.entityMappings.enumerated() {
             if let policy = entityMapping.policyName {
                 addObstacle("mapping '\(entityMapping.name)' has the policy '\(policy)'")
@@ -93,8 +96,12 @@ struct MappingPlan: Sendable {
         makers.contains { maker in
             maker.filter != nil
                 || maker.fields.contains { field in
-                    if case .expression = field.source { return true }
-                    return false
+                    switch field.source {
+                    case .expression: return true
+                    case .presence(let values):
+                        return values.contains { if case .expression = $0 { true } else { false } }
+                    default: return false
+                    }
                 }
         }
     }
@@ -182,8 +189,15 @@ struct FieldPlan: Sendable {
         case expression(FetchRequest.Expression)
         /// The object that became of the one that an object-ID attribute names.
         case objectID(RecordLayout.Field)
-        /// The presence of a composite, one of whose elements has a value.
-        case presence([RecordLayout.Field])
+        /// The presence of a composite where one of the values that are mapped to its elements is there.
+        case presence([Presence])
+    }
+
+    /// A value that makes a composite be there.
+    enum Presence: Sendable {
+        case constant(Value)
+        case field(RecordLayout.Field)
+        case expression(FetchRequest.Expression)
     }
 
     let to: RecordLayout.Field

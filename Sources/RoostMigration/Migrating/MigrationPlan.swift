@@ -63,7 +63,11 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     ///
     /// Rough: right within a factor of a few, and without what the code of policies and stages takes.
     public var secondsNeeded: Double
-    /// Why the migration would be refused, or fail; empty when it would run.
+    /// Why the migration would be refused, or fail; each is certain.
+    ///
+    /// None is no promise: what shows only when every value is read is not looked for. That are numbers outside the range of a new type,
+    /// values that share a new uniqueness constraint, IDs and destinations that predicates leave out, numbers of destinations, and
+    /// what expressions, policies and the code of stages give.
     public var refusals: [String]
     /// What should be known before.
     public var warnings: [String]

@@ -15,7 +15,22 @@ final class RecordTransform {
         case expression(RecordLayout.Field, ExpressionEvaluator, fallback: Value?, marker: RecordLayout.Field?)
         case objectID(RecordLayout.Field, from: RecordLayout.Field)
         case reference(ReferencePlan)
-        case presence(RecordLayout.Field, of: [RecordLayout.Field])
+    }
+
+    /// A composite that is there where one of some values is: found out before its elements are set, whose defaults depend on it.
+    private struct Presence {
+        var composite: RecordLayout.Field
+        var isConstant = false
+        var fields: [RecordLayout.Field] = []
+        var expressions: [ExpressionEvaluator] = []
+        var marker: RecordLayout.Field?
+    }
+
+    /// What becomes of objects of one entity whose IDs an attribute holds.
+    private struct Successor {
+        var entity: Int
+        /// The keys of those that become it; nil for all.
+        var keys: KeySet?
     }
 
     /// A field that must have a value where the composite that it is in has one.
@@ -27,13 +42,13 @@ final class RecordTransform {
     private let layout: RecordLayout
     private let moves: RecordMoves
     private let prototype: [UInt8]
+    private let presences: [Presence]
     private let steps: [Step]
     private let requirements: [Requirement]
     private let matcher: RecordMatcher?
-    private let entityTable: [Int32]
     private let keySets: [KeySet]
-    /// By the number of the source entity: the keys of those objects that become others; nil where all do.
-    private let namedKeys: [KeySet?]
+    /// By the number of the source entity: what objects whose IDs are named may become.
+    private let successors: [[Successor]]
     private let destination: ManagedObjectModel
     /// Whether a record is one of the new model as it is, but for the entity's number.
     private let isWhole: Bool
@@ -43,6 +58,8 @@ final class RecordTransform {
     /// How many records were looked at, and how many were made.
     private(set) var readCount = 0
     private(set) var madeCount = 0
+    /// By attribute: how many IDs were left out, since what they name becomes no object, or several.
+    private(set) var lostIDs: [String: Int] = [:]
 
     /// Compiles what a plan says of a maker.
     ///
@@ -58,21 +75,36 @@ final class RecordTransform {
         let mapping = plan.entityMapping(of: maker)
         layout = maker.destination.layout
         destination = plan.destination
-        entityTable = plan.entityTable
         self.keySets = keySets
-        namedKeys = plan.source.entities.map { entity in
-            let maker = plan.makers.first { $0.source.number == entity.number && $0.filter != nil }
-            return maker.flatMap { plan.keySets.firstIndex(of: [$0.number]) }.flatMap {
-                keySets.indices.contains($0) ? keySets[$0] : nil
+        let successors: [[Successor]] = plan.makersBySource.map { makers -> [Successor] in
+            // In three passes the IDs are looked at again, once it is known what became of whom.
+            if plan.isForThreePasses { return makers.prefix(1).map { Successor(entity: $0.destination.number) } }
+            return makers.map { maker in
+                let keys = maker.filter == nil ? nil : plan.keySets.firstIndex(of: [maker.number])
+                return Successor(
+                    entity: maker.destination.number,
+                    keys: keys.flatMap { keySets.indices.contains($0) ? keySets[$0] : nil })
             }
         }
+        self.successors = successors
         matcher = try Self.matcher(maker, plan, over: graph)
         var (moved, constants): ([(RecordLayout.Field, RecordLayout.Field)], [(RecordLayout.Field, Value)]) = ([], [])
         var (steps, requirements): ([(Int, Step)], [Requirement]) = ([], [])
+        var presences: [Presence] = []
         let identity =
-            zip(plan.source.entities, entityTable).allSatisfy {
-                $0.isAbstract || Int($1) == $0.number
+            zip(plan.source.entities, successors).allSatisfy {
+                $0.isAbstract || $1.count == 1 && $1[0].entity == $0.number
             } && plan.makers.allSatisfy { $0.filter == nil }
+        func evaluator(
+            _ expression: FetchRequest.Expression, _ field: RecordLayout.Field
+        ) throws(StoreError) -> ExpressionEvaluator {
+            do throws(StoreError) {
+                return try CompiledExpression(expression, for: maker.source.name, model: plan.source)
+                    .evaluator(over: graph)
+            } catch {
+                throw error.naming(mapping, field.name)
+            }
+        }
         for field in maker.fields {
             let position = field.to.kind.isVariable ? field.to.index : -1
             if field.isRequired { requirements.append(Requirement(field: field.to, marker: field.marker)) }
@@ -89,19 +121,24 @@ final class RecordTransform {
                 steps.append((position, .convert(field.to, from: from, fallback: field.fallback, marker: field.marker)))
             case .objectID(let from) where identity: moved.append((from, field.to))
             case .objectID(let from): steps.append((position, .objectID(field.to, from: from)))
-            case .presence(let elements): steps.append((layout.fields.count, .presence(field.to, of: elements)))
-            case .expression(let expression):
-                let compiled: CompiledExpression
-                do throws(StoreError) {
-                    compiled = try CompiledExpression(expression, for: maker.source.name, model: plan.source)
-                } catch {
-                    throw error.naming(mapping, field.to.name)
+            case .presence(let values):
+                var presence = Presence(composite: field.to, marker: field.marker)
+                for value in values {
+                    switch value {
+                    case .constant: presence.isConstant = true
+                    case .field(let from): presence.fields.append(from)
+                    case .expression(let expression):
+                        presence.expressions.append(try evaluator(expression, field.to))
+                    }
                 }
+                presences.append(presence)
+            case .expression(let expression):
                 steps.append(
                     (
                         position,
                         .expression(
-                            field.to, compiled.evaluator(over: graph), fallback: field.fallback, marker: field.marker)
+                            field.to, try evaluator(expression, field.to), fallback: field.fallback,
+                            marker: field.marker)
                     ))
             }
         }
@@ -118,6 +155,7 @@ final class RecordTransform {
         // Fields in the tail must be set in the layout's order.
         self.steps = steps.sorted { $0.0 < $1.0 }.map(\.1)
         self.moves = moves
+        self.presences = presences
         self.requirements = requirements
         isWhole = moves.isWhole && requirements.isEmpty
         isIdentity = isWhole && matcher == nil && maker.source.number == maker.destination.number
@@ -162,6 +200,7 @@ final class RecordTransform {
         batch.beginRecord(layout, key: key, version: record.version, startingWith: prototype)
         do throws(StoreError) {
             batch.moveSlots(of: record, moves)
+            for presence in presences { try take(presence, record, &batch) }
             for step in steps { try take(step, record, &batch) }
             for requirement in requirements where batch.isBuildingNull(requirement.field) {
                 if let marker = requirement.marker, batch.isBuildingNull(marker) { continue }
@@ -189,21 +228,48 @@ final class RecordTransform {
             try set(record.value(from), field, record, &batch)
         case .expression(let field, let evaluator, let fallback, let marker):
             if let marker, batch.isBuildingNull(marker) { return }
-            let value: Value
-            do throws(StoreError) { value = try evaluator.value(of: record) } catch {
-                throw StoreError(
-                    error.code, "\(property(field)) of \(record.id): \(error.message)", underlying: error.underlying)
-            }
+            let value = try self.value(evaluator, field, record)
             try set(value.isNull ? fallback ?? .null : value, field, record, &batch)
         case .objectID(let field, let from):
-            guard let (entity, key) = record.reference(from), entity < entityTable.count, entityTable[entity] >= 0,
-                namedKeys[entity].map({ $0.contains(key) }) ?? true
-            else { return }
-            try batch.setReference(entity: Int(entityTable[entity]), key: key, field)
+            guard let (entity, key) = record.reference(from) else { return }
+            guard let successor = successor(entity, key) else {
+                lostIDs[field.name, default: 0] += 1
+                return
+            }
+            try batch.setReference(entity: successor, key: key, field)
         case .reference(let reference): try take(reference, record, &batch)
-        case .presence(let field, let elements):
-            if elements.contains(where: { !batch.isBuildingNull($0) }) { batch.setComposite(field) }
         }
+    }
+
+    private func take(
+        _ presence: Presence, _ record: RecordReader, _ batch: inout RecordBatch
+    ) throws(StoreError) {
+        if let marker = presence.marker, batch.isBuildingNull(marker) { return }
+        var isThere = presence.isConstant || presence.fields.contains { !record.isNull($0) }
+        for evaluator in presence.expressions where !isThere {
+            isThere = try !value(evaluator, presence.composite, record).isNull
+        }
+        if isThere { batch.setComposite(presence.composite) }
+    }
+
+    private func value(
+        _ evaluator: ExpressionEvaluator, _ field: RecordLayout.Field, _ record: RecordReader
+    ) throws(StoreError) -> Value {
+        do throws(StoreError) { return try evaluator.value(of: record) } catch {
+            throw StoreError(
+                error.code, "\(property(field)) of \(record.id): \(error.message)", underlying: error.underlying)
+        }
+    }
+
+    /// The number of the entity of the one object that an object becomes under its key; nil where it becomes none, or several.
+    private func successor(_ entity: Int, _ key: Int64) -> Int? {
+        guard successors.indices.contains(entity) else { return nil }
+        var found: Int?
+        for successor in successors[entity] where successor.keys?.contains(key) ?? true {
+            guard found == nil else { return nil }
+            found = successor.entity
+        }
+        return found
     }
 
     private func take(
@@ -216,7 +282,9 @@ final class RecordTransform {
         guard entity < reference.targets.count, reference.targets[entity] >= 0,
             reference.keySets[entity] < 0 || keySets[Int(reference.keySets[entity])].contains(key)
         else {
-            if reference.isRequired { throw lost(reference.to, record) }
+            if reference.isRequired {
+                throw StoreError.lostDestination(layout.entity, reference.to.name, object: record.id)
+            }
             return
         }
         try batch.setReference(entity: Int(reference.targets[entity]), key: key, reference.to)
@@ -247,13 +315,6 @@ final class RecordTransform {
         StoreError.missingValue(layout.entity, field.name, object: record.id)
     }
 
-    private func lost(_ field: RecordLayout.Field, _ record: RecordReader) -> StoreError {
-        StoreError(
-            .migrationFailed,
-            "\(property(field)) is mandatory in the new model, and the object that \(record.id) refers to is left out; make it optional, or migrate that object too."
-        )
-    }
-
     private func property(_ field: RecordLayout.Field) -> String { "'\(layout.entity).\(field.name)'" }
 }
 
@@ -263,6 +324,14 @@ extension StoreError {
         StoreError(
             .migrationFailed,
             "'\(entity).\(property)' is mandatory in the new model, and \(object) has no value for it; give it a default value, make it optional, or give a mapping with an expression for it."
+        )
+    }
+
+    /// A mandatory relationship of an object leads to one that is left out.
+    static func lostDestination(_ entity: EntityName, _ property: String, object: ObjectID) -> StoreError {
+        StoreError(
+            .migrationFailed,
+            "'\(entity).\(property)' is mandatory in the new model, and the object that \(object) refers to is left out; make it optional, or migrate that object too."
         )
     }
 

@@ -73,7 +73,7 @@ struct StoreMigration: Sendable {
         }
         return MigrationReport(
             copied, path: .onePass, mappings: mappings, sourceDigest: outcome.recorded?.digest,
-            remarks: plan.mapping.remarks(from: plan.source, to: plan.destination))
+            remarks: plan.mapping.remarks(from: plan.source, to: plan.destination), losses: outcome.losses)
     }
 
     private func threePasses(_ store: any PersistentStore, _ plan: MappingPlan) throws(StoreError) -> MigrationReport {
@@ -81,13 +81,13 @@ struct StoreMigration: Sendable {
         defer { snapshot.close() }
         let content = PolicyContent(source: store, model: model, mapping: plan.mapping, options: options)
         let copied = try conversion.filler.fill(from: content)
-        let counts = content.outcome.withLock { $0.counts }
-        let mappings = zip(plan.mapping.entityMappings, counts).map { mapping, count in
+        let outcome = content.outcome.withLock { $0 }
+        let mappings = zip(plan.mapping.entityMappings, outcome.counts).map { mapping, count in
             MigrationReport.Mapping(mapping, read: count.read, made: count.made)
         }
         return MigrationReport(
             copied, path: .threePasses, mappings: mappings, sourceDigest: try snapshot.recordedTally()?.digest,
-            remarks: plan.mapping.remarks(from: plan.source, to: plan.destination))
+            remarks: plan.mapping.remarks(from: plan.source, to: plan.destination), losses: outcome.losses)
     }
 
     // MARK: Planning
@@ -168,6 +168,21 @@ struct StoreMigration: Sendable {
                 plan.warnings.append(remark.text)
             }
         }
+        if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, snapshot) }
+    }
+
+    /// Why a migration in three passes would fail, as far as that shows before; policies are not made for it.
+    private func refusalsOfThreePasses(
+        _ mapped: MappingPlan, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> [StoreError] {
+        _ = try PolicyPlan(
+            mapped.mapping, from: mapped.source, to: mapped.destination, policies: options.policies,
+            makesPolicies: false)
+        // A policy may fill in, for objects of any mapping, what the mappings leave out.
+        guard mapped.mapping.entityMappings.allSatisfy({ $0.policyName == nil }) else { return [] }
+        let attributes = try MappingPlan(
+            mapped.mapping, from: mapped.source, to: mapped.destination, onlyAttributes: true)
+        return try attributes.refusals(snapshot, countsNulls: true)
     }
 }
 
@@ -193,10 +208,17 @@ extension MigrationReport.Mapping {
 }
 
 extension MigrationReport {
+    /// What is said of IDs in attributes of a source entity's objects that became null, counted by attribute of the destination.
+    static func losses(_ entity: EntityName, _ lostIDs: [String: Int]) -> [String] {
+        lostIDs.sorted { $0.key < $1.key }.map { name, count in
+            "\(entity): IDs that became null in '\(name)': \(count); what they named became no object of the destination, or several."
+        }
+    }
+
     /// The report of a migration whose destination was filled and compared as that of a conversion.
     init(
         _ copied: ConversionReport, path: MigrationPath, mappings: [Mapping], sourceDigest: StoreDigest?,
-        remarks: [MappingRemark]
+        remarks: [MappingRemark], losses: [String]
     ) {
         self.init(
             source: copied.source, destination: copied.destination, path: path, mappings: mappings,
@@ -204,7 +226,7 @@ extension MigrationReport {
             sourceDigest: sourceDigest?.description, mappedDigest: copied.digest, destinationDigest: copied.digest,
             verified: copied.verified, seconds: copied.seconds, bytes: copied.bytes,
             peakPrivateBytes: copied.peakPrivateBytes, skipped: copied.skipped,
-            losses: remarks.filter { $0.kind == .loss }.map(\.text),
+            losses: remarks.filter { $0.kind == .loss }.map(\.text) + losses,
             warnings: copied.warnings
                 + copied.dangling.map {
                     "\($0.count) references by '\($0.relationship)' lead to objects that were left out."

@@ -42,9 +42,16 @@ indirect enum PolicyExpression {
         default:
             var values: [(name: String, value: PolicyExpression)] = []
             let outer = try expression.replacing { (part) throws(StoreError) in
-                guard case .registered(_, let arguments) = part,
-                    arguments.first == .variable(MappingVariable.entityPolicy.rawValue)
-                else { return nil }
+                switch part {
+                case .variable(MappingVariable.entityMapping.rawValue),
+                    .variable(MappingVariable.propertyMapping.rawValue),
+                    .variable(MappingVariable.destination.rawValue):
+                    break
+                case .registered(_, let arguments)
+                where arguments.first == .variable(MappingVariable.entityPolicy.rawValue):
+                    break
+                default: return nil
+                }
                 let name = "roost.policy.\(values.count)"
                 values.append((name, try PolicyExpression(part, mapping, property)))
                 return .variable(name)
@@ -111,8 +118,7 @@ indirect enum PolicyExpression {
         case .nested(let outer, let parts):
             var values: [String: Value] = [:]
             for (name, value) in parts { values[name] = try value.value(call, session) }
-            let complete = try outer.substituting(
-                values.merging([MappingVariable.source.rawValue: .null]) { own, _ in own })
+            let complete = try outer.substituting(values)
             let compiled = try CompiledExpression(
                 complete, for: call.source.id.entity, model: session.sourceModel
             ).evaluator(over: session.source.objectGraph)
@@ -129,6 +135,8 @@ indirect enum PolicyExpression {
 
 extension FetchRequest.Expression {
     /// The expression with `$source` as the evaluated object and other parts in the place of those that `replacement` knows.
+    ///
+    /// A part that takes what a SUBQUERY binds cannot be known before the whole is evaluated, so `replacement` refuses it.
     fileprivate func replacing(
         _ replacement: (Self) throws(StoreError) -> Self?
     ) throws(StoreError) -> Self {
@@ -140,17 +148,48 @@ extension FetchRequest.Expression {
             return result
         }
         switch self {
+        case .constant, .evaluatedObject, .keyPath, .variable: return self
         case .path(let base, let names): return .path(of: try base.replacing(replacement), names)
         case .aggregate(let members): return .aggregate(try all(members))
         case .function(let function, let arguments): return .function(function, try all(arguments))
         case .registered(let name, let arguments): return .registered(name, try all(arguments))
         case .cast(let operand, let type): return .cast(try operand.replacing(replacement), type)
+        case .subquery(let collection, let variable, let predicate):
+            return .subquery(
+                try collection.replacing(replacement), variable: variable, try predicate.replacing(replacement))
         case .conditional(let condition, let first, let second):
-            return .conditional(condition, try first.replacing(replacement), try second.replacing(replacement))
+            return .conditional(
+                try condition.replacing(replacement), try first.replacing(replacement),
+                try second.replacing(replacement))
+        case .element(let base, .position(let position)):
+            return .element(
+                of: try base.replacing(replacement), .position(try position.replacing(replacement)))
         case .element(let base, let index): return .element(of: try base.replacing(replacement), index)
         case .setOperation(let operation, let first, let second):
             return .setOperation(operation, try first.replacing(replacement), try second.replacing(replacement))
-        default: return self
+        }
+    }
+}
+
+extension FetchRequest.Predicate {
+    /// The predicate with the parts of its expressions replaced.
+    fileprivate func replacing(
+        _ replacement: (FetchRequest.Expression) throws(StoreError) -> FetchRequest.Expression?
+    ) throws(StoreError) -> Self {
+        func all(_ members: [Self]) throws(StoreError) -> [Self] {
+            var result: [Self] = []
+            for member in members { result.append(try member.replacing(replacement)) }
+            return result
+        }
+        switch self {
+        case .constant: return self
+        case .comparison(var comparison):
+            comparison.left = try comparison.left.replacing(replacement)
+            comparison.right = try comparison.right.replacing(replacement)
+            return .comparison(comparison)
+        case .and(let members): return .and(try all(members))
+        case .or(let members): return .or(try all(members))
+        case .not(let member): return .not(try member.replacing(replacement))
         }
     }
 }

@@ -8,6 +8,8 @@ struct PolicyContent: StoreContents {
     struct Outcome: Sendable {
         /// By number of the entity mapping: how many objects it took, and how many it made.
         var counts: [(read: Int, made: Int)] = []
+        /// What had no place in the destination, counted.
+        var losses: [String] = []
     }
 
     let source: any PersistentStore
@@ -112,6 +114,7 @@ final class PolicyMigration {
     func run() throws(StoreError) -> CopiedContent {
         do throws(StoreError) {
             try makeObjects()
+            try translateIDs()
             try makeRelationships()
             try validate()
         } catch {
@@ -127,7 +130,10 @@ final class PolicyMigration {
         for mapping in plan.mappings {
             counts.append((mapping.readCount, try session.associations.destinationCount(in: mapping.number)))
         }
-        contents.outcome.withLock { $0.counts = counts }
+        let losses = plan.mappings.flatMap { mapping in
+            mapping.source.map { MigrationReport.losses($0.name, mapping.lostIDs) } ?? []
+        }
+        contents.outcome.withLock { $0 = PolicyContent.Outcome(counts: counts, losses: losses) }
         return copied
     }
 
@@ -232,6 +238,71 @@ final class PolicyMigration {
         filler.report(
             .copying, current, objects: readCount, links: 0, totalObjects: totalObjects,
             seconds: (clock.now - start).inSeconds)
+    }
+
+    // MARK: IDs in attributes
+
+    /// Leads attributes that name objects by their IDs to what became of those, now that it is known; null where that is nothing, or several.
+    private func translateIDs() throws(StoreError) {
+        guard plan.mappings.contains(where: { !$0.objectIDs.isEmpty }), try !everyKeyIsKept() else { return }
+        for mapping in plan.mappings where !mapping.objectIDs.isEmpty {
+            let objects = try session.associations.destinations(in: mapping.number)
+            while true {
+                try session.checkCancellation()
+                var chunk: [AssociationTable.Object] = []
+                while chunk.count < Self.chunkCount, let next = try objects.next() { chunk.append(next) }
+                guard !chunk.isEmpty else { break }
+                let sources = try prefetch(chunk, mapping)
+                for place in chunk where place.entity == mapping.destination?.number {
+                    let object = DestinationObject(content: content, entityNumber: place.entity, key: place.key)
+                    for source in sources[place] ?? [] where source.entityNumber == mapping.source?.number {
+                        try translateIDs(of: source, to: object, mapping)
+                    }
+                    try content.writeIfFull()
+                }
+            }
+        }
+    }
+
+    private func translateIDs(
+        of source: SourceObject, to object: DestinationObject, _ mapping: PolicyMapping
+    ) throws(StoreError) {
+        for (to, from) in mapping.objectIDs {
+            guard let (entity, key) = source.batch.records.withRecord(at: source.index, { $0.reference(from) }),
+                plan.assumedEntities.indices.contains(entity), let assumed = plan.assumedEntities[entity]
+            else { continue }
+            // Anything else is what a policy has set.
+            let written = Value.objectID(ObjectID(plan.destination.entities[assumed].name, key))
+            guard try content.value(to.name, of: object) == written else { continue }
+            var found: [AssociationTable.Object] = []
+            for number in plan.mappings.indices {
+                try session.associations.appendDestinations(
+                    of: .init(entity: entity, key: key), in: number, to: &found)
+            }
+            let successors = found.uniqued()
+            if successors.count != 1 { mapping.lostLater[to.name, default: 0] += 1 }
+            let value =
+                successors.count == 1
+                ? Value.objectID(ObjectID(plan.destination.entities[successors[0].entity].name, successors[0].key))
+                : .null
+            if value != written { try content.set(to, of: object, to: value) }
+        }
+    }
+
+    /// Whether every object that an entity mapping takes became the one that the first pass supposed.
+    private func everyKeyIsKept() throws(StoreError) -> Bool {
+        var taken: Set<Int> = []
+        for mapping in plan.mappings {
+            guard let source = mapping.source, let destination = mapping.destination, mapping.takesObjects else {
+                guard session.associations.count(in: mapping.number) == 0 else { return false }
+                continue
+            }
+            guard taken.insert(source.number).inserted, mapping.keepsKeys,
+                session.associations.keepsKeys(in: mapping.number, for: destination.number),
+                session.associations.count(in: mapping.number) == (try self.source.count(of: source))
+            else { return false }
+        }
+        return true
     }
 
     // MARK: Second pass

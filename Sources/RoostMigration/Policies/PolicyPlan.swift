@@ -8,14 +8,23 @@ final class PolicyPlan {
     /// The entity mappings, in the order of the mapping model.
     private(set) var mappings: [PolicyMapping] = []
     private let numbers: [String: Int]
+    /// By the number of each source entity: that of the entity which the first pass writes for IDs of its objects, as if they kept their
+    /// keys; nil where nothing is made of them.
+    private(set) var assumedEntities: [Int?] = []
 
     /// Resolves a mapping model and makes its policies.
     ///
+    /// - Parameters:
+    ///   - declaration: The mapping model.
+    ///   - source: The model of the source.
+    ///   - destination: The new model.
+    ///   - policies: What makes policies, by their names.
+    ///   - makesPolicies: Whether policies are made, or only looked for.
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidMappingModel` for a policy that is not registered, an expression that leads to no
     ///   objects, and names that are not unique; what keeps an expression or a predicate from being compiled.
     init(
         _ declaration: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel,
-        policies: [String: @Sendable () -> EntityMigrationPolicy]
+        policies: [String: @Sendable () -> EntityMigrationPolicy], makesPolicies: Bool = true
     ) throws(StoreError) {
         self.declaration = declaration
         self.source = source
@@ -33,16 +42,17 @@ final class PolicyPlan {
             mappings.append(
                 try PolicyMapping(
                     number, mapping, from: source, to: destination,
-                    policy: try Self.policy(mapping, policies)))
+                    policy: try Self.policy(mapping, policies, isMade: makesPolicies)))
         }
         resolveKeys()
         let attributes = try MappingPlan(declaration, from: source, to: destination, onlyAttributes: true)
+        assumedEntities = attributes.makersBySource.map { $0.first?.destination.number }
         for mapping in mappings { try mapping.resolve(self, attributes) }
         for mapping in mappings { mapping.resolveWays(self) }
     }
 
     private static func policy(
-        _ mapping: EntityMapping, _ policies: [String: @Sendable () -> EntityMigrationPolicy]
+        _ mapping: EntityMapping, _ policies: [String: @Sendable () -> EntityMigrationPolicy], isMade: Bool
     ) throws(StoreError) -> EntityMigrationPolicy? {
         guard let name = mapping.policyName else { return nil }
         guard let make = policies[name] else {
@@ -52,7 +62,7 @@ final class PolicyPlan {
                 "The entity mapping '\(mapping.name)' needs the policy '\(name)', which is not registered; \(hint ?? "give it in the options of the migration.")"
             )
         }
-        return make()
+        return isMade ? make() : nil
     }
 
     /// The mapping with a name; throws code `invalidRequest`, naming the nearest one.
@@ -121,6 +131,8 @@ final class PolicyMapping {
     /// How many objects it took, and how many the standard behaviour made.
     var readCount = 0
     private(set) var standardCount = 0
+    /// By attribute: how many IDs became null after the first pass.
+    var lostLater: [String: Int] = [:]
 
     init(
         _ number: Int, _ declaration: EntityMapping, from source: ManagedObjectModel,
@@ -137,8 +149,10 @@ final class PolicyMapping {
         self.destination = entities.1
     }
 
-    /// Whether the standard behaviour makes objects whose keys are not those of the source.
-    var changesKeys: Bool { source != nil && destination != nil && !keepsKeys }
+    /// The attributes that name objects by their IDs, and those of the source that they come from.
+    var objectIDs: [(to: RecordLayout.Field, from: RecordLayout.Field)] { attributes?.objectIDs ?? [] }
+    /// By attribute: how many IDs became null.
+    var lostIDs: [String: Int] { lostLater.merging(attributes?.lostIDs ?? [:], uniquingKeysWith: +) }
 
     /// Whether source objects go through it.
     var takesObjects: Bool { source.map { !$0.isAbstract } ?? false && declaration.type != .remove }
@@ -146,12 +160,6 @@ final class PolicyMapping {
     func resolve(_ plan: PolicyPlan, _ attributes: MappingPlan) throws(StoreError) {
         guard let source, let destination else { return }
         self.attributes = try StandardAttributes(self, attributes)
-        if let name = self.attributes?.objectIDName, let changing = plan.mappings.first(where: \.changesKeys) {
-            throw StoreError(
-                .invalidMappingModel,
-                "Mapping '\(declaration.name)', '\(name)': the attribute names objects by their IDs, and those of mapping '\(changing.declaration.name)' get new keys; give it to a policy, or leave it out."
-            )
-        }
         for relationship in destination.relationships {
             if let rule = try RelationshipRule(relationship, declaration, source, plan) { rules.append(rule) }
         }

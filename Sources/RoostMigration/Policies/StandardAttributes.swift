@@ -34,13 +34,18 @@ final class StandardAttributes {
         }
     }
 
-    /// An attribute that names objects by their IDs; nil where there is none.
-    var objectIDName: String? {
-        maker.fields.first { if case .objectID = $0.source { true } else { false } }?.to.name
+    /// The attributes that name objects by their IDs, and those of the source that they come from.
+    var objectIDs: [(to: RecordLayout.Field, from: RecordLayout.Field)] {
+        maker.fields.compactMap { field in
+            if case .objectID(let from) = field.source { (field.to, from) } else { nil }
+        }
     }
 
     /// Whether a new object must have a value for an attribute; what the source lacks that it must have too is taken over.
     func demands(_ field: RecordLayout.Field) -> Bool { demanded.contains(field.name) }
+
+    /// By attribute: how many IDs name what no entity mapping takes.
+    var lostIDs: [String: Int] { transform?.lostIDs ?? [:] }
 
     /// Compiles everything over the source.
     func prepare(_ source: MigrationSource, rules: [RelationshipRule]) throws(StoreError) {

@@ -34,7 +34,10 @@ extension ChainMigration {
         options.mapping = chain.steps.first?.mapping
         var plan = try MigrationManager(registry: registry).planMigration(
             from: source, to: destination, model: chain.steps.first?.model ?? model, options: options)
-        guard chain.steps.count > 1 else { return plan }
+        guard chain.steps.count > 1 else {
+            plan.noteStages(of: chain)
+            return plan
+        }
         plan.take(chain, from: identity.model)
         do throws(StoreError) { plan.secondsNeeded += try secondsAfterFirst(of: chain, plan.countRead) } catch {
             guard StoreMigration.isAboutModels(error) else { throw error }
@@ -87,8 +90,12 @@ extension MigrationPlan {
         losses = steps.flatMap { step in step.losses.map { "\(step.destination): \($0)" } }
         objects = nil
         bytesNeeded = bytesNeeded.addingReportingOverflow(bytesNeeded).overflow ? .max : bytesNeeded * 2
-        if chain.steps.contains(where: { $0.stage != nil }) {
-            warnings.append("Code of the stages runs on the way; what it does is not planned.")
-        }
+        noteStages(of: chain)
+    }
+
+    /// Says that code runs that nobody can look into.
+    fileprivate mutating func noteStages(of chain: MigrationChain) {
+        guard chain.steps.contains(where: { $0.stage != nil }) else { return }
+        warnings.append("Code of the stages runs on the way; what it does is not planned.")
     }
 }

@@ -313,4 +313,121 @@ struct MigrationMappingTests {
         let named = try target.snapshot().objects(of: "Mark").map { $0.values["of"] }
         #expect(named == [nil, .objectID(ObjectID("Sheet", 2)), .objectID(ObjectID("Sheet", 3))])
     }
+
+    @Test("an ID that an attribute holds is null, and counted, where its object becomes two")
+    func namesObjectsThatSplit() throws {
+        let old = try ManagedObjectModel(entities: [
+            EntityDescription("Mark", attributes: [AttributeDescription("of", .objectID)]),
+            EntityDescription("Page", attributes: [AttributeDescription("number", .integer16)]),
+            EntityDescription("Tab", attributes: [AttributeDescription("number", .integer16)]),
+        ])
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Mark", attributes: [AttributeDescription("of", .objectID)]),
+            EntityDescription("Page"), EntityDescription("Copy"), EntityDescription("Left"), EntityDescription("Right"),
+        ])
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+        var changes = ChangeSet(model: old)
+        let marked = [ObjectID("Page", 1), ObjectID("Tab", 1), ObjectID("Tab", 2), ObjectID("Tab", 3)]
+        for (index, id) in marked.enumerated() {
+            try changes.insert(id, values: ["number": .int(id.key)])
+            try changes.insert(ObjectID("Mark", Int64(index + 1)), values: ["of": .objectID(id)])
+        }
+        _ = try store.commit(changes)
+        let target = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+        let options = MigrationOptions(
+            mapping: MappingModel([
+                EntityMapping(
+                    "M", .transform, from: "Mark", to: "Mark", attributes: [PropertyMapping("of", .source("of"))]),
+                EntityMapping("P", .transform, from: "Page", to: "Page"),
+                EntityMapping("C", .transform, from: "Page", to: "Copy"),
+                EntityMapping("L", .transform, from: "Tab", to: "Left", where: .equal("number", 1)),
+                EntityMapping("R", .transform, from: "Tab", to: "Right", where: .equal("number", 2)),
+            ]))
+        let manager = MigrationManager(registry: .builtIn)
+        let plan = try manager.planMigration(from: .store(store), to: .store(target), model: model, options: options)
+        #expect(
+            plan.losses.contains { $0.hasPrefix("Mark.of: IDs of objects of 'Page' become null") }, "\(plan.losses)")
+        let report = try manager.migrate(from: .store(store), to: .store(target), model: model, options: options)
+        let named = try target.snapshot().objects(of: "Mark").map { $0.values["of"] }
+        #expect(named == [nil, .objectID(ObjectID("Left", 1)), .objectID(ObjectID("Right", 2)), nil])
+        #expect(report.losses.contains { $0.hasPrefix("Mark: IDs that became null in 'of': 2;") }, "\(report.losses)")
+    }
+
+    @Test(
+        "a copy whose destinations become something else says that it loses them, and the plan refuses what needs them",
+        arguments: [true, false])
+    func copiesWithoutDestinations(isOptional: Bool) throws {
+        let a = EntityDescription(
+            "A", attributes: [AttributeDescription("name", .string)],
+            relationships: [.toOne("b", "B", isOptional: isOptional)])
+        let old = try ManagedObjectModel(entities: [
+            a, EntityDescription("B", attributes: [AttributeDescription("name", .string)]),
+        ])
+        let model = try ManagedObjectModel(entities: [
+            a, EntityDescription("B", renamingIdentifier: "new"),
+            EntityDescription(
+                "C", attributes: [AttributeDescription("name", .string)], renamingIdentifier: "B"),
+        ])
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+        var changes = ChangeSet(model: old)
+        try changes.insert(ObjectID("B", 1), values: [:])
+        try changes.insert(ObjectID("A", 1), values: ["b": .objectID(ObjectID("B", 1))])
+        _ = try store.commit(changes)
+        let target = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+        let manager = MigrationManager(registry: .builtIn)
+        let plan = try manager.planMigration(from: .store(store), to: .store(target), model: model)
+        #expect(plan.losses.contains { $0.hasPrefix("A.b: Destinations of 'B' are dropped") }, "\(plan.losses)")
+        #expect(plan.refusals.count == (isOptional ? 0 : 1), "\(plan.refusals)")
+        if isOptional {
+            let report = try manager.migrate(from: .store(store), to: .store(target), model: model)
+            #expect(report.losses == plan.losses)
+        } else {
+            let error = #expect(throws: StoreError.self) {
+                try manager.migrate(from: .store(store), to: .store(target), model: model)
+            }
+            #expect(error.map { plan.refusals == [$0.message] } == true)
+        }
+    }
+
+    @Test("a plan refuses what the run is certain to refuse, also what only three passes could do")
+    func planRefuses() throws {
+        let source = try Self.source()
+        func refusals(
+            _ text: AttributeDescription, _ value: String, relationship: (RelationshipDescription, String)? = nil,
+            policy: String? = nil
+        ) throws -> [String] {
+            let model = try ManagedObjectModel(entities: [
+                EntityDescription("Reading", attributes: [text], relationships: relationship.map { [$0.0] } ?? []),
+                EntityDescription("Station"),
+            ])
+            let mapping = MappingModel([
+                EntityMapping(
+                    "R", .transform, from: "Reading", to: "Reading",
+                    attributes: [PropertyMapping(text.name, try FetchRequest.Expression(format: value))],
+                    relationships: try relationship.map {
+                        [PropertyMapping($0.0.name, try FetchRequest.Expression(format: $0.1))]
+                    } ?? [], policy: policy),
+                EntityMapping("S", .transform, from: "Station", to: "Station"),
+            ])
+            let target = ConversionEndpoint.store(
+                try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model))
+            let manager = MigrationManager(registry: .builtIn)
+            let options = MigrationOptions(mapping: mapping)
+            let plan = try manager.planMigration(from: .store(source), to: target, model: model, options: options)
+            let error = #expect(throws: StoreError.self) {
+                try manager.migrate(from: .store(source), to: target, model: model, options: options)
+            }
+            #expect(error.map { plan.refusals.contains($0.message) } == true, "\(plan.refusals) for \(error as Any)")
+            return plan.refusals
+        }
+        let text = AttributeDescription("text", .string)
+        let station = RelationshipDescription.toOne("station", "Station")
+        let made =
+            "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'S', $source.station)"
+        #expect(try refusals(text, "$source.text", policy: "Unknown").first?.contains("'Unknown'") == true)
+        #expect(
+            try refusals(text, "$source.text", relationship: (station, "TERNARY($source.text == '1', \(made), NULL)"))
+                .first?.contains("'station'") == true)
+        #expect(try refusals(text, "$destination.text").first?.contains("$destination") == true)
+    }
 }

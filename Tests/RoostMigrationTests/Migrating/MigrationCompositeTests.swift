@@ -1,0 +1,126 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostMigration
+import Testing
+
+@Suite("Nulls, defaults and composites in migrations")
+struct MigrationCompositeTests {
+    /// The values of the objects of entity `P` that a mapping of its attributes makes of others, by one pass or three.
+    private func migrate(
+        _ old: [AttributeDescription], _ objects: [[String: Value]], to new: [AttributeDescription],
+        _ attributes: [PropertyMapping], passes: Int
+    ) throws -> [[String: Value]] {
+        let (note, names) = (AttributeDescription("note", .string), passes == 3 ? "$entityMapping" : "'P'")
+        let directory = try TemporaryDirectory()
+        let store = try Scenario.store(
+            "memory", directory.file("old"),
+            try ManagedObjectModel(entities: [EntityDescription("P", attributes: old)]),
+            objects.enumerated().map { .init("P", Int64($0.offset + 1), $0.element) })
+        let model = try ManagedObjectModel(entities: [EntityDescription("P", attributes: new + [note])])
+        let mapping = MappingModel([
+            EntityMapping(
+                "P", .transform, from: "P", to: "P",
+                attributes: attributes + [
+                    PropertyMapping("note", try FetchRequest.Expression(format: names))
+                ])
+        ])
+        let url = StoreURL(type: "memory", path: directory.file("new"))
+        let options = MigrationOptions(mapping: mapping)
+        let manager = MigrationManager(registry: .builtIn)
+        let plan = try manager.planMigration(from: .store(store), to: .url(url), model: model, options: options)
+        let report: MigrationReport
+        do throws(StoreError) {
+            report = try manager.migrate(from: .store(store), to: .url(url), model: model, options: options)
+        } catch {
+            #expect(plan.refusals.contains { $0.contains("is mandatory") }, "\(plan.refusals) for \(error)")
+            throw error
+        }
+        #expect(report.path == (passes == 3 ? .threePasses : .onePass))
+        // What is refused for certain does not run.
+        #expect(plan.refusals == [])
+        let made = try StoreRegistry.builtIn.open(url)
+        #expect(try checkStore(made) == [])
+        return try Scenario.objects("P", in: made).map { object in object.values.filter { $0.key != "note" } }
+    }
+
+    private func address(isOptional: Bool = true, _ elements: AttributeDescription...) -> AttributeDescription {
+        AttributeDescription("address", .composite, isOptional: isOptional, elements: elements)
+    }
+
+    private let mandatory = AttributeDescription("street", .string, isOptional: false)
+    private let standard = AttributeDescription("street", .string, isOptional: false, defaultValue: "DEF")
+    private let objects: [[String: Value]] = [["address": .composite(["street": "x"])], [:]]
+
+    @Test("a mandatory element of a composite that is not there is null", arguments: [1, 3])
+    func elementOfAbsentComposite(passes: Int) throws {
+        let mapped = [PropertyMapping("street", .source("address.street"))]
+        #expect(
+            try migrate([address(mandatory)], objects, to: [standard], mapped, passes: passes) == [
+                ["street": "x"], ["street": "DEF"],
+            ])
+        let error = #expect(throws: StoreError.self) {
+            try migrate([address(mandatory)], objects, to: [mandatory], mapped, passes: passes)
+        }
+        #expect(error?.code == .migrationFailed && error?.message.contains("'P.street'") == true, "\(error as Any)")
+        // Where the composite is mandatory too, the element is always there.
+        #expect(
+            try migrate(
+                [address(isOptional: false, mandatory)], [objects[0]], to: [mandatory], mapped, passes: passes) == [
+                    ["street": "x"]
+                ])
+    }
+
+    @Test("an explicit null becomes the default of a mandatory attribute", arguments: [1, 3])
+    func explicitNull(passes: Int) throws {
+        let null = [PropertyMapping("street", .constant(.null))]
+        #expect(
+            try migrate([mandatory], [["street": "x"]], to: [standard], null, passes: passes) == [["street": "DEF"]])
+        let optional = AttributeDescription("street", .string, defaultValue: "DEF")
+        #expect(try migrate([mandatory], [["street": "x"]], to: [optional], null, passes: passes) == [[:]])
+    }
+
+    @Test("an optional composite made of elements is there where one of them is mapped to a value", arguments: [1, 3])
+    func compositeOfElements(passes: Int) throws {
+        let old: [AttributeDescription] = [.string("street"), .string("zip")]
+        let objects: [[String: Value]] = [["street": "s", "zip": "z"], [:], ["zip": "z"]]
+        let mapped = [
+            PropertyMapping("address.street", .source("street")),
+            PropertyMapping("address.zip", try FetchRequest.Expression(format: "uppercase($source.zip)")),
+        ]
+        let both: Value = .composite(["street": "s", "zip": "Z"])
+        #expect(
+            try migrate(old, Array(objects.prefix(2)), to: [address(mandatory, .string("zip"))], mapped, passes: passes)
+                == [["address": both], [:]])
+        // Defaults of elements belong to a composite that is there; `country` stands before what makes it be there.
+        let country = AttributeDescription("country", .string, isOptional: false, defaultValue: "CH")
+        #expect(
+            try migrate(old, objects, to: [address(country, standard, .string("zip"))], mapped, passes: passes) == [
+                ["address": .composite(["country": "CH", "street": "s", "zip": "Z"])], [:],
+                ["address": .composite(["country": "CH", "street": "DEF", "zip": "Z"])],
+            ])
+        // A mandatory element that nothing gives a value is missing where the composite is there, and only there.
+        let unmapped = AttributeDescription("country", .string, isOptional: false)
+        #expect(
+            try migrate(
+                old, [[:]], to: [address(.string("street"), .string("zip"), unmapped)], Array(mapped.prefix(1)),
+                passes: passes) == [[:]])
+        let error = #expect(throws: StoreError.self) {
+            try migrate(
+                old, objects, to: [address(.string("street"), .string("zip"), unmapped)], Array(mapped.prefix(1)),
+                passes: passes)
+        }
+        #expect(error?.message.contains("'P.address.country'") == true, "\(error as Any)")
+    }
+
+    @Test("a composite that is taken over shows none of its elements where it is not there")
+    func absentComposite() throws {
+        let source: [AttributeDescription] = [.string("other"), address(.string("street"), .string("zip"))]
+        let found = try migrate(
+            source, [["other": "o", "address": .composite(["zip": "z"])], ["other": "o"]],
+            to: [address(.string("street"), .string("zip"))],
+            [PropertyMapping("address", .source("address")), PropertyMapping("address.street", .source("other"))],
+            passes: 1)
+        #expect(found == [["address": .composite(["street": "o", "zip": "z"])], [:]])
+    }
+}
