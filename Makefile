@@ -29,8 +29,9 @@ strangers: setup
 	@./Tests/strangers
 
 # A long campaign: random operations and random queries on every type of store at once; every state that a power cut can leave of a
-# store that is replaced, a hundred kills, and each call of the system failing. ROOST_LOCKSTEP_SEED, ROOST_QUERY_SEED and
-# ROOST_CRASH_SEED repeat one; the run prints its seeds. STATES limits the states of each case, FAULTS the failing calls.
+# store that is replaced or migrated (some 50 000), a hundred kills, and each call of the system failing. ROOST_LOCKSTEP_SEED, ROOST_QUERY_SEED
+# and ROOST_CRASH_SEED repeat one; the run prints its seeds. STATES limits the states of each case, FAULTS the failing calls, and
+# ROOST_CRASH_CASES is a part of the names of the cases to be run.
 faults: setup
 	ROOST_LOCKSTEP_OPERATIONS=$(OPERATIONS) ROOST_QUERY_CASES=$(QUERIES) $(SWIFT) test --configuration release -Xswiftc -enable-testing \
 		--filter 'ConformanceTests.LockStepTests/lockStep|ConformanceTests.QueryCampaignTests|ConformanceTests.FaultTests'

@@ -65,6 +65,13 @@ public struct FaultyStoreType: PersistentStoreType {
         try base.compactWhileOpen(url, options: options, isCancelled: isCancelled)
     }
 
+    /// As the sound type does it.
+    public func fittingModels(
+        among models: [ManagedObjectModel], storeAt url: StoreURL, options: StoreOptions
+    ) throws(StoreError) -> [Int]? {
+        try base.fittingModels(among: models, storeAt: url, options: options)
+    }
+
     private func altered(_ options: StoreOptions) -> StoreOptions {
         guard fault == .swallowsOptions else { return options }
         var options = options

@@ -11,18 +11,20 @@ extension Subcommand {
             Makes a store of the model that --to names out of what STORE holds: in the place of STORE with --in-place, or as another
             store, of any type, with --output. The result is read again and compared before it gets its name, in one step. After an
             error, Ctrl-C or a crash STORE is as it was, or migrated; the same command finishes what is left. With --in-place nobody
-            can open STORE meanwhile, and one that has the model already is left alone.
+            can open STORE meanwhile, and one that has the model already is left alone. An SQLite store changes within its own file, in
+            one transaction, where at least half of its objects and links stay as they are and no backup is kept (path oneTransaction).
 
             FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .xcdatamodel, .mom) or a store. Behind a
             bundle of versions @VERSION says which one is meant; the current one unless given. Of a bundle STORE goes from its version
             to that one over the versions between them, in as few steps as possible: by the mapping models that --mapping names, and by
-            inference between neighbours. With --direct, and for any other FILE, it goes there in one step.
+            inference between neighbours. With --direct, and for any other FILE, it goes there in one step. A STORE of Core Data that
+            holds no model is read with the version of the bundle that it fits.
 
             --mapping takes .roostmapping.json and .xcmappingmodel. Between which versions of a bundle it leads follows from its version
             hashes, or from the names in it; where that leaves several, FILE@FROM..TO says it. A mapping model that needs a policy, which
             is code, is refused: that takes a program.
 
-            With --json prints one object: source, destination, path (nothing, onePass, threePasses), mappings [{name, type, source,
+            With --json prints one object: source, destination, path (nothing, onePass, oneTransaction, threePasses), mappings [{name, type, source,
             destination, read, made}], objects, links, relationships [{relationship, count}], sourceDigest, mappedDigest,
             destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped [ID], losses [text], warnings [text], steps [the same
             for each of several], backup; with --dry-run: source, destination, path, mappings [{name, type, source, destination,
@@ -134,14 +136,22 @@ private struct MigrationRequest {
             inference: MappingModel.InferenceOptions(convertsToString: arguments.has("to-text")),
             keepsBackup: arguments.has("keep-backup"))
         let files = arguments.allValues("mapping")
-        if let history = arguments.has("direct") ? nil : try ModelFile.history(at: path) {
+        let history = try ModelFile.history(at: path)
+        if store.options.model == nil {
+            options.conversion.sourceModel =
+                try history?.version(
+                    ofStoreWithoutModelAt: store.url, options: store.options, registry: .builtIn)?.model
+        }
+        if let history, !arguments.has("direct") {
             options.history = try Self.adding(files, to: history, &warnings)
         } else if let file = files.first {
             guard files.count == 1 else {
                 throw UsageError("one step takes one --mapping; several need a bundle of versions for --to")
             }
             let type = try StoreRegistry.builtIn.type(named: store.url.type)
-            let source = try type.metadata(at: store.url, options: store.options).model
+            var opening = store.options
+            opening.model = options.conversion.sourceModel
+            let source = try type.metadata(at: store.url, options: opening).model
             let mapping = try MappingFile.read(file, source: source, destination: model)
             warnings += mapping.warnings
             options.mapping = try Self.requireDeclared(mapping.mapping, file)

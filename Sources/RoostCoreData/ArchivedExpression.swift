@@ -4,7 +4,7 @@ internal import RoostCore
 /// Turns archived `NSExpression`s into expressions.
 ///
 /// Everything that Xcode's mapping editor writes for attributes and relationships has a counterpart: constants, variables, key paths,
-/// functions, lists and operations on sets. Classes that could run code of a program, or fetch, have none.
+/// functions, lists, operations on sets, SUBQUERY and TERNARY. Classes that could run code of a program, or fetch, have none.
 struct ArchivedExpression {
     /// What one expression may have at most.
     enum Limit {
@@ -14,6 +14,15 @@ struct ArchivedExpression {
 
     private var nodeCount = 0
 
+    /// Counts a part, and refuses what has too many or nests too deep.
+    mutating func enter(depth: Int) throws(StoreError) {
+        nodeCount += 1
+        guard depth < Limit.depth, nodeCount <= Limit.nodes else {
+            throw StoreError(
+                .limitExceeded, "it nests deeper than \(Limit.depth) or has more than \(Limit.nodes) parts")
+        }
+    }
+
     /// The expression that an archive holds.
     ///
     /// - Throws: `invalidModel` for what has no counterpart, naming it; `corrupted`, `limitExceeded`.
@@ -22,14 +31,11 @@ struct ArchivedExpression {
         return try reading.expression(.object(try archive.rootObject()), depth: 0)
     }
 
-    private mutating func expression(
+    /// The expression of a node; a node that is no object is a constant.
+    mutating func expression(
         _ node: KeyedArchive.Node, depth: Int
     ) throws(StoreError) -> FetchRequest.Expression {
-        nodeCount += 1
-        guard depth < Limit.depth, nodeCount <= Limit.nodes else {
-            throw StoreError(
-                .limitExceeded, "it nests deeper than \(Limit.depth) or has more than \(Limit.nodes) parts")
-        }
+        try enter(depth: depth)
         guard let object = node.object else { return .constant(try Self.constant(node)) }
         switch try object.className {
         case "NSSelfExpression": return .evaluatedObject
@@ -45,6 +51,13 @@ struct ArchivedExpression {
                 try Self.required(operation, "an operation on sets"),
                 try expression(try object.node("NSLeftExpression"), depth: depth + 1),
                 try expression(try object.node("NSRightExpression"), depth: depth + 1))
+        case "NSSubqueryExpression": return try subquery(object, depth: depth + 1)
+        case "NSTernaryExpression":
+            return .conditional(
+                try predicate(try Self.part(object, "NSPredicate", of: "TERNARY"), depth: depth + 1),
+                try expression(.object(try Self.part(object, "NSTrueExpression", of: "TERNARY")), depth: depth + 1),
+                try expression(.object(try Self.part(object, "NSFalseExpression", of: "TERNARY")), depth: depth + 1))
+        case "NSFetchRequestExpression": throw Self.untranslatable("FETCH, which looks through a whole store,")
         case let name: throw Self.untranslatable("an expression of class \(name)")
         }
     }
@@ -55,6 +68,15 @@ struct ArchivedExpression {
         var expressions: [FetchRequest.Expression] = []
         for node in nodes { expressions.append(try expression(node, depth: depth)) }
         return expressions
+    }
+
+    private mutating func subquery(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Expression {
+        // The variable is its name, or an expression of its own.
+        let variable = try object.string("NSVariable", or: "NSVariable", "NSVariable")
+        return .subquery(
+            try expression(.object(try Self.part(object, "NSExpression", of: "SUBQUERY")), depth: depth),
+            variable: try Self.required(variable, "the variable of SUBQUERY"),
+            try predicate(try Self.part(object, "NSSubpredicate", of: "SUBQUERY"), depth: depth))
     }
 
     // MARK: Paths and functions
@@ -150,12 +172,17 @@ struct ArchivedExpression {
         }
     }
 
-    private static func required<T>(_ value: T?, _ what: String) throws(StoreError) -> T {
+    /// An object that must be in a field.
+    static func part(_ object: ArchivedObject, _ field: String, of what: String) throws(StoreError) -> ArchivedObject {
+        try required(try object.object(field), what)
+    }
+
+    static func required<T>(_ value: T?, _ what: String) throws(StoreError) -> T {
         guard let value else { throw StoreError(.corrupted, "\(what) in it is incomplete") }
         return value
     }
 
-    private static func untranslatable(_ what: String) -> StoreError {
+    static func untranslatable(_ what: String) -> StoreError {
         StoreError(.invalidModel, "\(what) has no counterpart here; give the value by a function of the policy instead")
     }
 }

@@ -64,6 +64,8 @@
         let entities: [Int64: Int]
         let fileNumbers: [Int64]
         let notices: [String]
+        /// Those of them that are about columns which no property is read from: with the right model there are none.
+        let unusedColumns: [String]
 
         /// Resolves a model against a file.
         ///
@@ -102,9 +104,8 @@
                 links[relationship.number] = try finder.links(of: relationship, database)
             }
             self.links = links
-            notices =
-                columns.notices + finder.notices
-                + Self.unusedColumns(tables, tableNames, columns, model, finder.usedColumns)
+            unusedColumns = Self.unusedColumns(tables, tableNames, columns, model, finder.usedColumns)
+            notices = columns.notices + finder.notices + unusedColumns
         }
 
         /// The numbers that the file gives the model's entities, by their numbers in the model.
@@ -131,7 +132,7 @@
             return known
         }
 
-        /// A notice for every column that no property of the model is read from: with the right model there is none.
+        /// A notice for every column that no property of the model is read from.
         private static func unusedColumns(
             _ tables: CoreDataTables, _ tableNames: [Int: String], _ columns: CoreDataColumns,
             _ model: ManagedObjectModel, _ linkColumns: Set<String>

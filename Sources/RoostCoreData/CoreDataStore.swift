@@ -131,6 +131,23 @@
             )
         }
 
+        /// The positions of the models that leave nothing of a file over and miss nothing in it; nil when it holds a model.
+        static func fittingModels(
+            among models: [ManagedObjectModel], _ database: ReadOnlyDatabase
+        ) throws(StoreError) -> [Int]? {
+            let tables = try CoreDataTables(database)
+            guard try cachedModel(database, tables) == nil else { return nil }
+            var fitting: [Int] = []
+            for (position, model) in models.enumerated() {
+                do throws(StoreError) {
+                    if try CoreDataSchema(model, tables, database).unusedColumns.isEmpty { fitting.append(position) }
+                } catch {
+                    guard error.code == .modelMismatch else { throw error }
+                }
+            }
+            return fitting
+        }
+
         /// The model that newer versions of Core Data keep in the file; nil where there is none.
         private static func cachedModel(
             _ database: ReadOnlyDatabase, _ tables: CoreDataTables

@@ -58,5 +58,18 @@
         public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
             try CoreDataStore(type: self, url: url, options: options)
         }
+
+        /// The models whose entities, tables and columns are exactly those of the file; nil when it holds a model or an option names one.
+        ///
+        /// Versions that differ in what no column shows, as the size of integers, fit alike.
+        public func fittingModels(
+            among models: [ManagedObjectModel], storeAt url: StoreURL, options: StoreOptions
+        ) throws(StoreError) -> [Int]? {
+            guard options.typeOptions["model"] == nil else { return nil }
+            let (database, files) = try CoreDataSource(path: url.path).open()
+            let fitting = try CoreDataStore.fittingModels(among: models, database)
+            try files.verify()
+            return fitting
+        }
     }
 #endif

@@ -233,6 +233,14 @@ extension StoreFile {
             for suffix in companionSuffixes + [""] { try? remove(file + suffix) }
             try? lock.releaseRemovingFile()
         }
+        // Nobody needs the name of a file that is used without one.
+        for spill in entries.filter(SpillFile.isName) {
+            let file = "\(directory)/\(spill)"
+            guard case .success(let status) = FileStatus.of(file, followingLinks: false), status.isRegular,
+                status.owner == geteuid()
+            else { continue }
+            try? remove(file)
+        }
         // A backup that is still the store itself is a second name that a replacement, which never came, had given it.
         for backup in entries.filter({ isBackup($0, of: target) }).map({ "\(directory)/\($0)" })
         where sameFile(backup, target) { try? remove(backup) }

@@ -27,14 +27,19 @@ struct StoreCompaction: Sendable {
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: path, holding: claim)
         let before = Self.byteCount(path)
-        var report = try settle(path, bytesBefore: before)
-        try requireSpace(path)
-        try options.cancellation?.check()
-        let lock: StoreLock?
+        var settled: CompactionReport?
+        var lock: StoreLock?
         do throws(StoreError) {
-            lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
-        } catch  where error.code == .busy {
-            lock = nil
+            lock = try StoreReplacement.lock(path, timeoutSeconds: 0) { () throws(StoreError) in
+                settled = try settle(path, bytesBefore: before)
+                try requireSpace(path)
+                try options.cancellation?.check()
+            }
+        } catch {
+            guard error.code == .busy, settled != nil else { throw error }
+        }
+        guard var report = settled else {
+            throw StoreError(.internalInconsistency, "'\(path)' was locked before it was settled.")
         }
         if let lock {
             defer { lock.release() }

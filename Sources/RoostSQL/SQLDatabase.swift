@@ -52,6 +52,13 @@ public protocol SQLDatabase: AnyObject, Sendable {
         _ connection: any SQLConnection, recreate: (any SQLConnection) throws(StoreError) -> Void
     ) throws(StoreError)
 
+    /// The writing connection, in a transaction that may drop tables, while nobody else has the store open or can open it.
+    ///
+    /// That lasts to the end of the store: after the transaction the caller closes it. Readers that begin now see what was there before.
+    /// - Returns: The connection; nil where something that is not Roost's has a name that is needed.
+    /// - Throws: `busy` when somebody else has the store open, or writes, for longer than the timeout.
+    func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)?
+
     /// What the database finds wrong with its own file: pages, indexes against tables.
     func integrityFindings() throws(StoreError) -> [StoreFinding]
 

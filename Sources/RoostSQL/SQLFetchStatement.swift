@@ -4,8 +4,12 @@ internal import RoostCore
 struct SQLFetchStatement {
     /// The JOINs and conditions of the SELECT.
     private let from: String
-    /// The same, where rows are wanted in the order of their keys.
-    private let fromInKeyOrder: String?
+    /// The same with the keys of a range gathered from its index; nil where that is of no use.
+    private let fromRange: String?
+    /// A SELECT of the range that counts no further than its last parameter, which follows the others; nil where nobody needs to know.
+    private(set) var rangeCount: (sql: String, values: ArraySlice<SQLValue>)?
+    /// Whether the range is small enough.
+    var usesRange = true
     /// ORDER BY and LIMIT; the key comes last in every order.
     private let ending: String
     /// The parameters; an aggregate has no use for the last ones, if there is a limit.
@@ -60,15 +64,20 @@ struct SQLFetchStatement {
         let joins = translator.levels[0].joins
         from = joins + Self.words(conditions.terms)
         let endsEarly = request.fetchLimit != nil && request.sortDescriptors.isEmpty
-        if conditions.ranges.isEmpty || order?.isEmpty == false || endsEarly {
-            fromInKeyOrder = nil
-        } else {
+        if let range = conditions.range, order?.isEmpty ?? true, !endsEarly {
             // The keys of a range are gathered and gone through in order. Left to themselves, databases read the whole table in that
             // order, or sort whole rows. What a limit ends early is better read in order at once.
-            let ranges = Self.words(conditions.ranges)
-            let others = conditions.terms.filter { !conditions.ranges.contains($0) }
-            fromInKeyOrder =
-                joins + Self.words(["t0._id IN (SELECT t0._id FROM \(table.quotedName) AS t0\(ranges))"] + others)
+            let rows = "FROM \(table.quotedName) AS t0\(Self.words(range.conditions))"
+            let others = conditions.terms.filter { !range.conditions.contains($0) }
+            fromRange = joins + Self.words(["t0._id IN (SELECT t0._id \(rows))"] + others)
+            if range.ends != [.lower, .upper] {
+                let limit = schema.dialect.parameter(range.valueCount + 1)
+                rangeCount = (
+                    "SELECT COUNT(*) FROM (SELECT 1 \(rows) LIMIT \(limit)) AS matches", values[..<range.valueCount]
+                )
+            }
+        } else {
+            fromRange = nil
         }
         self.ending = ending
         self.values = values
@@ -76,7 +85,7 @@ struct SQLFetchStatement {
     }
 
     /// SELECT of the records.
-    var recordsSQL: String { plan.qualifiedSQL + (fromInKeyOrder ?? from) + ending }
+    var recordsSQL: String { plan.qualifiedSQL + (usesRange ? fromRange ?? from : from) + ending }
 
     /// SELECT of aggregates over the rows that meet the conditions, offset and limit left aside, and its parameters.
     func aggregates(_ columns: String, in table: SQLTable) -> (sql: String, values: ArraySlice<SQLValue>) {

@@ -36,7 +36,7 @@ struct SQLIndexDrafts {
         let condition = scope.map { " WHERE \($0)" } ?? ""
         items.append(
             SQLSchema.Item(
-                name: name,
+                name: name, table: table.name,
                 sql:
                     "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(dialect.quote(name)) ON \(table.quotedName) (\(columns.joined(separator: ", ")))\(condition)"
             ))
@@ -78,6 +78,7 @@ struct SQLIndexDrafts {
         let name = names.claim(table.name + "_inverse")
         items.append(
             SQLSchema.Item(
-                name: name, sql: "CREATE INDEX \(dialect.quote(name)) ON \(table.quotedName) (target, source)"))
+                name: name, table: table.name,
+                sql: "CREATE INDEX \(dialect.quote(name)) ON \(table.quotedName) (target, source)"))
     }
 }

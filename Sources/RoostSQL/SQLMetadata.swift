@@ -12,20 +12,38 @@ public enum SQLMetadata {
         try connection.run(insert, .text("storeUUID"), .text(uuid.description))
         try connection.run(insert, .text("model"), .text(String(decoding: schema.model.document(), as: UTF8.self)))
         try setUserMetadata(userMetadata, connection, schema.dialect)
+        try connection.run(
+            "INSERT INTO _roost_tallies (kind, number, count, sum) VALUES (\(parameters(2, schema.dialect)), 0, \(schema.dialect.parameter(3)))",
+            .text(SQLTallyKind.generation.rawValue), .integer(0), .integer(SQLTallies.mark(of: uuid)))
+        try insertRows(of: schema, connection)
+    }
+
+    /// Makes the rows about a database those of an empty one with another schema; generation and mark stay.
+    static func change(to schema: SQLSchema, on connection: any SQLConnection) throws(StoreError) {
+        for table in ["_roost_entities", "_roost_keys"] { try connection.run("DELETE FROM \(table)") }
+        try connection.run(
+            "DELETE FROM _roost_tallies WHERE kind <> \(schema.dialect.parameter(1))",
+            .text(SQLTallyKind.generation.rawValue))
+        try connection.run(
+            schema.dialect.upsert(into: "_roost_metadata", key: ["name"], columns: ["value"]), .text("model"),
+            .text(String(decoding: schema.model.document(), as: UTF8.self)))
+        try insertRows(of: schema, connection)
+    }
+
+    /// The rows about entities, relationships and keys of an empty database.
+    private static func insertRows(of schema: SQLSchema, _ connection: any SQLConnection) throws(StoreError) {
         let entity = "INSERT INTO _roost_entities (number, name) VALUES (\(parameters(2, schema.dialect)))"
         for description in schema.model.entities {
             try connection.run(entity, .integer(Int64(description.number)), .text(description.name.text))
         }
         let tally =
-            "INSERT INTO _roost_tallies (kind, number, count, sum) VALUES (\(parameters(2, schema.dialect)), 0, \(schema.dialect.parameter(3)))"
-        try connection.run(
-            tally, .text(SQLTallyKind.generation.rawValue), .integer(0), .integer(SQLTallies.mark(of: uuid)))
+            "INSERT INTO _roost_tallies (kind, number, count, sum) VALUES (\(parameters(2, schema.dialect)), 0, 0)"
         for entity in schema.model.entities {
-            try connection.run(tally, .text(SQLTallyKind.entity.rawValue), .integer(Int64(entity.number)), .integer(0))
+            try connection.run(tally, .text(SQLTallyKind.entity.rawValue), .integer(Int64(entity.number)))
         }
         for relationship in schema.model.linkRelationships {
             try connection.run(
-                tally, .text(SQLTallyKind.relationship.rawValue), .integer(Int64(relationship.number)), .integer(0))
+                tally, .text(SQLTallyKind.relationship.rawValue), .integer(Int64(relationship.number)))
         }
         let key = "INSERT INTO _roost_keys (entity, last) VALUES (\(parameters(1, schema.dialect)), 0)"
         for root in schema.model.roots { try connection.run(key, .integer(Int64(root))) }

@@ -48,7 +48,7 @@ struct SQLPredicateTranslator {
         let conjuncts = predicate?.conjuncts ?? []
         // Databases look at conditions in the order in which they stand: first those that cost least.
         var (plain, others): ([String], [String]) = ([], [])
-        var ranges: [(column: String, condition: String)] = []
+        var ranges: [(column: String, ends: SQLRange.Ends, condition: String, valueCount: Int)] = []
         var isLookup = false
         var result = SQLConditions()
         for conjunct in conjuncts {
@@ -58,7 +58,7 @@ struct SQLPredicateTranslator {
             {
                 result.pushed.append(conjunct)
                 switch search(conjunct) {
-                case .range(let column): ranges.append((column, condition))
+                case .range(let column, let ends): ranges.append((column, ends, condition, values.count))
                 case .lookup: isLookup = true
                 case nil: break
                 }
@@ -74,7 +74,10 @@ struct SQLPredicateTranslator {
         }
         result.terms = plain + others
         if !isLookup, let column = ranges.first?.column {
-            result.ranges = ranges.filter { $0.column == column }.map(\.condition)
+            let parts = ranges.filter { $0.column == column }
+            result.range = SQLRange(
+                conditions: parts.map(\.condition), valueCount: parts.map(\.valueCount).max() ?? 0,
+                ends: parts.reduce(into: []) { $0.formUnion($1.ends) })
         }
         return result
     }
@@ -82,7 +85,7 @@ struct SQLPredicateTranslator {
     /// How an index of the object's own table finds what a condition is true for.
     private enum Search {
         /// A part of an index that this column leads.
-        case range(String)
+        case range(String, SQLRange.Ends)
         /// Given values, or given objects.
         case lookup
     }
@@ -99,7 +102,12 @@ struct SQLPredicateTranslator {
         guard let column = schema.table(of: number).column(field, of: number),
             schema.indexedColumns[schema.tableOfEntity[number]].contains(column)
         else { return nil }
-        return comparison.operator == .equal || comparison.operator == .isIn ? .lookup : .range(column)
+        switch comparison.operator {
+        case .equal, .isIn: return .lookup
+        case .lessThan, .lessThanOrEqual: return .range(column, .upper)
+        case .greaterThan, .greaterThanOrEqual: return .range(column, .lower)
+        default: return .range(column, [.lower, .upper])
+        }
     }
 
     /// Whether a predicate compares a field of the object that is a number with a constant.
@@ -166,12 +174,28 @@ struct SQLPredicateTranslator {
     }
 }
 
+/// A part of an index.
+struct SQLRange {
+    struct Ends: OptionSet {
+        let rawValue: Int
+        static let lower = Self(rawValue: 1)
+        static let upper = Self(rawValue: 2)
+    }
+
+    /// The conditions that are true for it.
+    let conditions: [String]
+    /// The highest number of a parameter that they have.
+    let valueCount: Int
+    /// The ends that it has: with one only it may be anything from nothing to all.
+    let ends: Ends
+}
+
 /// What of a predicate is in a statement.
 struct SQLConditions {
     /// The conditions that every wanted row meets.
     var terms: [String] = []
     /// Those of them that are true for a part of an index, if nothing finds the rows more closely.
-    var ranges: [String] = []
+    var range: SQLRange?
     /// The parts of the predicate that they say.
     var pushed: [FetchRequest.Predicate] = []
     /// The parts of the predicate that must be checked on the rows that are found.

@@ -6,8 +6,13 @@ public final class SQLSchema: Sendable {
     public struct Item: Sendable, Hashable {
         /// The name, not quoted.
         public let name: String
+        /// The name of the table that it is, or that it is an index of, not quoted.
+        public let table: String
         /// The statement, letter by letter as the database's catalogue keeps it.
         public let sql: String
+
+        /// Whether it is an index.
+        public var isIndex: Bool { name != table }
     }
 
     /// The links of one relationship.
@@ -96,7 +101,7 @@ public final class SQLSchema: Sendable {
             objectTables.append(table)
             tables.append(
                 Item(
-                    name: table.name,
+                    name: table.name, table: table.name,
                     sql: dialect.createTable(table.name, columns: table.definitions(dialect), primaryKey: [])))
         }
         var linkTables = [LinkTable?](repeating: nil, count: model.relationships.count)
@@ -108,7 +113,9 @@ public final class SQLSchema: Sendable {
                 "\($0) \(dialect.integerType) NOT NULL"
             }
             tables.append(
-                Item(name: name, sql: dialect.createTable(name, columns: columns, primaryKey: ["source", "target"])))
+                Item(
+                    name: name, table: name,
+                    sql: dialect.createTable(name, columns: columns, primaryKey: ["source", "target"])))
         }
         self.tables = tables
         self.objectTables = objectTables
@@ -166,7 +173,7 @@ public final class SQLSchema: Sendable {
     public static func systemTables(_ dialect: any SQLDialect) -> [Item] {
         let (integer, text, any) = (dialect.integerType, dialect.textType, dialect.anyType)
         func table(_ name: String, _ columns: [String], key: [String]) -> Item {
-            Item(name: name, sql: dialect.createTable(name, columns: columns, primaryKey: key))
+            Item(name: name, table: name, sql: dialect.createTable(name, columns: columns, primaryKey: key))
         }
         return [
             table("_roost_metadata", ["name \(text) NOT NULL", "value \(any)"], key: ["name"]),

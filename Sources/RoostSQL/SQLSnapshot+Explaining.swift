@@ -6,7 +6,7 @@ extension SQLSnapshot {
     /// The indexes have their names in the database. ``FetchPlan/visitedCount`` is how many rows the statement gave where more was to be
     /// done with them, because the database does not tell how many it looked at.
     public func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
-        let statement = try statement(for: request)
+        let statement = try readingStatement(for: request)
         let found = try schema.dialect.plan(of: statement.recordsSQL, on: try open())
         func describe(_ part: FetchRequest.Predicate) -> String {
             FetchPlan.describe(part, of: request, model: model)

@@ -8,7 +8,7 @@ extension SQLSnapshot {
     ///
     /// What SQL can say exactly is left to the database, the rest is done on the records that are left.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
-        let statement = try statement(for: request)
+        let statement = try readingStatement(for: request)
         let cursor = try cursor(statement, request)
         guard let rest = statement.rest else { return cursor }
         return try ScanningFetch(rest, model: model, source: cursor, graph: SQLObjectGraph(self))
@@ -20,7 +20,8 @@ extension SQLSnapshot {
         let entity = try model.requireEntity(request.entity)
         if let rest = statement.rest, rest.predicate != nil {
             return try ScanningFetch.count(
-                rest, model: model, source: try cursor(statement, request), graph: SQLObjectGraph(self))
+                rest, model: model, source: try cursor(try readingStatement(for: request), request),
+                graph: SQLObjectGraph(self))
         }
         let (sql, values) = statement.aggregates("COUNT(*)", in: schema.table(of: entity.number))
         let matches = try open().withStatement(sql) { (statement) throws(StoreError) -> Int in
@@ -76,6 +77,27 @@ extension SQLSnapshot {
         return try SQLFetchStatement(request, schema: schema) { (column, table) throws(StoreError) in
             try connection.integer(schema.dialect.findIrregularNaN(column, in: table.quotedName)) == nil
         }
+    }
+
+    /// The same, to read records by: of a range with one end it finds out whether that is a small part of its table.
+    func readingStatement(for request: FetchRequest) throws(StoreError) -> SQLFetchStatement {
+        var statement = try statement(for: request)
+        if let (sql, values) = statement.rangeCount {
+            // Where a range holds much of a table, reading the table takes less than gathering keys.
+            let most = try objectCount(try model.requireEntity(request.entity)) / 8 + 1000
+            let count = try open().withStatement(sql) { (statement) throws(StoreError) -> Int64 in
+                try statement.bind(values + [.integer(Int64(most))])
+                return try statement.step() ? try statement.integer(at: 0) : 0
+            }
+            statement.usesRange = count < most
+        }
+        return statement
+    }
+
+    /// How many objects of an entity and its subentities the last commit recorded.
+    private func objectCount(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
+        let tally = try SQLTallies.read(try open(), store)
+        return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
     }
 }
 

@@ -33,7 +33,8 @@ final class SQLBulkLoader: BulkLoader {
     private let store: SQLStore
     private let connection: any SQLConnection
     private let mode: Mode
-    private var makesIndexes = false
+    /// The indexes to be made at the end.
+    private var missingIndexes: [SQLSchema.Item] = []
     private let userMetadata: [String: MetadataValue]
     private let verifiesStructure: Bool
     private var change: StoreTally
@@ -63,10 +64,13 @@ final class SQLBulkLoader: BulkLoader {
             (connection, mode) = (try store.database.beginWriting(), .transaction)
         }
         do throws(StoreError) {
-            makesIndexes = try store.isEmpty(connection)
-            guard makesIndexes else { return }
-            for index in store.schema.indexes {
-                try connection.execute("DROP INDEX \(store.schema.dialect.quote(index.name))")
+            if let difference = store.difference {
+                missingIndexes = difference.newIndexes
+            } else if try store.isEmpty(connection) {
+                missingIndexes = store.schema.indexes
+                for index in missingIndexes {
+                    try connection.execute("DROP INDEX \(store.schema.dialect.quote(index.name))")
+                }
             }
         } catch {
             abandon()
@@ -88,6 +92,7 @@ final class SQLBulkLoader: BulkLoader {
             }
             for case let (table, key?) in highest.enumerated() {
                 lastKeys[table] = max(lastKeys[table] ?? 0, key)
+                guard store.difference?.keptTables.contains(table) != true else { continue }
                 do throws(StoreError) {
                     try connection.insert(records, plan: schema.objectTables[table].writing, version: nil)
                 } catch  where error.code == .constraintViolation {
@@ -108,6 +113,8 @@ final class SQLBulkLoader: BulkLoader {
             try links.requirePositiveKeys(store.model)
             var batch = links
             for index in batch.links.indices { batch.links[index] = table.relationship.normalised(batch.links[index]) }
+            defer { change.add(batch) }
+            guard store.difference?.keptLinkTables.contains(links.relationship) != true else { return }
             do throws(StoreError) {
                 let rowsPerInsert = 64
                 var start = 0
@@ -122,7 +129,6 @@ final class SQLBulkLoader: BulkLoader {
                     "Two links of '\(table.relationship.name)' lead from one object to the same other object.",
                     underlying: error.underlying)
             }
-            change.add(batch)
         }
     }
 
@@ -148,7 +154,7 @@ final class SQLBulkLoader: BulkLoader {
     func finish() throws(StoreError) -> StoreTally {
         var tally = StoreTally(model: store.model)
         try perform { () throws(StoreError) in
-            if makesIndexes { try makeIndexes() }
+            if !missingIndexes.isEmpty { try makeIndexes() }
             try store.raiseLastKeys(lastKeys, connection)
             if change != StoreTally(model: store.model) { _ = try SQLTallies.apply(change, connection, store) }
             tally = try SQLTallies.read(connection, store)
@@ -170,7 +176,7 @@ final class SQLBulkLoader: BulkLoader {
 
     private func makeIndexes() throws(StoreError) {
         try store.database.beginIndexing(connection)
-        for index in schema.indexes {
+        for index in missingIndexes {
             do throws(StoreError) {
                 try connection.execute(index.sql)
             } catch  where error.code == .constraintViolation {

@@ -18,6 +18,8 @@ public final class SQLStore: PersistentStore {
     let schema: SQLSchema
     let storeUUID: StoreUUID
     let isUnpublished: Bool
+    /// Of a store whose model is being changed: what its tables were made of.
+    let difference: SQLSchemaDifference?
     let state: Mutex<State>
 
     struct State {
@@ -38,10 +40,20 @@ public final class SQLStore: PersistentStore {
     ///   - url: Where the store is.
     ///   - isReadOnly: Whether changes are refused.
     ///   - isUnpublished: Whether nobody knows the store's name yet; see `StoreOptions/isUnpublished`.
-    public init(
+    public convenience init(
         _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
         url: StoreURL,
         isReadOnly: Bool, isUnpublished: Bool
+    ) {
+        self.init(
+            database, schema: schema, storeUUID: storeUUID, type: type, url: url, isReadOnly: isReadOnly,
+            isUnpublished: isUnpublished, difference: nil)
+    }
+
+    /// Wraps a database in which the tables of a schema were just made, as far as they were not there.
+    init(
+        _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
+        url: StoreURL, isReadOnly: Bool, isUnpublished: Bool, difference: SQLSchemaDifference?
     ) {
         self.database = database
         self.schema = schema
@@ -50,6 +62,7 @@ public final class SQLStore: PersistentStore {
         self.url = url
         self.isReadOnly = isReadOnly
         self.isUnpublished = isUnpublished
+        self.difference = difference
         state = Mutex(
             State(
                 reservedKeys: schema.objectTables.map { _ in 1..<1 },

@@ -69,6 +69,23 @@ final class SQLTable: Sendable {
         return order.map { all[$0] }
     }
 
+    /// Whether each field of each entity is in the column that it is in in another table.
+    func holdsFields(like other: SQLTable) -> Bool {
+        func names(_ table: SQLTable) -> [[String?]?] {
+            table.fields.map { places in
+                places?.flatMap { place in
+                    [table.columns[place.column].name, place.entityColumn.map { table.columns[$0].name }]
+                }
+            }
+        }
+        let (own, others) = (names(self), names(other))
+        // The models may have other entities behind these.
+        return (0..<max(own.count, others.count)).allSatisfy { number in
+            (own.indices.contains(number) ? own[number] : nil)
+                == (others.indices.contains(number) ? others[number] : nil)
+        }
+    }
+
     /// The quoted name of the column of a field.
     func column(_ field: RecordLayout.Field, of entity: Int) -> String? {
         fields[entity].map { columns[$0[field.index].column].quotedName }

@@ -37,7 +37,7 @@ enum SQLiteGuards {
     /// See <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and what `first` and `second` are.
     static func allows(
         _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
-        database: UnsafePointer<CChar>?, writing: Bool
+        database: UnsafePointer<CChar>?, writing: Bool, dropping: Bool = false
     ) -> Bool {
         switch action {
         case SQLITE_SELECT, SQLITE_TRANSACTION: return true
@@ -49,6 +49,7 @@ enum SQLiteGuards {
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX,
             SQLITE_REINDEX:
             return writing && equals(database, "main")
+        case SQLITE_DROP_TABLE: return dropping && equals(database, "main")
         default: return false
         }
     }
@@ -108,6 +109,8 @@ extension SQLiteConnection {
         case reading
         /// Read, write rows, create tables and indexes.
         case writing
+        /// Write, and drop tables.
+        case dropping
         /// Everything, as rebuilding a database needs it.
         case everything
     }
@@ -129,6 +132,14 @@ extension SQLiteConnection {
                     handle,
                     { _, action, first, second, database, _ in
                         SQLiteGuards.allows(action, first, second, database: database, writing: true)
+                            ? SQLITE_OK : SQLITE_DENY
+                    }, nil)
+            case .dropping:
+                sqlite3_set_authorizer(
+                    handle,
+                    { _, action, first, second, database, _ in
+                        SQLiteGuards.allows(
+                            action, first, second, database: database, writing: true, dropping: true)
                             ? SQLITE_OK : SQLITE_DENY
                     }, nil)
             }

@@ -7,10 +7,15 @@ import RoostMigration
 
 /// The process whose changes of files the crash lab records, and the one that looks at what a power cut would have left.
 ///
-/// `CrashLabChild run <operation> <directory> <source type> <store type>` makes `store` another store, as `CrashLab` says, writes the
-/// mark `ack` when that is done, and at the end `calls <n>` to standard output: how many calls a fault could have met. `check` with
-/// the operation, both types and the digests before and after reads lines `<0|1> <directory>`, 1 where the operation had said that it
-/// succeeded, and answers each with `ok <names>`, divided by slashes, or with what is wrong. `works` says 1 where calls can be recorded.
+/// `CrashLabChild build <type> <path> <n>` makes a store of `n` transactions and keeps it open, or closes it for `-n`; it writes
+/// `digest <digest>` to standard output, and waits to be killed. `run <operation> <directory> <source type> <store type>` makes `store`
+/// another store, as `CrashLab` says, writes the mark `ack` when that is done, and at the end `calls <n>`, `reports <n>` and
+/// `questions <n>`: how many calls a fault could have met, and at how many reports `cancel <n>` or questions to policies `failure <n>`,
+/// behind the arguments, could have ended it. `check` with the operation, both types, the digests before and after and that of the source
+/// reads lines `<what> <directory>`, where 1 says that only the new store is right, and 2 only the old one, and answers each with
+/// `ok <names>`, divided by slashes, or with what is wrong. `fail` with the operation and both types reads lines
+/// `<directory> <classes> <number> <action> <sticky>` and runs the operation in each with that fault; it answers `0 <calls>`, or
+/// `3 <calls> <error>`. `works` says 1 where calls can be recorded.
 @main
 struct CrashLabChild {
     static func main() {
@@ -19,23 +24,56 @@ struct CrashLabChild {
         do {
             switch (arguments.dropFirst().first, arguments.count) {
             case ("works", 2): try say("\(crashrecorder_works())")
-            case ("run", 6):
-                defer { try? say("calls \(crashrecorder_count())") }
-                try Operation(Array(arguments.dropFirst(2))).run(in: arguments[3])
+            case ("build", 5): try build(arguments[2], arguments[3], Int64(arguments[4]) ?? 1)
+            case ("run", 6), ("run", 8):
+                let interruption = Interruption(
+                    arguments.count == 8 ? Interruption.Kind(rawValue: arguments[6]) : nil,
+                    at: arguments.last.flatMap { Int($0) } ?? 0)
+                defer {
+                    try? say("calls \(crashrecorder_count())")
+                    try? say("reports \(interruption.count.reports)")
+                    try? say("questions \(interruption.count.questions)")
+                }
+                try Operation(arguments[2], arguments[4], arguments[5]).run(in: arguments[3], interruption)
                 crashrecorder_mark("ack")
-            case ("check", 7):
-                let operation = try Operation([arguments[2], "", arguments[3], arguments[4]])
+            case ("fail", 5): try fail(try Operation(arguments[2], arguments[3], arguments[4]))
+            case ("check", 8):
+                let operation = try Operation(arguments[2], arguments[3], arguments[4])
+                let digests = Operation.Digests(old: arguments[5], new: arguments[6], source: arguments[7])
                 while let line = readLine() {
-                    let isAcknowledged = line.hasPrefix("1 ")
-                    try say(
-                        operation.check(
-                            String(line.dropFirst(2)), isAcknowledged, old: arguments[5], new: arguments[6]))
+                    try say(operation.check(String(line.dropFirst(2)), line.prefix(1), digests))
                 }
             default: throw StoreError(.invalidRequest, "usage: CrashLabChild works | run … | check …")
             }
         } catch {
             FileHandle.standardError.write(Data("CrashLabChild: \(error)\n".utf8))
             exit(3)
+        }
+    }
+
+    private static func build(_ type: String, _ path: String, _ count: Int64) throws {
+        let store = try StoreRegistry.shared.create(
+            StoreURL(type: type, path: path), model: try CrashVersions.first())
+        try CrashVersions.commit(1...abs(count), to: store)
+        let snapshot = try store.snapshot()
+        try say("digest \(try snapshot.computeTally().digest)")
+        snapshot.close()
+        if count < 0 { try store.close() }
+        try say("built")
+        _ = FileHandle.standardInput.readDataToEndOfFile()
+    }
+
+    private static func fail(_ operation: Operation) throws {
+        while let line = readLine() {
+            let words = line.split(separator: " ")
+            let numbers = words.dropFirst().compactMap { Int64($0) }
+            guard words.count == 5, numbers.count == 4 else { throw StoreError(.invalidRequest, "no fault: \(line)") }
+            crashrecorder_set_fault(numbers[0], numbers[1], numbers[2], numbers[3])
+            var failure: String?
+            do { try operation.run(in: String(words[0]), Interruption(nil, at: 0)) } catch { failure = "\(error)" }
+            let count = crashrecorder_count()
+            crashrecorder_set_fault(0, 0, 0, 0)
+            try say(failure.map { "3 \(count) \($0)" } ?? "0 \(count)")
         }
     }
 
@@ -47,66 +85,96 @@ struct CrashLabChild {
 
 /// What is done to the stores of a directory.
 private struct Operation {
-    enum Kind: String { case convert, replace, migrate, migrateKeepingBackup }
+    enum Kind: String { case convert, replace, migrate, migrateKeepingBackup, migrateThroughVersions, migrateInto }
+
+    /// What the stores hold: `store` before and after, and `source`, if there is one.
+    struct Digests {
+        let old: String
+        let new: String
+        let source: String
+    }
 
     let kind: Kind
     let source: String
     let store: String
 
-    /// The operation of arguments: its name, a directory, the types of the source and of the store.
-    init(_ arguments: [String]) throws {
-        guard let kind = Kind(rawValue: arguments[0]) else {
-            throw StoreError(.invalidRequest, "unknown operation '\(arguments[0])'")
+    /// The operation of a name, between stores of two types.
+    init(_ name: String, _ source: String, _ store: String) throws {
+        guard let kind = Kind(rawValue: name) else {
+            throw StoreError(.invalidRequest, "unknown operation '\(name)'")
         }
-        (self.kind, source, store) = (kind, arguments[2], arguments[3])
+        (self.kind, self.source, self.store) = (kind, source, store)
     }
 
     private func source(in directory: String) -> StoreURL { StoreURL(type: source, path: directory + "/source") }
     private func store(in directory: String) -> StoreURL { StoreURL(type: store, path: directory + "/store") }
 
-    func run(in directory: String) throws {
+    func run(in directory: String, _ interruption: Interruption) throws {
         let (source, store) = (source(in: directory), store(in: directory))
+        let manager = MigrationManager()
         switch kind {
         case .convert:
-            _ = try MigrationManager().convert(
-                from: .url(source), to: .url(store), options: ConversionOptions(overwrites: true, timeoutSeconds: 5))
+            _ = try manager.convert(from: .url(source), to: .url(store), options: conversion(interruption))
         case .replace:
             try StoreRegistry.shared.type(named: store.type).replace(store, with: source, overwriting: true)
         case .migrate, .migrateKeepingBackup:
             let options = MigrationOptions(
-                conversion: ConversionOptions(timeoutSeconds: 5), keepsBackup: kind == .migrateKeepingBackup)
-            _ = try MigrationManager().migrateInPlace(store, model: try Self.nextModel(), options: options)
+                conversion: conversion(interruption), keepsBackup: kind == .migrateKeepingBackup)
+            let report = try manager.migrateInPlace(store, model: try CrashVersions.second(), options: options)
+            // The new file of such a store is what keeping a backup makes.
+            if kind == .migrate, store.type == "sqlite", report.path == .onePass {
+                throw StoreError(.internalInconsistency, "nobody looks at migrations in one transaction")
+            }
+        case .migrateThroughVersions:
+            _ = try manager.migrateInPlace(
+                store, model: try CrashVersions.third(), options: throughVersions(interruption))
+        case .migrateInto:
+            _ = try manager.migrate(
+                from: .url(source), to: .url(store), model: try CrashVersions.third(),
+                options: throughVersions(interruption))
         }
     }
 
-    /// The model of `CrashWorkload` with an attribute and an entity more.
-    private static func nextModel() throws -> ManagedObjectModel {
-        var entities = try CrashWorkload.model.entityDescriptions
-        guard let track = entities.firstIndex(where: { $0.name == "Track" }) else {
-            throw StoreError(.internalInconsistency, "the workload has no tracks")
-        }
-        entities[track].attributes.append(.string("subtitle", isOptional: true, default: "none"))
-        entities.append(EntityDescription("Review", attributes: [.string("text")]))
-        return try ManagedObjectModel(entities: entities)
+    private func conversion(_ interruption: Interruption) -> ConversionOptions {
+        ConversionOptions(
+            overwrites: true, timeoutSeconds: 30, cancellation: interruption.cancellation,
+            onProgress: { _ in interruption.report() })
+    }
+
+    private func throughVersions(_ interruption: Interruption) throws -> MigrationOptions {
+        var options = MigrationOptions(
+            conversion: conversion(interruption), history: try CrashVersions.history(),
+            policies: [
+                "headings": { HeadingPolicy(interruption) }, "numbers": { NumberPolicy(interruption) },
+            ])
+        // Everything goes to the file that can.
+        options.associationByteCount = 0
+        return options
     }
 
     /// Says what is wrong with the stores of a directory, beginning with its kind and a colon; or runs the operation and names what is
     /// there then.
-    func check(_ directory: String, _ isAcknowledged: Bool, old: String, new: String) -> String {
+    func check(_ directory: String, _ what: Substring, _ digests: Digests) -> String {
         do {
             let found = try digest(of: store(in: directory), "store")
-            guard found == old || found == new else { return "mixed: \(found) is neither \(old) nor \(new)" }
-            if isAcknowledged, found != new { return "lost: the operation had succeeded, and the old store is there" }
-            let source = source(in: directory)
-            switch kind {
+            guard found == digests.old || found == digests.new else {
+                return "mixed: \(found) is neither \(digests.old) nor \(digests.new)"
+            }
+            if what == "1", found != digests.new {
+                return "lost: the operation had succeeded, and the old store is there"
+            }
+            if what == "2", found != digests.old {
+                return "changed: the operation had failed, and the new store is there"
+            }
             // A store that was moved is where it was until the other one is gone.
-            case .replace where found == new: break
-            case .convert, .replace:
-                let digest = try digest(of: source, "source")
-                guard digest == new else { return "source: it holds \(digest) and not \(new)" }
-                if let problem = again(directory, new) { return problem }
-            case .migrate, .migrateKeepingBackup:
-                if let problem = again(directory, new) { return problem }
+            if kind != .replace || found == digests.old {
+                if digests.source != "-" {
+                    let source = try digest(of: source(in: directory), "source")
+                    guard source == digests.source else {
+                        return "source: it holds \(source) and not \(digests.source)"
+                    }
+                }
+                if let problem = again(directory, digests.new) { return problem }
             }
             let names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
             return "ok \(names.joined(separator: "/"))"
@@ -118,7 +186,7 @@ private struct Operation {
     /// Runs the operation once more; says what is wrong with what it comes to.
     private func again(_ directory: String, _ new: String) -> String? {
         do {
-            try run(in: directory)
+            try run(in: directory, Interruption(nil, at: 0))
             let digest = try digest(of: store(in: directory), "finished store")
             return digest == new ? nil : "again: the operation came to \(digest) when it was run again"
         } catch {

@@ -204,6 +204,16 @@ void crashrecorder_mark(const char *text) {
     leave(0, 0, 0);
 }
 
+void crashrecorder_set_fault(int64_t classes, int64_t number, int64_t action, int64_t sticky) {
+    enter();
+    fault_classes = classes;
+    fault_number = number;
+    fault_action = action;
+    fault_sticky = sticky;
+    __atomic_store_n(&fault_count, 0, __ATOMIC_RELAXED);
+    leave(0, errno, 0);
+}
+
 // MARK: Opening
 
 static int record_open(int directory, const char *path, int flags, mode_t mode) {
@@ -347,16 +357,17 @@ static int record_sync(int file, long number) {
     const char *path = path_of(file, buffer);
     if (path == NULL) return (int)raw(number, file, 0, 0, 0, 0);
     enter();
-    int action = fault(crashrecorder_sync);
+    struct stat status;
+    int is_directory = fstat(file, &status) == 0 && S_ISDIR(status.st_mode);
+    int action = fault(is_directory ? crashrecorder_sync_directory : crashrecorder_sync);
     if (action > 0) record(crashrecorder_failed_sync, 0, inode_of(file), 0, path, NULL, NULL, 0);
     REFUSE(action);
     if (action == crashrecorder_skip) return (int)leave(0, 0, 0);
     long result = raw(number, file, 0, 0, 0, 0);
     int code = errno;
-    struct stat status;
-    if (result == 0 && fstat(file, &status) == 0) {
-        int kind = S_ISDIR(status.st_mode) ? crashrecorder_synced_directory : crashrecorder_synced;
-        record(kind, 0, status.st_ino, 0, path, NULL, NULL, 0);
+    if (result == 0) {
+        int kind = is_directory ? crashrecorder_synced_directory : crashrecorder_synced;
+        record(kind, 0, inode_of(file), 0, path, NULL, NULL, 0);
     }
     return (int)leave(result, code, action);
 }
@@ -469,5 +480,8 @@ int mkdir(const char *path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode);
 int crashrecorder_works(void) { return 0; }
 void crashrecorder_mark(const char *text) { (void)text; }
 int64_t crashrecorder_count(void) { return 0; }
+void crashrecorder_set_fault(int64_t classes, int64_t number, int64_t action, int64_t sticky) {
+    (void)classes, (void)number, (void)action, (void)sticky;
+}
 
 #endif

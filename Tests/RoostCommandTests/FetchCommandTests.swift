@@ -92,6 +92,9 @@ struct FetchCommandTests {
                 "--having=latest > '2001-01-01' AND n > 2") == ["y,n,latest", "2000,3,0.5"])
         #expect(try lines("--select=count(text)", "--where=year = 2001") == ["count(text)", "3"])
         #expect(try lines("--select=year", "--distinct", "--offset=1") == ["year", "2001", "2002"])
+        // A quote with an accent behind it is still a quote.
+        #expect(
+            try lines("--select=year, '\u{301}' AS c, 'a,b' AS d", "--limit=1") == ["year,c,d", "2000,\u{301},\"a,b\""])
         #expect(try lines("--select=next.year AS y", "--limit=2", "--sort=-next.year") == ["y", "2002"])
         #expect(
             try lines("--select=id", "--sort=text[cd],-year", "--limit=3") == ["id", "3", "2", "5"])

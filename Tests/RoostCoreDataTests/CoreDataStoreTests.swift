@@ -109,6 +109,95 @@
                     .message.contains("'model'"))
         }
 
+        @Test("of some models those fit a file without one that leave nothing of it over and miss nothing")
+        func fittingModels() throws {
+            let files = try Self.store()
+            let url = StoreURL(type: "coredata", path: files.path)
+            func model(_ attributes: [AttributeDescription], _ more: [EntityDescription] = []) throws
+                -> ManagedObjectModel
+            {
+                try ManagedObjectModel(entities: [EntityDescription("Item", attributes: attributes)] + more)
+            }
+            let right = try Self.model()
+            let attributes = try #require(right.entity("Item")).attributes
+            let models = try [
+                model(Array(attributes.dropLast())), right, model(attributes + [AttributeDescription("x", .string)]),
+                model(attributes, [EntityDescription("Other")]),
+            ]
+            files.close()
+            let type = CoreDataStoreType()
+            #expect(try type.fittingModels(among: models, storeAt: url, options: StoreOptions()) == [1])
+            #expect(try type.fittingModels(among: [], storeAt: url, options: StoreOptions()) == [])
+            // What has a model, or is told one, is not asked.
+            #expect(
+                try type.fittingModels(among: models, storeAt: url, options: StoreOptions(typeOptions: ["model": "M"]))
+                    == nil)
+            let cache = AppleStore.hex(deflateStored(sampleArchive()))
+            let cached = try Self.store(
+                "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB); INSERT INTO Z_MODELCACHE VALUES (\(cache));")
+            cached.close()
+            #expect(
+                try type.fittingModels(
+                    among: models, storeAt: StoreURL(type: "coredata", path: cached.path), options: StoreOptions())
+                    == nil)
+            let error = try failure {
+                _ = try type.fittingModels(
+                    among: models, storeAt: StoreURL(type: "coredata", path: files.path + "-no"),
+                    options: StoreOptions())
+            }
+            #expect(error.code == .notFound)
+        }
+
+        @Test("a migration through a bundle takes the version that a store without a model was made with")
+        func sourceVersion() throws {
+            let files = try Self.store()
+            files.close()
+            let url = StoreURL(type: "coredata", path: files.path)
+            let right = try Self.model()
+            let old = try #require(right.entity("Item")).attributes
+            func version(_ attributes: [AttributeDescription]) throws -> ManagedObjectModel {
+                try ManagedObjectModel(entities: [EntityDescription("Item", attributes: attributes)])
+            }
+            let new = try version(old + [AttributeDescription("extra", .string)])
+            let history = try ModelHistory([
+                .init("v0", try version([AttributeDescription("gone", .string)])), .init("v1", right),
+                .init("v2", new),
+            ])
+            let manager = MigrationManager(registry: .builtIn)
+            let target = ConversionEndpoint.url(StoreURL(type: "sqlite", path: files.directory.file("new")))
+            var options = MigrationOptions(history: history)
+            #expect(
+                try manager.planMigration(from: .url(url), to: target, model: new, options: options).refusals == [])
+            let report = try manager.migrate(from: .url(url), to: target, model: new, options: options)
+            #expect(report.objects == 3 && report.verified)
+            // Where several fit that do not store the same, nobody guesses.
+            let wider = try version(
+                old.map { attribute in
+                    var attribute = attribute
+                    attribute.versionHashModifier = "b"
+                    return attribute
+                })
+            options.history = try ModelHistory([.init("v1", right), .init("v1b", wider), .init("v2", new)])
+            let other = ConversionEndpoint.url(StoreURL(type: "sqlite", path: files.directory.file("other")))
+            let error = try failure {
+                _ = try manager.migrate(from: .url(url), to: other, model: new, options: options)
+            }
+            #expect(error.code == .invalidRequest && error.message.contains("'v1', 'v1b'"), "\(error)")
+            let refusals = try manager.planMigration(from: .url(url), to: other, model: new, options: options).refusals
+            #expect(refusals == [error.message])
+            options.conversion.sourceModel = right
+            _ = try manager.migrate(from: .url(url), to: other, model: new, options: options)
+            // Without a version that fits, the store's own refusal stands.
+            options = MigrationOptions(history: try ModelHistory([.init("v2", new)]))
+            let unknown = try failure {
+                _ = try manager.migrate(
+                    from: .url(url), to: .url(StoreURL(type: "sqlite", path: files.directory.file("third"))),
+                    model: new,
+                    options: options)
+            }
+            #expect(unknown.code == .invalidRequest && unknown.message.contains("holds no model"))
+        }
+
         @Test("a model that does not fit is refused", arguments: ["Other", "Item"])
         func wrongModel(entity: String) throws {
             let model = try ManagedObjectModel(entities: [

@@ -125,6 +125,42 @@ struct ExpressionArchive {
         return function(name, of: operand, arguments)
     }
 
+    /// A comparison: `NSPredicateOperator` with its number, modifier and options.
+    mutating func comparison(
+        _ left: TestPlist, _ type: Int64, _ right: TestPlist, modifier: Int64 = 0, options: (String, Int64)? = nil
+    ) -> TestPlist {
+        var fields: [(String, TestPlist)] = [("NSOperatorType", .int(type)), ("NSModifier", .int(modifier))]
+        if let options { fields.append((options.0, .int(options.1))) }
+        let operation = writer.object("NSComparisonPredicateOperator", fields)
+        return writer.object(
+            "NSComparisonPredicate",
+            [("NSLeftExpression", left), ("NSRightExpression", right), ("NSPredicateOperator", operation)])
+    }
+
+    mutating func compound(_ type: Int64, _ members: [TestPlist]) -> TestPlist {
+        writer.object(
+            "NSCompoundPredicate",
+            [("NSCompoundPredicateType", .int(type)), ("NSSubpredicates", writer.list(members))])
+    }
+
+    mutating func subquery(_ collection: TestPlist, _ variable: TestPlist, _ predicate: TestPlist) -> TestPlist {
+        writer.object(
+            "NSSubqueryExpression",
+            [
+                ("NSExpression", collection), ("NSVariable", variable), ("NSSubpredicate", predicate),
+                ("NSExpressionType", .int(13)),
+            ])
+    }
+
+    mutating func ternary(_ predicate: TestPlist, _ whenTrue: TestPlist, _ whenFalse: TestPlist) -> TestPlist {
+        writer.object(
+            "NSTernaryExpression",
+            [
+                ("NSPredicate", predicate), ("NSTrueExpression", whenTrue), ("NSFalseExpression", whenFalse),
+                ("NSExpressionType", .int(20)),
+            ])
+    }
+
     /// The archive of an expression, as base64 text.
     func data(_ root: TestPlist) -> String { Data(writer.archive(root)).base64EncodedString() }
 

@@ -243,6 +243,78 @@ struct MappingImportTests {
             } == .setOperation(.union, .source("a"), .source("b")))
     }
 
+    @Test("SUBQUERY and TERNARY are read with their conditions")
+    func conditions() throws {
+        // The variable of a subquery is a name, or an expression.
+        for isName in [true, false] {
+            let found = try expression { archive in
+                let tracks = archive.keyPath("tracks", of: archive.variable("source"))
+                let long = archive.comparison(
+                    archive.keyPath("length", of: archive.variable("t")), 2, archive.constant(.int(600)))
+                let named = archive.comparison(
+                    archive.keyPath("name", of: archive.variable("t")), 8, archive.constant(.string("a")),
+                    options: ("NSOptions", 3))
+                let variable = isName ? archive.writer.string("t") : archive.variable("t")
+                return archive.keyPath(
+                    "@count", of: archive.subquery(tracks, variable, archive.compound(1, [long, named])))
+            }
+            #expect(
+                try found
+                    == FetchRequest.Expression(
+                        format: "SUBQUERY($source.tracks, $t, $t.length > 600 AND $t.name BEGINSWITH[cd] 'a').@count"))
+        }
+        let chosen = try expression { archive in
+            let missing = archive.comparison(
+                archive.keyPath("rating", of: archive.variable("source")), 4, archive.constant(object: .uid(0)))
+            let bad = archive.compound(
+                0,
+                [
+                    archive.comparison(
+                        archive.keyPath("tags.name", of: archive.variable("source")), 99,
+                        archive.constant(.string("x")), modifier: 2, options: ("NSFlags", 1))
+                ])
+            let never = archive.writer.object("NSFalsePredicate", [])
+            return archive.ternary(
+                archive.compound(2, [missing, bad, never]), archive.constant(.int(0)),
+                archive.keyPath("rating", of: archive.variable("source")))
+        }
+        #expect(
+            try chosen
+                == FetchRequest.Expression(
+                    format:
+                        "TERNARY($source.rating == nil OR NOT ANY $source.tags.name CONTAINS[c] 'x' OR FALSEPREDICATE, 0, $source.rating)"
+                ))
+    }
+
+    @Test("every comparison of a condition is read by its number")
+    func comparisons() throws {
+        let symbols: [(Int64, String)] = [
+            (0, "<"), (1, "<="), (2, ">"), (3, ">="), (4, "=="), (5, "!="), (6, "MATCHES"), (7, "LIKE"),
+            (8, "BEGINSWITH"), (9, "ENDSWITH"), (10, "IN"), (99, "CONTAINS"),
+        ]
+        for (type, symbol) in symbols {
+            let found = try expression { archive in
+                let condition = archive.comparison(
+                    archive.keyPath("a", of: archive.variable("source")), type,
+                    archive.keyPath("b", of: archive.variable("source")))
+                return archive.ternary(condition, archive.constant(.int(1)), archive.constant(.int(2)))
+            }
+            #expect(
+                try found == FetchRequest.Expression(format: "TERNARY($source.a \(symbol) $source.b, 1, 2)"),
+                "\(symbol)")
+        }
+        let between = try expression { archive in
+            let limits = archive.writer.object(
+                "NSAggregateExpression",
+                [("NSCollection", archive.writer.list([archive.constant(.int(1)), archive.constant(.int(9))]))])
+            let condition = archive.comparison(
+                archive.keyPath("a", of: archive.variable("source")), 100, limits, modifier: 1)
+            return archive.ternary(condition, archive.constant(.int(1)), archive.constant(.int(2)))
+        }
+        #expect(
+            try between == FetchRequest.Expression(format: "TERNARY(ALL $source.a BETWEEN {1, 9}, 1, 2)"))
+    }
+
     @Test("an expression without counterpart is refused with file, line, mapping and function")
     func untranslatable() throws {
         func message(_ make: (inout ExpressionArchive) -> TestPlist) throws -> String {
@@ -262,6 +334,24 @@ struct MappingImportTests {
         #expect(
             try message { $0.writer.object("NSBlockExpression", []) }.contains(
                 "an expression of class NSBlockExpression"))
+        #expect(
+            try message { $0.writer.object("NSFetchRequestExpression", [("NSExpressionType", .int(50))]) }.contains(
+                "FETCH, which looks through a whole store, has no counterpart"))
+        func condition(
+            _ make: @escaping (inout ExpressionArchive) -> TestPlist
+        ) throws -> String {
+            try message { $0.ternary(make(&$0), $0.constant(.int(1)), $0.constant(.int(2))) }
+        }
+        #expect(try condition { $0.writer.object("NSBlockPredicate", []) }.contains("a predicate of class NSBlock"))
+        #expect(
+            try condition { $0.comparison($0.variable("source"), 11, $0.constant(.int(1))) }
+                .contains("a comparison by a method"))
+        #expect(
+            try condition { $0.comparison($0.variable("source"), 77, $0.constant(.int(1))) }.contains("of type 77"))
+        #expect(try condition { $0.compound(0, []) }.contains("incomplete"))
+        #expect(try condition { $0.writer.object("NSComparisonPredicate", []) }.contains("incomplete"))
+        #expect(try message { $0.writer.object("NSSubqueryExpression", []) }.contains("incomplete"))
+        #expect(try message { $0.writer.object("NSTernaryExpression", []) }.contains("incomplete"))
         #expect(
             try message { $0.constant(object: $0.writer.object("NSColor", [])) }.contains("a constant of class NSColor")
         )

@@ -127,6 +127,34 @@ private func list(_ values: Value...) -> Expression { .aggregate(values.map { .c
 
 @Suite("Predicates across relationships")
 struct GraphPredicateTests {
+    @Test("each step of a path is a level of nesting, wherever it starts")
+    func longPaths() throws {
+        let library = try Library()
+        func names(_ count: Int) -> [String] { (0..<count).map { $0 % 2 == 0 ? "album" : "tracks" } }
+        @Sendable func any(_ expression: Expression) -> FetchRequest.Predicate {
+            .comparison(.init(expression, .notEqual, .constant(.null), modifier: .any))
+        }
+        for expression in [
+            Expression.keyPath(names(5000)), .keyPath(names(200)),
+            .path(of: .path(of: .keyPath(names(80)), ["tracks"] + names(80)), ["tracks"] + names(80)),
+        ] {
+            do throws(StoreError) {
+                _ = try RecordFilter(FetchRequest("Track", where: any(expression)), model: library.model)
+                Issue.record("\(expression) was taken")
+            } catch {
+                #expect(error.code == .invalidRequest && error.message.contains("200"), "\(error)")
+            }
+        }
+        // What is allowed is evaluated on a small stack; each artist has one album.
+        let there = Array(repeating: ["albums", "artist"], count: 90).flatMap { $0 }
+        let found = Mutex<[Int64]>([])
+        onSmallStack {
+            let keys = try? Library().keys("Album", any(.keyPath(["artist"] + there + ["name"])))
+            found.withLock { $0 = keys ?? [] }
+        }
+        #expect(found.withLock { $0 } == [1, 2])
+    }
+
     @Test(
         "paths lead through to-one relationships, and a null on the way is null",
         arguments: [

@@ -66,7 +66,11 @@ struct MacroMeaningTests {
     }
 
     /// The same objects are chosen by Foundation on the Swift values and by the filter on the records.
-    func check(_ predicate: Foundation.Predicate<MacroThing>, _ place: SourceLocation = #_sourceLocation) throws {
+    func check(
+        _ predicate: Foundation.Predicate<MacroThing>, of things: [MacroThing]? = nil,
+        _ place: SourceLocation = #_sourceLocation
+    ) throws {
+        let things = things ?? self.things
         var records = RecordBatch(model: model)
         for (index, thing) in things.enumerated() {
             try records.append(ObjectID("Thing", Int64(index + 1)), values: thing.values)
@@ -81,6 +85,16 @@ struct MacroMeaningTests {
         let text = try translated.format()
         #expect(keys == expected, "\(text)", sourceLocation: place)
         #expect(!expected.isEmpty && expected.count < things.count, "\(text) tells nothing", sourceLocation: place)
+    }
+
+    @Test("a quotient has all digits of 64 bits")
+    func quotients() throws {
+        let large = [Int.max, Int.max - 1, Int.min + 1, 9_007_199_254_740_993].map {
+            MacroThing(number: $0, ratio: 0, text: "", note: nil, rating: nil, flag: false, seen: nil)
+        }
+        try check(#Predicate<T> { $0.number / 10 == 922_337_203_685_477_580 }, of: large)
+        try check(#Predicate<T> { $0.number / 2 == 4_503_599_627_370_496 }, of: large)
+        try check(#Predicate<T> { $0.number / 7 / 3 == -439_208_192_231_179_800 }, of: large)
     }
 
     @Test("numbers")

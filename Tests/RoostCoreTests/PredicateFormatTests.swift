@@ -288,6 +288,13 @@ struct PredicateFormatTests {
         }
     }
 
+    @Test("a property called uti is one, and a minus behind it a minus")
+    func uti() throws {
+        #expect(try P(format: "uti-5 = 1", arguments: []) == P(format: "uti - 5 = 1", arguments: []))
+        #expect(try P(format: "uti = 1", arguments: []) == .equal("uti", 1))
+        #expect(failure("type UTI-EQUALS 'x'") != nil)
+    }
+
     @Test("SUBQUERY may be nested sixteen levels deep")
     func subqueries() throws {
         @Sendable func nested(_ count: Int) -> String {

@@ -397,12 +397,62 @@ struct RowTests {
             #expect(try message(.invalidRequest) { $0.fetchLimit = -1 }.contains("negative"))
             #expect(try message(.unknownEntity) { $0.entity = "Trak" }.contains("Trak"))
         }
+        for isDistinct in [false, true] {
+            let title: FetchRequest.FetchedProperty = grouped ? "album" : "title"
+            for (limit, offset) in [(-1, nil), (nil, -1), (3, -7)] as [(Int?, Int?)] {
+                #expect(
+                    try message(.invalidRequest) {
+                        $0.propertiesToFetch = [title]
+                        $0.returnsDistinctResults = isDistinct
+                        ($0.fetchLimit, $0.fetchOffset) = (limit, offset)
+                    }.contains("negative"))
+            }
+        }
         var deep = Expression.keyPath(["plays"])
         for _ in 0..<5000 { deep = .function(.negate, [deep]) }
         #expect(try message(.invalidRequest) { $0.propertiesToFetch = [Property("deep", deep)] }.contains("200"))
         var sums = Expression.keyPath(["plays"])
         for _ in 0..<150 { sums = .function(.sum, [sums]) }
         #expect(try message(.invalidRequest) { $0.propertiesToFetch = [Property("sums", sums)] }.contains("aggregate"))
+    }
+
+    @Test("columns, groups and conditions on groups may nest as deep as predicates, whatever the stack")
+    func depth() throws {
+        func nested(_ start: Expression, _ count: Int) -> Expression {
+            (0..<count).reduce(start) { expression, _ in .function(.negate, [expression]) }
+        }
+        let model = try Self.library().model
+        var columns = FetchRequest("Track")
+        columns.propertiesToFetch = [Property("n", nested(.keyPath(["plays"]), 190))]
+        var groups = FetchRequest("Track")
+        groups.propertiesToGroupBy = [nested(.keyPath(["plays"]), 190)]
+        groups.propertiesToFetch = [Property("n", Self.function(.count, "title"))]
+        groups.havingPredicate = .comparison(
+            .init(nested(Self.function(.count, "title"), 180), .greaterThan, .constant(0)))
+        for request in [columns, groups] {
+            let failure = Mutex<StoreError?>(nil)
+            onSmallStack {
+                do throws(StoreError) { _ = try RowPlan(request, model: model) } catch {
+                    failure.withLock { $0 = error }
+                }
+            }
+            #expect(failure.withLock { $0 } == nil)
+        }
+    }
+
+    @Test("in a condition on groups the name of a column comes before that of a property")
+    func columnsFirst() throws {
+        // The count has the name of what is grouped by.
+        var request = FetchRequest("Track")
+        request.propertiesToFetch = [
+            Property("a", .keyPath(["plays"])), Property("plays", .function(.count, [.evaluatedObject])),
+        ]
+        request.propertiesToGroupBy = [.keyPath(["a"])]
+        let snapshot = try Self.library()
+        let all = try Self.rows(request, of: snapshot)
+        request.havingPredicate = .equal("plays", 1)
+        let some = try Self.rows(request, of: snapshot)
+        #expect(!some.isEmpty && some == all.filter { $0[1] == 1 })
     }
 
     @Test("a function over one object's many values is no aggregate")

@@ -36,6 +36,24 @@ private func like(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unic
     }
 }
 
+/// The same by a table, for long patterns.
+private func fitsByTable(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) -> Bool {
+    // By how much of the text: whether the pattern so far fits it.
+    var fits = [true] + [Bool](repeating: false, count: text.count)
+    for part in pattern {
+        var next = [Bool](repeating: false, count: text.count + 1)
+        for end in 0...text.count {
+            if part == "*" {
+                next[end] = fits[end] || (end > 0 && next[end - 1])
+            } else if end > 0 {
+                next[end] = fits[end - 1] && (part == "?" || part == text[end - 1])
+            }
+        }
+        fits = next
+    }
+    return fits[text.count]
+}
+
 @Suite("String operators")
 struct StringMatcherTests {
     private static let allOptions: [Options] = [
@@ -151,12 +169,60 @@ struct StringMatcherTests {
         #expect(fits > 1000)
     }
 
-    @Test("a pattern of many wildcards takes no more than its length times that of the text")
+    @Test("LIKE fits what its definition fits, also over words of places", arguments: 0..<8)
+    func longLikePatterns(seed: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(100 + seed))
+        let letters: [Unicode.Scalar] = ["a", "b", "é", "日"]
+        var fits = 0
+        for _ in 0..<1500 {
+            // A text, and a pattern made of it with wildcards in some places, so that many fit; sometimes with a mistake.
+            var (text, pattern) = (String.UnicodeScalarView(), String.UnicodeScalarView())
+            for _ in 0..<Int.random(in: 0...150, using: &generator) {
+                let letter = letters.randomElement(using: &generator) ?? "a"
+                text.append(letter)
+                switch Int.random(in: 0..<40, using: &generator) {
+                case 0..<8: pattern.append("?")
+                case 8: pattern.append("*")
+                case 9: pattern.append(contentsOf: ["*", "?"])
+                case 10: pattern.append(contentsOf: [letter, "*"])
+                case 11 where Bool.random(using: &generator): pattern.append("a")
+                case 12 where Bool.random(using: &generator): break
+                default: pattern.append(letter)
+                }
+            }
+            let expected = fitsByTable(Array(text), Array(pattern))
+            #expect(try matches(String(text), .like, String(pattern)) == expected, "\(text) LIKE \(pattern)")
+            if expected { fits += 1 }
+        }
+        #expect(fits > 100 && fits < 1400)
+    }
+
+    @Test("a pattern of many wildcards takes a step for a byte and 64 of its places, whatever the text")
     func hostileLike() throws {
-        let text = String(repeating: "a", count: 20_000)
-        let pattern = String(repeating: "a*", count: 1000) + "b"
-        #expect(try !matches(text, .like, pattern))
-        #expect(try !matches(text, .like, String(repeating: "*?", count: 1000) + "b"))
+        let text = [UInt8](repeating: UInt8(ascii: "a"), count: 20_000)
+        func steps(_ pattern: String) throws -> Int {
+            var tokens: [LikePattern.Token] = []
+            for byte in pattern.utf8 {
+                tokens.append(
+                    byte == UInt8(ascii: "*") ? .anyRun : byte == UInt8(ascii: "?") ? .anyOne : .byte(byte))
+            }
+            let automaton = LikeAutomaton(tokens)
+            var steps = 0
+            let fits = text.withUnsafeBytes { automaton.matches($0, steps: &steps) }
+            #expect(!fits)
+            #expect(try !matches(String(decoding: text, as: UTF8.self), .like, pattern))
+            #expect(automaton.wordCount == (tokens.filter { $0 != .anyRun }.count + 63) / 64)
+            #expect(steps <= text.count * automaton.wordCount)
+            return steps
+        }
+        // Of places behind a `*` those before it need not be looked at.
+        #expect(try steps(String(repeating: "a*?", count: 1000) + "b") <= 2 * text.count)
+        #expect(try steps(String(repeating: "*?", count: 1000) + "b") <= 2 * text.count)
+        // One stretch of as many places as there can be: going back at each mistake would take 80 000 000 steps.
+        #expect(try steps("*" + String(repeating: "a", count: 4000) + "?b") <= 63 * text.count)
+        // Without `?` the parts are looked for one after the other.
+        #expect(
+            try !matches(String(decoding: text, as: UTF8.self), .like, String(repeating: "a*", count: 1000) + "b"))
     }
 
     @Test(
@@ -230,5 +296,24 @@ struct StringMatcherTests {
                 }
             }
         }
+    }
+}
+
+@Suite("Regular expressions that take long")
+struct LongExpressionTests {
+    @Test("end with an error when all texts of a fetch have taken too long together")
+    func total() throws {
+        let expression = try WholeTextExpression(
+            "(a*)*b", ignoringCase: false, totalDeadline: .milliseconds(1), longTime: .zero)
+        let text = String(repeating: "a", count: 22)
+        var failure: StoreError?
+        for _ in 0..<1000 where failure == nil {
+            do throws(StoreError) { _ = try expression.matches(text) } catch { failure = error }
+        }
+        #expect(failure?.code == .timedOut)
+        // What takes no time is not counted.
+        let quick = try WholeTextExpression(
+            "a*b", ignoringCase: false, totalDeadline: .milliseconds(1), longTime: .zero)
+        for _ in 0..<5000 { #expect(try quick.matches("aab")) }
     }
 }

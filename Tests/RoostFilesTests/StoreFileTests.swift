@@ -209,12 +209,14 @@ struct StoreFileTests {
         }
         let halfGone = StoreFile.name(of: StoreFile.temporarySibling(of: store)) + "-shm"
         _ = try directory.write(halfGone)
+        // A file to be used without a name, whose process ended before it had none.
+        _ = try directory.write(".roost-spill.12ab.roost-tmp")
         let live = StoreFile.temporarySibling(of: store)
         let lock = try StoreLock.acquire(forStoreAt: live, .exclusive, timeoutSeconds: 0)
         try StoreFile.createExclusive(at: live)
         let others = [
             ".store.roost-tmp", ".store.0123.roost-tmp", ".other.0123456789abcdef.roost-tmp",
-            ".store.0123456789abcdef.roost-tmp.mine",
+            ".store.0123456789abcdef.roost-tmp.mine", ".roost-spill..roost-tmp", ".roost-spill.mine.roost-tmp",
         ]
         for name in others { _ = try directory.write(name) }
         StoreFile.sweepTemporarySiblings(of: store)

@@ -165,6 +165,20 @@ struct FetchVisitTests {
         #expect(plan.filteredAfterwards.count == 1)
     }
 
+    @Test("conditions on the objects behind one relationship, of which one must be met, read those once")
+    func eitherBehind() throws {
+        let either =
+            FetchRequest.Predicate.compare("group.name", .contains, "77") || .compare("group.name", .endsWith, "5")
+            || .equal("group.name", "g3")
+        let (found, visited, plan) = try visits(FetchRequest("Thing", where: either))
+        #expect(plan.access == [.relationship("Thing.group")])
+        #expect(plan.filteredAfterwards.isEmpty)
+        #expect(found > Self.count / 10 && visited <= found + 1000 + 8, "\(visited) for \(found)")
+        // Beside a condition with an index of its own too.
+        let (_, _, mixed) = try visits(FetchRequest("Thing", where: either || .equal("number", .int(5))))
+        #expect(mixed.access == [.index("byNumber"), .relationship("Thing.group")])
+    }
+
     @Test("a condition that nothing meets visits nothing")
     func nothing() throws {
         let (found, visited, plan) = try visits(

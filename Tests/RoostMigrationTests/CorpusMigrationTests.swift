@@ -59,6 +59,24 @@
             }
         }
 
+        @Test(
+            "a store without a model is at the version of its bundle that it fits",
+            arguments: VersionedStore.all.filter { !$0.typeOptions.isEmpty })
+        func versionsOfStoresWithoutModel(store: VersionedStore) throws {
+            let url = StoreURL(type: "coredata", path: store.fullPath)
+            let history = try #require(try ModelFile.history(at: store.bundlePath))
+            let identity = try StoreRegistry.builtIn.type(named: "coredata").metadata(
+                at: url, options: StoreOptions(isReadOnly: true, typeOptions: store.typeOptions))
+            do throws(StoreError) {
+                let version = try history.version(
+                    ofStoreWithoutModelAt: url, options: StoreOptions(isReadOnly: true), registry: .builtIn)
+                #expect(version?.model.isCompatible(with: identity) == true, "\(version?.name ?? "none")")
+            } catch {
+                // Versions that differ in what no column shows.
+                #expect(error.code == .invalidRequest && error.message.contains("can have been made with"), "\(error)")
+            }
+        }
+
         @Test("mapping models without code run", arguments: CorpusMapping.withoutCode, Sample.writingTypes)
         func mappings(_ mapping: CorpusMapping, type: String) throws {
             let (old, new) = (try mapping.model(mapping.source), try mapping.model(mapping.destination))

@@ -75,4 +75,30 @@ struct BatchPropertyTests {
         while try cursor.next(into: &links) { targets += links.links.map(\.target) }
         #expect(targets == [2, 3, 1])
     }
+
+    @Test("an ID that names the wrong entity of a hierarchy names no object")
+    func wrongEntity() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Artist", relationships: [.toMany("songs", "Song", inverse: "artist")]),
+            EntityDescription("Band", superentity: "Artist"),
+            EntityDescription("Song", relationships: [.toOne("artist", "Artist", inverse: "songs")]),
+        ])
+        let store = try StoreRegistry.shared.create(StoreURL(type: "memory", path: ""), model: model)
+        var changes = ChangeSet(model: model)
+        try changes.insert(ObjectID("Artist", 1), values: [:])
+        try changes.insert(ObjectID("Band", 2), values: [:])
+        try changes.insert(ObjectID("Song", 1), values: [:])
+        _ = try store.commit(changes)
+        for (id, code) in [
+            (ObjectID("Band", 1), StoreError.Code.objectNotFound), (ObjectID("Artist", 1), nil),
+            (ObjectID("Artist", 2), nil), (ObjectID("Band", 2), nil),
+        ] {
+            do throws(StoreError) {
+                _ = try store.execute(BatchUpdateRequest("Song", set: ["artist": .constant(.objectID(id))]))
+                #expect(code == nil, "\(id) was taken")
+            } catch {
+                #expect(error.code == code, "\(error)")
+            }
+        }
+    }
 }

@@ -51,7 +51,7 @@ struct Bench {
     private func compare() throws -> Int32 {
         let operations = try options.operations()
         let results = measure(operations.map { ($0, options.scale) })
-        print(ResultTable(results.operations).text, terminator: "")
+        for table in results.tables { print(table.text, terminator: "") }
         for line in results.summary { print(line) }
         return try finish(results)
     }
@@ -60,7 +60,7 @@ struct Bench {
         let sizes = options.sizes(from: 1000)
         let operations = try options.operations(standard: [
             "scan", "sqlite/load", "lmdb/load", "memory/load", "sqlite-lmdb/unverified", "lmdb-sqlite/unverified",
-            "sqlite-sqlite/unverified",
+            "sqlite-sqlite/unverified", "sqlite-lmdb/migrate-policies", "lmdb-sqlite/migrate-policies",
         ])
         let results = measure(
             sizes.flatMap { size in
@@ -78,7 +78,7 @@ struct Bench {
     }
 
     private mutating func measureMemory() throws -> Int32 {
-        let sizes = options.sizes(from: 100_000)
+        let sizes = options.sizes(from: 10_000)
         let operations = try options.operations(standard: ["sqlite-lmdb", "lmdb-sqlite"])
         var table = SizeTable(sizes: sizes, summaryTitle: "most")
         for operation in operations {
@@ -118,7 +118,7 @@ struct Bench {
         if let path = options.json { try results.encoded().write(to: URL(fileURLWithPath: path)) }
         if let path = options.markdown {
             let text =
-                ResultTable.heading(results) + "\n\n" + ResultTable(results.operations).markdown + "\n"
+                ResultTable.heading(results) + "\n\n" + results.tables.map { $0.markdown + "\n" }.joined()
                 + results.summary.map { $0.trimmingCharacters(in: .whitespaces) + "\n" }.joined(separator: "\n")
             try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         }

@@ -3,7 +3,7 @@ internal import Foundation
 /// The command line.
 struct Options {
     static let usage = """
-        Compares Roost with programs in C that do the same, by turns, on this machine.
+        Compares Roost with programs in C that do the same, and migrations with conversions, by turns, on this machine.
 
         bench [NAME…] [--quick] [--rounds=N] [--objects=N]
               [--json=FILE] [--markdown=FILE] [--svg=FILE] [--directory=DIR]
@@ -20,8 +20,9 @@ struct Options {
           --markdown=FILE   also write the table as Markdown
           --svg=FILE        also write a chart
           --directory=DIR   where stores are made; .build/bench in the current directory
-          --scaling         time per object from 1 000 tracks on, ten times as many each step: scans, loads, conversions
-          --memory          private memory of conversions from 100 000 tracks on, ten times as many each step
+          --scaling         time per object from 1 000 tracks on, ten times as many each step: scans, loads, conversions,
+                            migrations
+          --memory          private memory of conversions and migrations from 10 000 tracks on, ten times as many each step
           --largest=N       the last step of these two; 1 000 000
           --profile=SIDE    run one side in this process, for a profiler
           --list            print the names of all operations

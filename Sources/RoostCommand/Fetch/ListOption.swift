@@ -8,10 +8,10 @@ struct ListOption {
         let text: String
         /// The name behind `AS`, if there is one.
         let name: String?
-        /// How many characters of the option's value stand before it.
+        /// How many code points of the option's value stand before it.
         let column: Int
 
-        /// The text with as many blanks before it as there are characters, so that errors name the columns of the whole value.
+        /// The text with as many blanks before it as there are code points, so that errors name the columns of the whole value.
         var inPlace: String { String(repeating: " ", count: column) + text }
     }
 
@@ -25,40 +25,48 @@ struct ListOption {
     ///   - takesNames: Whether a part may end with `AS` and a name.
     /// - Throws: `UsageError` for a part that is empty.
     init(_ value: String, _ option: String, takesNames: Bool = false) throws {
-        let characters = Array(value)
+        // Not by characters: an accent behind a quote is one with it, and the language reads code points.
+        let characters = Array(value.unicodeScalars)
         var parts: [Part] = []
         var start = 0
         for end in Self.commas(characters) + [characters.count] {
             var (first, last) = (start, end)
-            while first < last, characters[first].isWhitespace { first += 1 }
-            while last > first, characters[last - 1].isWhitespace { last -= 1 }
+            while first < last, characters[first].properties.isWhitespace { first += 1 }
+            while last > first, characters[last - 1].properties.isWhitespace { last -= 1 }
             guard first < last else {
                 throw UsageError("option '--\(option)' needs names separated by commas, and one of them is empty")
             }
             var text = characters[first..<last]
             var name: String?
             if takesNames, let word = Self.lastName(text) {
-                name = String(text[(word + 4)...].drop(while: \.isWhitespace))
-                if let quoted = name, quoted.count > 2, quoted.first == quoted.last, "\"'".contains(quoted.prefix(1)) {
-                    name = String(quoted.dropFirst().dropLast())
+                var quoted = text[(word + 4)...].drop(while: \.properties.isWhitespace)
+                if quoted.count > 2, quoted.first == quoted.last, quoted.first == "'" || quoted.first == "\"" {
+                    quoted = quoted.dropFirst().dropLast()
                 }
+                name = Self.string(quoted)
                 text = text[..<word]
-                while text.last?.isWhitespace ?? false { text.removeLast() }
+                while text.last?.properties.isWhitespace ?? false { text.removeLast() }
                 guard !text.isEmpty, name?.isEmpty == false else {
                     throw UsageError("option '--\(option)' needs an expression before AS and a name behind it")
                 }
             }
-            parts.append(Part(text: String(text), name: name, column: first))
+            parts.append(Part(text: Self.string(text), name: name, column: first))
             start = end + 1
         }
         self.parts = parts
     }
 
+    private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars)
+        return String(text)
+    }
+
     /// Whether each character stands in no brackets and no quotes.
-    private static func isOutside(_ text: ArraySlice<Character>) -> [Bool] {
+    private static func isOutside(_ text: ArraySlice<Unicode.Scalar>) -> [Bool] {
         var result: [Bool] = []
         var depth = 0
-        var quote: Character?
+        var quote: Unicode.Scalar?
         var isEscaped = false
         for character in text {
             var outside = quote == nil && depth == 0
@@ -87,16 +95,17 @@ struct ListOption {
         return result
     }
 
-    private static func commas(_ text: [Character]) -> [Int] {
+    private static func commas(_ text: [Unicode.Scalar]) -> [Int] {
         zip(text.indices, isOutside(text[...])).filter { text[$0] == "," && $1 }.map(\.0)
     }
 
     /// Where the last ` AS ` is, in any case.
-    private static func lastName(_ text: ArraySlice<Character>) -> Int? {
+    private static func lastName(_ text: ArraySlice<Unicode.Scalar>) -> Int? {
         let outside = isOutside(text)
         return text.indices.dropLast(4).last { index in
-            outside[index - text.startIndex] && text[index].isWhitespace && text[index + 3].isWhitespace
-                && String(text[index + 1...index + 2]).uppercased() == "AS"
+            outside[index - text.startIndex] && text[index].properties.isWhitespace
+                && text[index + 3].properties.isWhitespace
+                && string(text[index + 1...index + 2]).uppercased() == "AS"
         }
     }
 }

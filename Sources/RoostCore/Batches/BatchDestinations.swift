@@ -73,7 +73,9 @@ struct BatchDestinations {
     func destination(
         _ id: ObjectID, of relationship: ManagedObjectModel.Relationship, _ owner: () -> String
     ) throws(StoreError) -> ObjectID {
-        guard let known = found[try model.place(of: id)], let destination = known else {
+        guard let known = found[try model.place(of: id)], let destination = known,
+            try model.requireEntity(id.entity).includes(destination.entity)
+        else {
             throw StoreError(
                 .objectNotFound,
                 "'\(relationship.name)' cannot lead to \(id), which does not exist; it was to be set for \(owner()).")

@@ -145,8 +145,10 @@ private struct MappingRemarks {
             if let old = value?.relatedSourceRelationship.flatMap(origin.relationship) {
                 judge(relationship, from: old, of: entity)
             }
-            guard value == nil, !relationship.declaration.isOptional, !isGiven(relationship) else { continue }
-            add(.note, entity.name, name, "The relationship is mandatory, and stays empty in every object.")
+            guard value == nil || value == .constant(.null), relationship.mustLeadSomewhere, !isGiven(relationship)
+            else { continue }
+            let remark = MappingRemark.staysEmpty(name, of: entity.name)
+            if said.insert(remark).inserted { remarks.append(remark) }
         }
     }
 

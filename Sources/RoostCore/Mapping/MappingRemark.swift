@@ -32,3 +32,17 @@ public struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
         "\(kind): \(entity)\(property.map { "." + $0 } ?? ""): \(message)"
     }
 }
+
+extension MappingRemark {
+    /// A mandatory relationship of the destination, which no mapping fills from either end.
+    package static func staysEmpty(_ relationship: String, of entity: EntityName) -> MappingRemark {
+        MappingRemark(
+            .note, entity: entity.text, property: relationship,
+            "The relationship is mandatory, and stays empty in every object.")
+    }
+}
+
+extension ManagedObjectModel.Relationship {
+    /// Whether the model demands a destination for every object: what is mandatory with a least number of none may be empty.
+    package var mustLeadSomewhere: Bool { !declaration.isOptional && (!isToMany || declaration.minCount > 0) }
+}

@@ -22,10 +22,7 @@ public struct RecordFilter: Sendable {
 
     private init(_ request: FetchRequest, model: ManagedObjectModel, isShallow: Bool) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
-        guard request.fetchLimit ?? 0 >= 0, request.fetchOffset ?? 0 >= 0 else {
-            throw StoreError(
-                .invalidRequest, "The limit and the offset of a fetch of '\(request.entity)' must not be negative.")
-        }
+        try request.requireWindow()
         // Records of entities that the request does not ask for are never wanted.
         let entities = request.includesSubentities ? entity.selfAndSubentities : [entity.number]
         var compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
@@ -98,5 +95,15 @@ public final class RecordMatcher {
     func prepare(_ records: RecordBatch) {
         evaluator.begin(nil)
         evaluator.prefetch(for: records)
+    }
+}
+
+extension FetchRequest {
+    /// Throws code `invalidRequest` for a negative limit or offset.
+    func requireWindow() throws(StoreError) {
+        guard fetchLimit ?? 0 >= 0, fetchOffset ?? 0 >= 0 else {
+            throw StoreError(
+                .invalidRequest, "The limit and the offset of a fetch of '\(entity)' must not be negative.")
+        }
     }
 }

@@ -73,6 +73,21 @@ public protocol PersistentStoreType: Sendable {
     func compactWhileOpen(
         _ url: StoreURL, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> Bool
+
+    /// Which of some models can be the one that a store was made with that holds none.
+    ///
+    /// The default gives nil, for types whose stores hold their models. Changes nothing.
+    ///
+    /// - Parameters:
+    ///   - models: The models, as the versions of one.
+    ///   - url: The store.
+    ///   - options: How to open it; their ``StoreOptions/model`` is not used.
+    /// - Returns: The positions of those that everything in the store belongs to, and nothing is missing of; nil when the store holds a
+    ///   model, or the options name one.
+    /// - Throws: What keeps the store from being opened.
+    func fittingModels(
+        among models: [ManagedObjectModel], storeAt url: StoreURL, options: StoreOptions
+    ) throws(StoreError) -> [Int]?
 }
 
 extension PersistentStoreType {
@@ -93,6 +108,11 @@ extension PersistentStoreType {
         try store.close()
         return metadata
     }
+
+    /// Nil: the stores of the type hold their models.
+    public func fittingModels(
+        among models: [ManagedObjectModel], storeAt url: StoreURL, options: StoreOptions
+    ) throws(StoreError) -> [Int]? { nil }
 
     /// None: a type whose stores need no library of their own.
     public var libraries: [StoreLibrary] { [] }

@@ -7,7 +7,20 @@
 #endif
 
 /// A temporary file without a name: made with mode 0600, unlinked at once, gone when it is let go of or the process ends.
+///
+/// A process that ends between the two leaves an empty file under a name that ``isName(_:)`` knows; whoever sweeps may remove it at any
+/// time, also while it is being made.
 package final class SpillFile {
+    private static let namePrefix = ".roost-spill."
+    private static let nameSuffix = ".roost-tmp"
+
+    /// Whether a directory entry is that of a temporary file whose process ended before it had taken the name away.
+    package static func isName(_ entry: String) -> Bool {
+        guard entry.hasPrefix(namePrefix), entry.hasSuffix(nameSuffix) else { return false }
+        let random = entry.dropFirst(namePrefix.count).dropLast(nameSuffix.count)
+        return (1...16).contains(random.utf8.count) && UInt64(random, radix: 16) != nil && !random.hasPrefix("+")
+    }
+
     private let descriptor: CInt
     package private(set) var byteCount = 0
 
@@ -18,13 +31,14 @@ package final class SpillFile {
         var failure = StoreError(.ioFailure, "There is no directory for temporary files.")
         for directory in directories {
             let random = UInt64.random(in: 0...UInt64.max)
-            let path = directory + "/.roost-spill." + String(random, radix: 16) + ".roost-tmp"
+            let path = directory + "/" + Self.namePrefix + String(random, radix: 16) + Self.nameSuffix
             let opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard opened >= 0 else {
                 failure = Self.error(errno, "make a temporary file in '\(directory)'")
                 continue
             }
-            guard unlink(path) == 0 else {
+            // Somebody who sweeps may have been faster.
+            guard unlink(path) == 0 || errno == ENOENT else {
                 failure = Self.error(errno, "unlink a temporary file in '\(directory)'")
                 close(opened)
                 continue
@@ -41,13 +55,16 @@ package final class SpillFile {
     }
 
     /// Adds bytes at the end.
-    package func append(_ bytes: [UInt8]) throws(StoreError) {
+    package func append(_ bytes: [UInt8]) throws(StoreError) { try write(bytes, at: byteCount) }
+
+    /// Writes bytes at `offset`, in the place of those that are there; a gap before them reads as zeros.
+    package func write(_ bytes: [UInt8], at offset: Int) throws(StoreError) {
         var written = 0
         while written < bytes.count {
             let result = bytes.withUnsafeBytes { buffer in
                 pwrite(
                     descriptor, buffer.baseAddress.map { $0 + written }, buffer.count - written,
-                    off_t(byteCount + written))
+                    off_t(offset + written))
             }
             if result < 0 {
                 if errno == EINTR { continue }
@@ -56,7 +73,7 @@ package final class SpillFile {
             guard result > 0 else { throw Self.error(ENOSPC, "write a temporary file") }
             written += result
         }
-        byteCount += written
+        byteCount = max(byteCount, offset + written)
     }
 
     /// Reads up to `count` bytes at `offset`; fewer only at the end.

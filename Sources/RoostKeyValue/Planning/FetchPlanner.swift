@@ -120,24 +120,37 @@ struct FetchPlanner {
     // MARK: OR
 
     /// A way that finds everything that one of the members is true for: one for each of them.
+    ///
+    /// What several members say of the objects behind one relationship is asked of those objects together.
     private func union(_ members: [FetchRequest.Predicate], _ position: Int) throws(StoreError) -> AccessChoice? {
-        var accesses: [KeyAccess] = []
-        var (isDecided, isCountable) = (true, true)
-        var worst = AccessRank(kind: .nothing)
+        var related: [Int: [RelatedCondition]] = [:]
+        var choices: [(choice: AccessChoice, conjunctCount: Int)] = []
         for member in members {
+            if case .comparison(let comparison) = member, field(comparison) == nil, wantedKeys(comparison) == nil,
+                let condition = RelatedCondition(comparison, 0, entity, model), condition.isOfAny
+            {
+                related[condition.relationship.number, default: []].append(condition)
+                continue
+            }
             let conjuncts = member.conjuncts
             guard let choice = try choice(conjuncts) else { return nil }
-            // Reading all other objects once is enough; once for each member would cost more than reading the own ones.
-            guard choice.rank.kind != .scanOfOthers || members.count == 1 else { return nil }
-            accesses.append(choice.access)
-            isDecided = isDecided && choice.decided.count == conjuncts.count
-            isCountable = isCountable && choice.isCountable
-            worst = max(worst, choice.rank)
+            choices.append((choice, conjuncts.count))
         }
+        for number in related.keys.sorted() {
+            guard let condition = related[number].flatMap(RelatedCondition.init(anyOf:)),
+                let choice = try sources(condition)
+            else { return nil }
+            choices.append((choice, 1))
+        }
+        // Reading all other objects once is enough; once for each member would cost more than reading the own ones.
+        guard choices.count(where: { $0.choice.rank.kind == .scanOfOthers }) <= 1 else { return nil }
+        var worst = choices.map(\.choice.rank).max() ?? AccessRank(kind: .nothing)
         // Two unique values are two objects, not one.
-        if accesses.count > 1 { worst = max(worst, AccessRank(kind: .several, detail: accesses.count)) }
+        if choices.count > 1 { worst = max(worst, AccessRank(kind: .several, detail: choices.count)) }
         return AccessChoice(
-            access: .union(accesses), rank: worst, decided: isDecided ? [position] : [], isCountable: isCountable)
+            access: .union(choices.map(\.choice.access)), rank: worst,
+            decided: choices.allSatisfy { $0.choice.decided.count == $0.conjunctCount } ? [position] : [],
+            isCountable: choices.allSatisfy(\.choice.isCountable))
     }
 
     // MARK: The object's own properties

@@ -27,6 +27,19 @@ struct RelatedCondition {
         positions = [position]
     }
 
+    /// What is true where one of some conditions behind one relationship is; nil for none.
+    ///
+    /// An object leads to one that meets this or to one that meets that exactly where it leads to one that meets either.
+    init?(anyOf conditions: [Self]) {
+        guard let first = conditions.first else { return nil }
+        self = first
+        guard conditions.count > 1 else { return }
+        predicates = [.or(conditions.map { $0.predicates.count == 1 ? $0.predicates[0] : .and($0.predicates) })]
+    }
+
+    /// Whether it is true exactly where the relationship leads to an object that meets the condition.
+    var isOfAny: Bool { leastCount == 1 && isExact }
+
     /// Adds what another comparison behind the same to-one relationship says.
     mutating func add(_ other: Self) {
         guard !positions.isSuperset(of: other.positions) else { return }

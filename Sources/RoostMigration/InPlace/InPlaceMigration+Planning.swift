@@ -17,16 +17,38 @@ extension InPlaceMigration {
         var options = options
         options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
         let sibling = StoreURL(type: type.name, path: StoreFile.temporarySibling(of: path))
-        var plan = try MigrationManager(registry: registry).planMigration(
-            from: .url(url), to: .url(sibling), model: model, options: options)
+        let change = try changePlan(type)
+        var plan: MigrationPlan
+        if let change {
+            var migration = migration(of: change, from: .url(url), to: .url(sibling))
+            migration.needsSpace = false
+            plan = try migration.plan()
+            plan.path = .oneTransaction
+            plan.bytesNeeded = Int(Double(plan.bytesNeeded) * change.changedPart)
+        } else {
+            plan = try MigrationManager(registry: registry).planMigration(
+                from: .url(url), to: .url(sibling), model: model, options: options)
+        }
         (plan.source, plan.destination) = (url.description, url.description)
         plan.refusals = plan.refusals.map { StoreFile.namingStore(path, in: $0) }
-        plan.refusals += refusals(path)
+        plan.refusals += refusals(path, change)
         return plan
     }
 
-    /// What speaks against replacing the file.
-    private func refusals(_ path: String) -> [String] {
+    /// How the store could change its model by itself; nil where it cannot, or that cannot be said.
+    private func changePlan(_ type: any PersistentStoreType) throws(StoreError) -> ModelChangePlan? {
+        let store = try type.open(url, options: readingOptions)
+        let plan: ModelChangePlan?
+        do throws(StoreError) { plan = try modelChange(of: store) } catch {
+            guard StoreMigration.isAboutModels(error) else { throw StoreFiller.close(store, after: error) }
+            plan = nil
+        }
+        try store.close()
+        return plan
+    }
+
+    /// What speaks against changing or replacing the file.
+    private func refusals(_ path: String, _ change: ModelChangePlan?) -> [String] {
         var refusals: [String] = []
         func note(_ body: () throws(StoreError) -> Void) {
             do throws(StoreError) { try body() } catch {
@@ -34,8 +56,12 @@ extension InPlaceMigration {
             }
         }
         note { () throws(StoreError) in try StoreFile.requireRegularFile(at: path, forWriting: true) }
-        note { () throws(StoreError) in try StoreFile.requireKeepingOwner(at: path) }
-        note { () throws(StoreError) in try requireSpace(path) }
+        if let change {
+            note { () throws(StoreError) in try requireSpace(path, part: change.changedPart) }
+        } else {
+            note { () throws(StoreError) in try StoreFile.requireKeepingOwner(at: path) }
+            note { () throws(StoreError) in try requireSpace(path) }
+        }
         // Without a lock file nobody has the store open, and none is made for the question.
         if StoreFile.hasEntry(at: StoreLock.path(forStoreAt: path)) {
             note { () throws(StoreError) in

@@ -19,8 +19,7 @@ struct InPlaceMigration: Sendable {
     }
 
     private func run(_ type: any PersistentStoreType) throws(StoreError) -> MigrationReport {
-        let clock = ContinuousClock()
-        let start = clock.now
+        let start = ContinuousClock.now
         let path = StoreFile.resolvingLink(url.path)
         try StoreFile.requireRegularFile(at: path, forWriting: true)
         // What a crash left behind goes, unless somebody is at work here, who sees to it.
@@ -37,10 +36,23 @@ struct InPlaceMigration: Sendable {
         StoreFile.sweepTemporarySiblings(of: path, holding: claim)
         // Opens and closes it: recovers what a crash left and brings everything into the one file.
         let store = try type.open(url, options: settlingOptions)
+        let changed: MigrationReport?
+        do throws(StoreError) { changed = try changeModel(of: store, path) } catch {
+            throw StoreFiller.close(store, after: error)
+        }
+        if let changed {
+            // Whatever happens now, the migration has succeeded.
+            try? store.close()
+            return finished(changed, backup: nil, path, since: start)
+        }
         try store.close()
-        try requireSpace(path)
-        try options.conversion.cancellation?.check()
-        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: timeout)
+        let lock = try StoreReplacement.lock(path, timeoutSeconds: timeout) { () throws(StoreError) in
+            // Opens and closes it: recovers what a crash left and brings everything into the one file.
+            let store = try type.open(url, options: settlingOptions)
+            try store.close()
+            try requireSpace(path)
+            try options.conversion.cancellation?.check()
+        }
         let done: (report: MigrationReport, backup: String?)?
         do {
             defer { lock.release() }
@@ -48,11 +60,18 @@ struct InPlaceMigration: Sendable {
         }
         guard let (migrated, backup) = done else { return try nothing(type) }
         // The new store has the name: whatever happens now, the migration has succeeded.
-        var report = migrated
+        return finished(migrated, backup: backup, path, since: start)
+    }
+
+    /// The report of a store that was migrated.
+    private func finished(
+        _ report: MigrationReport, backup: String?, _ path: String, since start: ContinuousClock.Instant
+    ) -> MigrationReport {
+        var report = report
         (report.source, report.destination) = (url.description, url.description)
         report.backup = backup
         if let bytes = try? StoreFile.byteCount(at: path) { report.bytes = bytes }
-        report.seconds = (clock.now - start).inSeconds
+        report.seconds = (ContinuousClock.now - start).inSeconds
         return report
     }
 
@@ -102,10 +121,7 @@ struct InPlaceMigration: Sendable {
         guard let recorded = try snapshot.recordedTally() else { return }
         let found = try snapshot.computeTally()
         guard found.entities != recorded.entities || found.relationships != recorded.relationships else { return }
-        throw StoreError(
-            .corrupted,
-            "'\(path)' does not hold what its last commit recorded: another program changed it, or it was damaged; 'roost check' says more. Keep a backup to migrate it as it is, or migrate it into another store."
-        )
+        throw .notRecordedContent(path)
     }
 
     /// Makes the new store beside the old one; nil when that has the model.
@@ -190,5 +206,15 @@ struct InPlaceMigration: Sendable {
     private var settlingOptions: StoreOptions {
         StoreOptions(
             timeoutSeconds: options.conversion.timeoutSeconds, typeOptions: options.conversion.sourceTypeOptions)
+    }
+}
+
+extension StoreError {
+    /// The store at a path is not what its last commit recorded, and nobody would have it any more.
+    static func notRecordedContent(_ path: String) -> StoreError {
+        StoreError(
+            .corrupted,
+            "'\(path)' does not hold what its last commit recorded: another program changed it, or it was damaged; 'roost check' says more. Keep a backup to migrate it as it is, or migrate it into another store."
+        )
     }
 }

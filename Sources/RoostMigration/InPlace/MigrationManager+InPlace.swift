@@ -13,7 +13,12 @@ extension MigrationManager {
     /// last commit recorded.
     ///
     /// A store that is compatible with the model is left alone, also where there is a mapping model between equal versions: that one
-    /// is for ``migrate(from:to:model:options:)``. SQLite stores too are made anew; nothing is altered by SQL in their files.
+    /// is for ``migrate(from:to:model:options:)``.
+    ///
+    /// An SQLite store changes within its own file, in one transaction, where at least half of its objects and links stay as they are, one
+    /// step of one pass leads to the model, and no backup is to be kept: their tables are read and compared, and not written. The
+    /// content is the same, and so is everything said here; the file keeps the gaps of the tables that were made anew, and what other
+    /// programs added to it. ``MigrationReport/path`` and the plan say which way it is.
     ///
     /// - Parameters:
     ///   - url: The store.

@@ -17,6 +17,30 @@ struct StoreReplacement: Sendable {
     /// Whether the old file is kept, under ``StoreFile/backupSibling(of:)``.
     let keepsBackup: Bool
 
+    /// Brings the store into one file and locks it exclusively.
+    ///
+    /// One that closes the store at the same time as `settle` can leave its files behind: each sees that the other has it open, and who
+    /// asks for the lock next is this one. Then it is settled again.
+    ///
+    /// - Parameters:
+    ///   - path: The store's file; no link.
+    ///   - timeoutSeconds: How long to wait for those who have it open.
+    ///   - settle: Opens the store and closes it again.
+    /// - Returns: The lock, held; what keeps the store from being one file is then a program that is not Roost's.
+    /// - Throws: `busy`, and what `settle` throws.
+    static func lock(
+        _ path: String, timeoutSeconds: Double, settle: () throws(StoreError) -> Void
+    ) throws(StoreError) -> StoreLock {
+        var attempts = 5
+        while true {
+            try settle()
+            let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: timeoutSeconds)
+            attempts -= 1
+            if attempts == 0 || otherFile(besideStoreAt: path) == nil { return lock }
+            lock.release()
+        }
+    }
+
     /// Replaces the store.
     ///
     /// - Parameter make: Makes the new store out of the old one, both under names beside the store that nobody knows; leaves both closed,
@@ -73,11 +97,14 @@ struct StoreReplacement: Sendable {
 
     /// Throws code `busy` when a program that knows nothing of Roost's locks has the store open: then it is more than one file.
     private static func requireOneFile(_ path: String) throws(StoreError) {
-        for suffix in ["-wal", "-shm", "-journal"] where (try? StoreFile.byteCount(at: path + suffix)) != nil {
-            throw StoreError(
-                .busy,
-                "'\(path)' is open in a program that is not Roost's: '\(path)\(suffix)' is there; close it there.")
-        }
+        guard let other = otherFile(besideStoreAt: path) else { return }
+        throw StoreError(
+            .busy, "'\(path)' is open in a program that is not Roost's: '\(other)' is there; close it there.")
+    }
+
+    /// A file that belongs to a store which is not closed; nil where there is none.
+    private static func otherFile(besideStoreAt path: String) -> String? {
+        ["-wal", "-shm", "-journal"].map { path + $0 }.first { (try? StoreFile.byteCount(at: $0)) != nil }
     }
 
     /// Removes a name of ours with what belongs to it; what cannot be removed is swept by the next one who writes here.

@@ -25,6 +25,11 @@ struct FoundContent {
     mutating func add(_ records: RecordBatch) { tally.add(records) }
     mutating func add(_ links: LinkBatch) { tally.add(links) }
 
+    /// Whether everything is what was recorded, once everything was read.
+    func isWhole(_ recorded: StoreTally) -> Bool {
+        tally.entities == recorded.entities && tally.relationships == recorded.relationships
+    }
+
     /// What the source's own record of its content says against what was read; none without a record.
     func warnings(against recorded: StoreTally?) -> [String] {
         guard let recorded else { return [] }

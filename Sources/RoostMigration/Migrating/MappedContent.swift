@@ -20,9 +20,22 @@ final class MappedContent: ContentSource {
     private let store: any PersistentStore
     private let plan: MappingPlan
     private let options: ConversionOptions
+    private let requiresRecordedContent: Bool
     private let result = Mutex(Outcome())
 
-    init(_ store: any PersistentStore, _ plan: MappingPlan, options: ConversionOptions) {
+    /// What a plan makes of a store.
+    ///
+    /// - Parameters:
+    ///   - store: The source.
+    ///   - plan: A plan without obstacles.
+    ///   - options: How the source is read.
+    ///   - requiresRecordedContent: Whether reading throws code `corrupted` where the source does not hold what its last commit recorded;
+    ///     then what becomes nothing is read too.
+    init(
+        _ store: any PersistentStore, _ plan: MappingPlan, options: ConversionOptions,
+        requiresRecordedContent: Bool = false
+    ) {
+        self.requiresRecordedContent = requiresRecordedContent
         self.store = store
         self.plan = plan
         self.options = options
@@ -41,12 +54,17 @@ final class MappedContent: ContentSource {
     func fill(
         _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
-        let copied = try filler.copy(self, to: store, memory)
+        var copied = try filler.copy(self, to: store, memory)
+        copied.warnings += try EmptyRelationships(plan.mapping, from: plan.source, to: plan.destination)
+            .warnings(store)
         guard !plan.countedRelationships.isEmpty else { return copied }
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         for number in plan.countedRelationships {
-            try snapshot.requireCounts(of: plan.destination.relationships[number])
+            let relationship = plan.destination.relationships[number]
+            // What no mapping says anything of may be empty.
+            let unsaid = plan.entitiesWithoutStatement(of: relationship)
+            try snapshot.requireCounts(of: relationship) { $0.count == 0 && unsaid.contains($0.entity) }
         }
         return copied
     }
@@ -57,7 +75,9 @@ final class MappedContent: ContentSource {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var reading = MappedReading(snapshot, plan, options)
+        if requiresRecordedContent { try reading.countRest() }
         guard let copied = try reading.run(into: channel) else { return nil }
+        if requiresRecordedContent { try reading.requireRecordedContent(of: store.url.path) }
         let outcome = Outcome(counts: reading.counts, recorded: reading.recorded)
         result.withLock { $0 = outcome }
         return copied
@@ -304,6 +324,40 @@ private struct MappedReading {
         }
         copied.tally.add(batch)
         return channel.send(.links(batch))
+    }
+
+    /// Counts what becomes nothing, or is not read as a whole.
+    mutating func countRest() throws(StoreError) {
+        let whole = Set(plan.hierarchies.compactMap(\.source).filter { plan.source.entities[$0].root == $0 })
+        for root in plan.source.roots where !whole.contains(root) {
+            _ = found.begins(plan.source.entities[root].selfAndSubentities)
+            _ = try forEachBatch(of: plan.source.entities[root]) { (this, records) in
+                this.found.add(records)
+                return true
+            }
+        }
+        let read = Set(
+            plan.links.compactMap { link -> Int? in
+                if case .links(let number) = link.relation.storage { return number }
+                return nil
+            })
+        for relationship in plan.source.linkRelationships where !read.contains(relationship.number) {
+            _ = found.begins(linksOf: relationship.number)
+            let cursor = try snapshot.links(of: relationship.name, after: nil)
+            var links = LinkBatch(relationship: relationship.number)
+            while try cursor.next(into: &links) {
+                try options.cancellation?.check()
+                found.add(links)
+            }
+        }
+    }
+
+    // MARK: After
+
+    /// Throws code `corrupted` where the source, of which all was counted, does not hold what its last commit recorded.
+    func requireRecordedContent(of path: String) throws(StoreError) {
+        guard let recorded else { return }
+        guard found.isWhole(recorded) else { throw .notRecordedContent(path) }
     }
 }
 

@@ -171,11 +171,7 @@ extension MappingPlan {
         let old = origins.compactMap(\.origin)
         // A relationship that is new is empty.
         guard !old.isEmpty else { return }
-        let isNarrower = old.contains { origin in
-            let old = origin.declaration
-            return old.minCount < new.minCount || (old.isOptional && !new.isOptional)
-                || (new.maxCount ?? .max) < (old.maxCount ?? .max)
-        }
+        let isNarrower = old.contains(where: relationship.isNarrower)
         let leavesOut = old.contains { origin in
             let from = source.entities[origin.destination]
             let fitting = fitting(origin.destination, relationship.destination)
@@ -189,6 +185,13 @@ extension MappingPlan {
         if isNarrower || leavesOut || becomesReflexive || old.count < origins.count {
             countedRelationships.append(relationship.number)
         }
+    }
+
+    /// The numbers of the entities of a relationship's objects whose mappings all say nothing of it.
+    func entitiesWithoutStatement(of relationship: ManagedObjectModel.Relationship) -> Set<Int> {
+        let makers = makers.filter { destination.entities[relationship.source].includes($0.destination.number) }
+        let saying = makers.filter { entityMapping(of: $0).says(relationship.name.name, of: $0.source) }
+        return Set(makers.map(\.destination.number)).subtracting(saying.map(\.destination.number))
     }
 
     // MARK: Links

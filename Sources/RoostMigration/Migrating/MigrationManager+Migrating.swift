@@ -5,10 +5,14 @@ extension MigrationManager {
     ///
     /// ``MigrationOptions/mapping`` says how objects become objects of the new model; without one it is inferred from the two models.
     /// Where no policy takes part and every object keeps its key, the source goes through in one pass, in batches, with bounded
-    /// memory; otherwise in three passes. Objects keep their keys and versions; the store's UUID, the user's metadata and the keys that
-    /// count as used are carried over. In a relationship that becomes ordered, objects stand in the order of their keys. The digest of what the mapping made is compared with the finished destination, which is read
-    /// again; only then the destination gets its name, atomically. After an error or a cancellation nothing is left of it, but for an
-    /// open store that was given: what was written to it by then may stay, and it is to be discarded. The source is opened read-only.
+    /// memory; otherwise in three passes. In one pass objects keep their keys and versions. In three, an object keeps its key where its hierarchy
+    /// takes objects of one hierarchy only, and its version until a policy or a relationship that must be made anew looks at what was written:
+    /// from then on objects are committed, and it is the store that numbers a commit's versions. A new object begins at 1 there, and one that is written
+    /// again counts one more. The store's UUID, the user's metadata and the keys that count as used are carried over. In a relationship
+    /// that becomes ordered, objects stand in the order of their keys. The digest of what the mapping made is compared with the finished
+    /// destination, which is read again; only then the destination gets its name, atomically. After an error or a cancellation nothing
+    /// is left of it, but for an open store that was given: what was written to it by then may stay, and it is to be discarded. The source
+    /// is opened read-only.
     ///
     /// - Parameters:
     ///   - source: The store to migrate; its model comes from itself.

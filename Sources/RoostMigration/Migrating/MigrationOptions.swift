@@ -28,6 +28,8 @@ public struct MigrationOptions: Sendable {
     ///
     /// It is an ordinary store of the old model, which nobody removes but its owner.
     public var keepsBackup: Bool
+    /// The memory for associations after which they go to a file; tests make it small.
+    package var associationByteCount = 8 << 20
 
     /// Makes options.
     public init(

@@ -59,7 +59,9 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var bytesNeeded: Int
     /// The disk space that is free where the destination goes; nil when it is not a file.
     public var bytesAvailable: Int?
-    /// How long it is expected to take, by the number of objects and links: right within a factor of a few.
+    /// How long it is expected to take, by the number of objects and links, the types of both stores and the path, step by step.
+    ///
+    /// Rough: right within a factor of a few, and without what the code of policies and stages takes.
     public var secondsNeeded: Double
     /// Why the migration would be refused, or fail; empty when it would run.
     public var refusals: [String]
@@ -112,7 +114,7 @@ extension MigrationPlan: CustomStringConvertible {
         for loss in losses { lines.append("  loses     \(loss)") }
         let available = bytesAvailable.map { ", \($0) are free" } ?? ""
         lines.append("  bytes     about \(bytesNeeded)\(available)")
-        lines.append("  seconds   about \(String(format: secondsNeeded < 10 ? "%.1f" : "%.0f", secondsNeeded))")
+        lines.append("  seconds   roughly \(String(format: secondsNeeded < 10 ? "%.1f" : "%.0f", secondsNeeded))")
         for refusal in refusals { lines.append("  refused   \(refusal)") }
         for warning in warnings { lines.append("  warning   \(warning)") }
         return lines.joined(separator: "\n")

@@ -37,6 +37,8 @@ final class RecordTransform {
     private let destination: ManagedObjectModel
     /// Whether a record is one of the new model as it is, but for the entity's number.
     private let isWhole: Bool
+    /// Whether each record becomes itself, byte for byte.
+    let isIdentity: Bool
 
     /// How many records were looked at, and how many were made.
     private(set) var readCount = 0
@@ -118,6 +120,7 @@ final class RecordTransform {
         self.moves = moves
         self.requirements = requirements
         isWhole = moves.isWhole && requirements.isEmpty
+        isIdentity = isWhole && matcher == nil && maker.source.number == maker.destination.number
         prototype = try RecordBatch.prototype(constants.map { ($0.0, $0.1) }, of: layout, model: plan.destination)
     }
 

@@ -7,6 +7,10 @@ struct StoreMigration: Sendable {
     let model: ManagedObjectModel
     let options: MigrationOptions
     let registry: StoreRegistry
+    /// Whether what the source holds must be what its last commit recorded; one pass finds out while it reads.
+    var requiresRecordedContent = false
+    /// Whether a plan refuses where there is no space for a new store.
+    var needsSpace = true
 
     init(
         from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
@@ -56,7 +60,8 @@ struct StoreMigration: Sendable {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         if let refusal = try plan.refusals(snapshot, countsNulls: false).first { throw refusal }
-        let content = MappedContent(store, plan, options: options.conversion)
+        let content = MappedContent(
+            store, plan, options: options.conversion, requiresRecordedContent: requiresRecordedContent)
         let copied = try conversion.filler.fill(from: content)
         let outcome = content.outcome
         let mappings = zip(plan.mapping.entityMappings, outcome.counts).map { mapping, counts in
@@ -87,14 +92,12 @@ struct StoreMigration: Sendable {
 
     // MARK: Planning
 
-    /// How many objects and links a second a migration is expected to make.
-    private static let expectedRate = 400_000.0
-
     /// See ``MigrationManager/planMigration(from:to:model:options:)``.
     func plan() throws(StoreError) -> MigrationPlan {
         var refusals = try conversion.refusalsBeforeOpening()
         return try conversion.withSource(isReadOnce: false) { (store) throws(StoreError) in
-            refusals += try conversion.refusals(of: store, for: model)
+            refusals +=
+                needsSpace ? try conversion.refusals(of: store, for: model) : try conversion.filler.refusals(for: model)
             var plan = MigrationPlan(
                 source: source.url.description, destination: destination.url.description, path: .onePass, mappings: [],
                 objects: nil, links: nil, losses: [], bytesNeeded: try conversion.bytesNeeded(store),
@@ -146,16 +149,33 @@ struct StoreMigration: Sendable {
                     destination: mapping.destinationEntity?.text, objects: count, steps: mapped.steps(of: index)))
         }
         for obstacle in mapped.obstacles { plan.warnings.append("It takes three passes: \(obstacle).") }
-        let read = plan.mappings.reduce(0) { $0 + ($1.destination == nil ? 0 : $1.objects) }
         if mapped.obstacles.isEmpty {
-            plan.objects = read
+            plan.objects = plan.objectsRead
             refusals += try mapped.refusals(snapshot, countsNulls: true)
         }
-        plan.secondsNeeded = Double(read + (plan.links ?? 0)) / Self.expectedRate
+        plan.secondsNeeded = MigrationEstimate.seconds(
+            for: plan.countRead, from: source.url.type, to: destination.url.type, path: plan.path,
+            verifies: options.conversion.verifies)
         for remark in mapped.mapping.remarks(from: mapped.source, to: mapped.destination) {
-            if remark.kind == .loss { plan.losses.append(remark.text) } else { plan.warnings.append(remark.text) }
+            if remark.kind == .loss {
+                plan.losses.append(remark.text)
+            } else if let property = remark.property, remark.isAboutEmptyRelationship {
+                let count = plan.mappings.reduce(0) { $0 + ($1.destination == remark.entity ? $1.objects : 0) }
+                if count > 0 {
+                    plan.warnings.append(EmptyRelationships.warning(property, of: remark.entity, count: count))
+                }
+            } else {
+                plan.warnings.append(remark.text)
+            }
         }
     }
+}
+
+extension MigrationPlan {
+    /// The objects that entity mappings take which make others.
+    fileprivate var objectsRead: Int { mappings.reduce(0) { $0 + ($1.destination == nil ? 0 : $1.objects) } }
+    /// The objects and links that are read, as far as they are counted.
+    var countRead: Int { objectsRead + (links ?? 0) }
 }
 
 extension MappingRemark {
@@ -189,6 +209,7 @@ extension MigrationReport {
                 + copied.dangling.map {
                     "\($0.count) references by '\($0.relationship)' lead to objects that were left out."
                 }
-                + remarks.filter { $0.kind == .note }.map(\.text))
+                // Those of them that are empty were counted, and warned of.
+                + remarks.filter { $0.kind == .note && !$0.isAboutEmptyRelationship }.map(\.text))
     }
 }

@@ -3,17 +3,20 @@ internal import RoostCore
 /// The associations of one entity mapping, seen from one side, of one hierarchy.
 ///
 /// Most come in ascending order and are appended; what does not goes into a small sorted buffer, full buffers into levels that are merged
-/// when the last one has grown to the size of the one before. On demand everything goes to a file.
+/// when the last one has grown to the size of the one before. On demand everything goes to a file, as a segment; segments that were merged
+/// equally often are merged when there are four, so that *n* associations are written O(*n* log *n*) times in all and are found in
+/// O(log *n*) segments. The pages of merged segments are used again.
 struct AssociationIndex {
     /// The runs after which a buffer becomes a level.
     private static let bufferCount = 512
-    /// The parts of the file that are merged into one.
-    private static let segmentLimit = 8
+    /// The segments of one depth that become one of the next.
+    private static let segmentLimit = 4
 
     private var ascending = SortedRuns()
     private var buffer = SortedRuns()
     private var levels: [SortedRuns] = []
-    private var segments: [SpilledRuns] = []
+    /// The deepest first.
+    private var segments: [(depth: Int, runs: SpilledRuns)] = []
 
     /// How many runs are in memory.
     var runCount: Int { ascending.count + buffer.count + levels.reduce(0) { $0 + $1.count } }
@@ -49,60 +52,66 @@ struct AssociationIndex {
 
     /// Adds what the object with a key is associated with.
     func append(othersOf key: Int64, to found: inout [AssociationTable.Object]) throws(StoreError) {
-        for segment in segments { try segment.append(othersOf: key, to: &found) }
+        for segment in segments { try segment.runs.append(othersOf: key, to: &found) }
         for level in levels { level.append(othersOf: key, to: &found) }
         ascending.append(othersOf: key, to: &found)
         buffer.append(othersOf: key, to: &found)
     }
 
-    /// Moves everything in memory to the end of a file.
-    mutating func spill(to file: SpillFile) throws(StoreError) {
+    /// Moves everything in memory to a file.
+    mutating func spill(to file: SpillPages) throws(StoreError) {
         let inMemory = try RunMerge(
             (levels + [ascending, buffer]).filter { !$0.isEmpty }.map { .memory($0.runs[...]) })
-        segments.append(try SpilledRuns(inMemory, in: file))
+        segments.append((0, try SpilledRuns(inMemory, in: file)))
         ascending = SortedRuns()
         buffer = SortedRuns()
         levels = []
-        guard segments.count >= Self.segmentLimit else { return }
-        segments = [try SpilledRuns(try RunMerge(segments.map { .segment($0, page: 0, rest: []) }), in: file)]
+        while let last = segments.last, segments.count >= Self.segmentLimit,
+            segments[segments.count - Self.segmentLimit].depth == last.depth
+        {
+            let merge = try RunMerge(
+                segments.suffix(Self.segmentLimit).map { .segment($0.runs, page: 0, rest: []) })
+            let merged = try SpilledRuns(merge, in: file)
+            segments.removeLast(Self.segmentLimit)
+            segments.append((last.depth + 1, merged))
+        }
     }
 
     /// All runs as they are now, in order; what is added later does not show.
     func all() throws(StoreError) -> RunMerge {
         try RunMerge(
-            segments.map { .segment($0, page: 0, rest: []) }
+            segments.map { .segment($0.runs, page: 0, rest: []) }
                 + (levels + [ascending, buffer]).map { .memory($0.runs[...]) })
     }
 }
 
-/// Sorted runs in a part of a file, and the first key of each page in memory.
+/// Sorted runs in pages of a file, whose numbers and greatest keys are in memory; the pages are free again when it is let go of.
 final class SpilledRuns {
-    /// The runs of a page.
-    private static let pageRunCount = 256
     /// The bytes of a run: key, other key, count, entity, other entity, little-endian.
     private static let runByteCount = 24
+    /// The runs of a page.
+    private static let pageRunCount = SpillPages.pageByteCount / runByteCount
 
-    private let file: SpillFile
-    private let byteOffset: Int
+    private let file: SpillPages
     private let runCount: Int
+    private let pageNumbers: [Int]
     /// The greatest key of each page, so that the first page with a key can be found.
     private let lastKeys: [Int64]
     /// The page that was read last.
     private var cached: (page: Int, runs: [AssociationRun])?
 
-    /// Writes runs to the end of a file.
-    init(_ merge: RunMerge, in file: SpillFile) throws(StoreError) {
+    /// Writes runs to pages of a file; after an error those pages stay taken, and the migration ends.
+    init(_ merge: RunMerge, in file: SpillPages) throws(StoreError) {
         var merge = merge
         self.file = file
-        byteOffset = file.byteCount
-        var (count, lastKeys) = (0, [Int64]())
+        var (count, lastKeys, pageNumbers) = (0, [Int64](), [Int]())
         var page: [AssociationRun] = []
         func flush() throws(StoreError) {
             guard let last = page.last else { return }
             var bytes: [UInt8] = []
             bytes.reserveCapacity(page.count * Self.runByteCount)
             for run in page { Self.encode(run, into: &bytes) }
-            try file.append(bytes)
+            pageNumbers.append(try file.write(bytes))
             lastKeys.append(last.end)
             count += page.count
             page.removeAll(keepingCapacity: true)
@@ -117,8 +126,11 @@ final class SpilledRuns {
         }
         try flush()
         runCount = count
+        self.pageNumbers = pageNumbers
         self.lastKeys = lastKeys
     }
+
+    deinit { file.release(pageNumbers) }
 
     var pageCount: Int { lastKeys.count }
 
@@ -127,10 +139,7 @@ final class SpilledRuns {
         if let cached, cached.page == number { return cached.runs }
         let first = number * Self.pageRunCount
         let count = min(Self.pageRunCount, runCount - first)
-        let bytes = try file.read(count * Self.runByteCount, at: byteOffset + first * Self.runByteCount)
-        guard bytes.count == count * Self.runByteCount else {
-            throw StoreError(.ioFailure, "A temporary file does not hold what was written to it.")
-        }
+        let bytes = try file.read(count * Self.runByteCount, of: pageNumbers[number])
         let runs = (0..<count).map { Self.decode(bytes[($0 * Self.runByteCount)..<($0 + 1) * Self.runByteCount]) }
         cached = (number, runs)
         return runs

@@ -41,7 +41,7 @@ final class AssociationTable {
     private let directories: [String]
     private var mappings: [Mapping]
     private var runCount = 0
-    private var file: SpillFile?
+    private var file: SpillPages?
 
     /// An empty table.
     ///
@@ -53,7 +53,7 @@ final class AssociationTable {
     ///   - directories: Where the file may be made, the best first.
     init(
         mappingCount: Int, from source: ManagedObjectModel, to destination: ManagedObjectModel,
-        memoryByteCount: Int = 8 << 20, directories: [String]
+        memoryByteCount: Int, directories: [String]
     ) {
         sourceRoots = source.entities.map(\.root)
         destinationRoots = destination.entities.map(\.root)
@@ -64,6 +64,10 @@ final class AssociationTable {
 
     /// Whether something is in a file.
     var hasSpilled: Bool { file != nil }
+    /// The bytes of the file, and how many were written to it in all.
+    var spilledBytes: (file: Int, written: Int) {
+        (file?.byteCount ?? 0, (file?.writtenCount ?? 0) * SpillPages.pageByteCount)
+    }
 
     /// How many associations a mapping has.
     func count(in mapping: Int) -> Int { mappings[mapping].count }
@@ -127,8 +131,8 @@ final class AssociationTable {
 
     /// Moves the larger half of what is in memory to the file.
     private func spill() throws(StoreError) {
-        let file: SpillFile
-        if let known = self.file { file = known } else { file = try SpillFile(inOneOf: directories) }
+        let file: SpillPages
+        if let known = self.file { file = known } else { file = try SpillPages(inOneOf: directories) }
         self.file = file
         // Of all indexes together, those below it have at most half of what is too much.
         let indexCount = mappings.reduce(0) { $0 + $1.bySource.indexes.count + $1.byDestination.indexes.count }
@@ -144,7 +148,7 @@ final class AssociationTable {
     }
 
     private func spill(
-        _ index: inout AssociationIndex?, to file: SpillFile, above threshold: Int
+        _ index: inout AssociationIndex?, to file: SpillPages, above threshold: Int
     ) throws(StoreError) {
         guard let count = index?.runCount, count > threshold else { return }
         try index?.spill(to: file)

@@ -5,14 +5,16 @@ internal import RoostFiles
 ///
 /// At first objects go to a bulk loader, on a thread of its own. As soon as somebody looks at what was written the load is finished;
 /// from then on everything is committed, which costs little as long as nobody knows the store. What is in memory is written when there
-/// is a batch of it, or when somebody asks for objects that could be among it. For one thread.
+/// is a batch of it, or when somebody asks what only the store can answer. For one thread.
 final class DestinationContent {
     /// An object in memory: a record of the batch, and what was set since.
-    private struct Pending {
+    struct Pending {
         /// Whether it is not in the store yet.
         var isNew: Bool
         /// New values by field; no field is there twice.
         var changes: [(field: RecordLayout.Field, value: Value)] = []
+        /// Where it is among ``settled`` with these values; nil where it is not.
+        var settledPosition: Int?
     }
 
     /// A relationship as seen from one object.
@@ -42,15 +44,19 @@ final class DestinationContent {
     private let store: any PersistentStore
     private var output: Output
     private var openSnapshot: (any StoreSnapshot)?
-    private var records: RecordBatch
-    private var pending: [Pending] = []
+    private(set) var records: RecordBatch
+    private(set) var pending: [Pending] = []
+    /// Objects in memory with the values that were set since, for requests that were answered without writing them.
+    private(set) var settled: RecordBatch
     private var positions: [Place: Int]?
+    /// By root: the positions of objects in memory that are not what the store has.
+    private(set) var changedPositions: [Int: [Int]] = [:]
     private var changedByteCount = 0
     /// Counts the times that the objects in memory were written and let go of.
     private(set) var generation = 0
     private var addedLinks: [Int: LinkBatch] = [:]
     private var removedLinks: [Int: LinkBatch] = [:]
-    private var pendingLinkCount = 0
+    private(set) var pendingLinkCount = 0
     /// The ends of relationships that were set since the last writing, with the next free place of each.
     var touched: [End: Int64] = [:]
     /// The next free places of some ends of ordered relationships, also of those that were written.
@@ -58,6 +64,8 @@ final class DestinationContent {
     /// By root: the key of the next object that has none of the source.
     private var nextKeys: [Int: Int64]
     private let blueprints: [EntityBlueprint?]
+    /// By entity: the root of its hierarchy.
+    private let roots: [Int]
     /// What was written.
     private(set) var tally: StoreTally
     /// The entities of which a record was written without a value that is mandatory.
@@ -94,8 +102,10 @@ final class DestinationContent {
             directories: directories)
         self.failures = failures
         model = store.model
+        roots = store.model.entities.map(\.root)
         output = .loading(load)
         records = RecordBatch(model: store.model)
+        settled = RecordBatch(model: store.model)
         nextKeys = lastKeys.mapValues { $0 == .max ? .max : $0 + 1 }
         var blueprints: [EntityBlueprint?] = []
         for entity in store.model.entities {
@@ -135,7 +145,9 @@ final class DestinationContent {
 
     private func addPending(_ entity: Int, _ key: Int64) -> DestinationObject {
         pending.append(Pending(isNew: true))
-        positions?[Place(root: model.entities[entity].root, key: key)] = pending.count - 1
+        let root = roots[entity]
+        positions?[Place(root: root, key: key)] = pending.count - 1
+        changedPositions[root, default: []].append(pending.count - 1)
         return DestinationObject(
             content: self, entityNumber: entity, key: key, slot: pending.count - 1, generation: generation)
     }
@@ -178,23 +190,23 @@ final class DestinationContent {
         return keep(found, at: 0)
     }
 
-    private func knownPosition(of object: DestinationObject) -> Int? {
+    /// Where an object is in memory; nil where it is not.
+    func knownPosition(of object: DestinationObject) -> Int? {
         if positions == nil {
             var positions: [Place: Int] = [:]
             for index in pending.indices {
-                let root = model.entities[records.entityNumber(at: index)].root
-                positions[Place(root: root, key: records.key(at: index))] = index
+                positions[Place(root: roots[records.entityNumber(at: index)], key: records.key(at: index))] = index
             }
             self.positions = positions
         }
-        return positions?[Place(root: model.entities[object.entityNumber].root, key: object.key)]
+        return positions?[Place(root: roots[object.entityNumber], key: object.key)]
     }
 
     /// Keeps a copy of a record of the store.
-    private func keep(_ found: RecordBatch, at index: Int) -> Int {
+    func keep(_ found: RecordBatch, at index: Int) -> Int {
         records.append(found, at: index)
         pending.append(Pending(isNew: false))
-        let place = Place(root: model.entities[found.entityNumber(at: index)].root, key: found.key(at: index))
+        let place = Place(root: roots[found.entityNumber(at: index)], key: found.key(at: index))
         positions?[place] = pending.count - 1
         return pending.count - 1
     }
@@ -237,9 +249,7 @@ final class DestinationContent {
     func set(_ value: Value, _ name: String, of object: DestinationObject) throws(StoreError) {
         try requireUnfinished()
         guard let blueprint = blueprints[object.entityNumber] else { return }
-        let entity = model.entities[object.entityNumber]
-        let id = object.id
-        switch try blueprint.properties.property(name) {
+        switch try blueprint.property(name) {
         case .toOne(_, let relationship):
             switch value {
             case .null: try setDestinations([], of: relationship.name.name, from: object, isToMany: false)
@@ -252,14 +262,14 @@ final class DestinationContent {
             default:
                 throw StoreError(
                     .invalidValue,
-                    "Relationship '\(relationship.name)' of \(id) cannot hold \(value.kindDescription); set it to an object."
+                    "Relationship '\(relationship.name)' of \(object.id) cannot hold \(value.kindDescription); set it to an object."
                 )
             }
         case let property:
             let position = try position(of: object)
-            try blueprint.properties.forEachField(of: value, for: property, { "\(id)" }) {
+            try blueprint.properties.forEachField(of: value, for: property, { "\(object.id)" }) {
                 (field, stored) throws(StoreError) in
-                try blueprint.requireRange(of: stored, field, in: entity)
+                try blueprint.requireRange(of: stored, field)
                 change(field, to: stored, at: position)
             }
         }
@@ -268,6 +278,10 @@ final class DestinationContent {
     /// Notes a new value of a field.
     func change(_ field: RecordLayout.Field, to value: Value, at position: Int) {
         changedByteCount += value.byteCount
+        pending[position].settledPosition = nil
+        if !pending[position].isNew, pending[position].changes.isEmpty {
+            changedPositions[roots[records.entityNumber(at: position)], default: []].append(position)
+        }
         if let known = pending[position].changes.firstIndex(where: { $0.field.index == field.index }) {
             pending[position].changes[known].value = value
         } else {
@@ -402,6 +416,8 @@ final class DestinationContent {
         case .closed: try requireUnfinished()
         }
         records.removeAll()
+        settled.removeAll()
+        changedPositions.removeAll(keepingCapacity: true)
         pending.removeAll(keepingCapacity: true)
         positions = nil
         changedByteCount = 0
@@ -432,7 +448,7 @@ final class DestinationContent {
         for index in pending.indices {
             if pending[index].isNew {
                 try append(index, to: &changes.inserts)
-                // What is committed as new begins to count anew.
+                // A commit numbers versions itself: every insert is stored as 1, so the source's cannot be handed on.
                 changes.inserts.setVersionOfLast(1)
             } else if !pending[index].changes.isEmpty {
                 try append(index, to: &changes.updates)
@@ -457,6 +473,20 @@ final class DestinationContent {
         }
     }
 
+    /// Puts the objects of a hierarchy that are in memory and were set into ``settled``, with what they were set to.
+    func settle(root: Int) throws(StoreError) {
+        // What was set again lies there twice; it must not fill the memory.
+        if settled.byteCount > 2 * RecordBatch.capacityBytes {
+            settled.removeAll()
+            for index in pending.indices { pending[index].settledPosition = nil }
+        }
+        for index in changedPositions[root] ?? []
+        where pending[index].settledPosition == nil && !pending[index].changes.isEmpty {
+            try append(index, to: &settled)
+            pending[index].settledPosition = settled.count - 1
+        }
+    }
+
     private func commit(_ changes: ChangeSet) throws(StoreError) {
         closeSnapshot()
         hasCommitted = true
@@ -469,7 +499,7 @@ final class DestinationContent {
             guard let blueprint = blueprints[record.entityNumber], !suspects.contains(record.entityNumber) else {
                 return
             }
-            if blueprint.missing(in: record) != nil { suspects.insert(record.entityNumber) }
+            if blueprint.isIncomplete(record) { suspects.insert(record.entityNumber) }
         }
     }
 
@@ -496,44 +526,6 @@ final class DestinationContent {
         openSnapshot = nil
     }
 
-    /// The objects that a request asks for.
-    func fetch(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
-        let cursor = try prepared(for: request).fetch(request)
-        var objects: [DestinationObject] = []
-        var found = RecordBatch(model: model)
-        while try cursor.next(into: &found) {
-            for index in 0..<found.count {
-                var object = DestinationObject(
-                    content: self, entityNumber: found.entityNumber(at: index), key: found.key(at: index))
-                // What is asked for is mostly looked at next; a long list is not kept.
-                if objects.count < RecordBatch.capacityCount, !records.isFull {
-                    object.slot = knownPosition(of: object) ?? keep(found, at: index)
-                    object.generation = generation
-                }
-                objects.append(object)
-            }
-        }
-        return objects
-    }
-
-    func count(_ request: FetchRequest) throws(StoreError) -> Int { try prepared(for: request).count(request) }
-
-    /// The store with everything that a request could see.
-    private func prepared(for request: FetchRequest) throws(StoreError) -> any StoreSnapshot {
-        let entity = try model.requireEntity(request.entity)
-        let root = entity.root
-        try open()
-        // Objects of other hierarchies matter only where the request follows relationships.
-        let isConcerned =
-            request.followsRelationships(entity) && (!pending.isEmpty || pendingLinkCount > 0)
-            || pending.indices.contains {
-                (pending[$0].isNew || !pending[$0].changes.isEmpty)
-                    && model.entities[records.entityNumber(at: $0)].root == root
-            }
-        if isConcerned { try write() }
-        return try snapshot()
-    }
-
     // MARK: The end
 
     /// Writes everything and takes no more changes; the store is complete then.
@@ -557,66 +549,9 @@ final class DestinationContent {
         output = .closed
     }
 
-    /// The first mandatory property without a value of a record; nil for a valid one.
-    func missing(in record: RecordReader) -> RecordLayout.Field? {
-        blueprints[record.entityNumber]?.missing(in: record)
-    }
-}
-
-/// A bulk load on a thread of its own.
-final class DestinationLoad {
-    private let channel: BatchChannel
-    private let writer: WorkerThread<StoreTally?>
-    private var isOver = false
-
-    /// Starts a load.
-    ///
-    /// - Parameters:
-    ///   - channel: What the writer takes batches from.
-    ///   - begin: The first message.
-    ///   - writer: The thread that takes them.
-    /// - Throws: What the writer ended with.
-    init(_ channel: BatchChannel, begin: BatchChannel.Message, _ writer: WorkerThread<StoreTally?>) throws(StoreError) {
-        self.channel = channel
-        self.writer = writer
-        try send(begin)
-    }
-
-    deinit { abandon() }
-
-    func spareRecords(_ model: ManagedObjectModel) -> RecordBatch { channel.spareRecords(model) }
-    func spareLinks(_ relationship: Int) -> LinkBatch { channel.spareLinks(relationship) }
-
-    /// Hands a message over; throws the writer's error when it has stopped.
-    func send(_ message: BatchChannel.Message) throws(StoreError) {
-        guard !isOver, channel.send(message) else {
-            _ = try join()
-            throw StoreError(
-                .internalInconsistency, "The destination stopped taking objects before everything was written.")
-        }
-    }
-
-    /// Waits until everything is written; gives the tally of the store.
-    func finish() throws(StoreError) -> StoreTally {
-        try send(.end)
-        guard let tally = try join() else {
-            throw StoreError(.internalInconsistency, "The destination ended before everything was written.")
-        }
-        return tally
-    }
-
-    private func join() throws(StoreError) -> StoreTally? {
-        guard !isOver else { return nil }
-        isOver = true
-        return try writer.join().get()
-    }
-
-    /// Ends the load; nothing of it remains.
-    func abandon() {
-        guard !isOver else { return }
-        isOver = true
-        channel.stop()
-        _ = writer.join()
+    /// The mandatory properties without a value of a record.
+    func missing(in record: RecordReader) -> [RecordLayout.Field] {
+        blueprints[record.entityNumber]?.missing(in: record) ?? []
     }
 }
 
@@ -627,32 +562,6 @@ extension Value {
         case .string(let text), .uri(let text): text.utf8.count
         case .data(let data): data.count
         default: 0
-        }
-    }
-}
-
-extension FetchRequest {
-    /// Whether the answer can depend on more than the attributes of the objects themselves.
-    fileprivate func followsRelationships(_ entity: ManagedObjectModel.Entity) -> Bool {
-        !(sortDescriptors.allSatisfy { entity.attribute($0.key) != nil }
-            && (predicate.map { Self.isPlain($0, entity) } ?? true))
-    }
-
-    private static func isPlain(_ predicate: Predicate, _ entity: ManagedObjectModel.Entity) -> Bool {
-        switch predicate {
-        case .constant: true
-        case .comparison(let comparison): isPlain(comparison.left, entity) && isPlain(comparison.right, entity)
-        case .and(let members), .or(let members): members.allSatisfy { isPlain($0, entity) }
-        case .not(let member): isPlain(member, entity)
-        }
-    }
-
-    private static func isPlain(_ expression: Expression, _ entity: ManagedObjectModel.Entity) -> Bool {
-        switch expression {
-        case .constant, .evaluatedObject: true
-        case .keyPath(let names): names.first.flatMap { entity.attribute($0) } != nil
-        case .aggregate(let members): members.allSatisfy { isPlain($0, entity) }
-        default: false
         }
     }
 }

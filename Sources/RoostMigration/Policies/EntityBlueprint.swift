@@ -5,6 +5,8 @@ struct EntityBlueprint {
     let properties: BatchProperties
     /// A new object, whose key does not matter.
     private let values: [(field: RecordLayout.Field, value: Value)]
+    /// The properties by name: policies set them one by one, object by object.
+    private let settable: [String: BatchProperties.Property]
     private let layout: RecordLayout
     private let model: ManagedObjectModel
 
@@ -19,7 +21,16 @@ struct EntityBlueprint {
                 of: attribute.defaultValue, for: field.kind == .composite ? .composite(field) : .field(field),
                 { "its default" }, { values[$0.index] = $1 })
         }
+        var settable: [String: BatchProperties.Property] = [:]
+        for field in layout.fields { settable[field.name] = try? properties.property(field.name) }
+        self.settable = settable
         self.values = layout.fields.compactMap { field in values[field.index].map { (field, $0) } }
+    }
+
+    /// The property with a name; throws as ``BatchProperties/property(_:)``.
+    func property(_ name: String) throws(StoreError) -> BatchProperties.Property {
+        if let known = settable[name] { return known }
+        return try properties.property(name)
     }
 
     /// Appends a new object.
@@ -35,9 +46,7 @@ struct EntityBlueprint {
     }
 
     /// Refuses a value of the right type that is outside the range of the field.
-    func requireRange(
-        of value: Value, _ field: RecordLayout.Field, in entity: ManagedObjectModel.Entity
-    ) throws(StoreError) {
+    func requireRange(of value: Value, _ field: RecordLayout.Field) throws(StoreError) {
         switch field.kind {
         case .integer16, .integer32, .float, .decimal:
             var scratch = RecordBatch(model: model)
@@ -48,9 +57,16 @@ struct EntityBlueprint {
         }
     }
 
-    /// The first mandatory property without a value; nil when all have one.
-    func missing(in record: RecordReader) -> RecordLayout.Field? {
-        if let field = properties.mandatory.first(where: { record.isNull($0) }) { return field }
-        return properties.mandatoryElements.first { !record.isNull($0.composite) && record.isNull($0.element) }?.element
+    /// Whether a mandatory property has no value.
+    func isIncomplete(_ record: RecordReader) -> Bool {
+        properties.mandatory.contains { record.isNull($0) }
+            || properties.mandatoryElements.contains { !record.isNull($0.composite) && record.isNull($0.element) }
+    }
+
+    /// The mandatory properties without a value.
+    func missing(in record: RecordReader) -> [RecordLayout.Field] {
+        properties.mandatory.filter { record.isNull($0) }
+            + properties.mandatoryElements.filter { !record.isNull($0.composite) && record.isNull($0.element) }
+            .map(\.element)
     }
 }

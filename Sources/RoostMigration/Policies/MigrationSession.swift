@@ -85,8 +85,9 @@ public final class MigrationSession {
 
     /// The objects of the destination that a request asks for, in its order; everything that was made before is seen.
     ///
-    /// What is in memory and could be asked for is written first. The first call of a migration costs more: it ends the fast way of
-    /// making objects.
+    /// A request without an order whose predicate asks for attributes only is answered with what is in memory where it is, so that finding
+    /// an object or making it costs a look-up; give the attribute an index. Others have what is in memory written first. The first call
+    /// of a migration costs more: it ends the fast way of making objects.
     ///
     /// - Throws: What ``StoreSnapshot/fetch(_:)`` and ``PersistentStore/commit(_:)`` throw.
     public func destinationObjects(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {

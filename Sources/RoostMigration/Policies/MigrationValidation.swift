@@ -24,7 +24,10 @@ struct MigrationValidation {
         defer { snapshot.close() }
         for number in suspects.sorted() { try requireValues(snapshot.model.entities[number], snapshot) }
         for relationship in snapshot.model.relationships where relationship.isToMany {
-            try snapshot.requireCounts(of: relationship)
+            try snapshot.requireCounts(of: relationship) { (object) throws(StoreError) in
+                let place = AssociationTable.Object(entity: object.entity, key: object.key)
+                return try !isDemanded(relationship, of: place, count: object.count)
+            }
         }
         for number in session.content.givenByID.sorted() {
             try requireDestinations(snapshot.model.relationships[number], snapshot)
@@ -65,6 +68,8 @@ struct MigrationValidation {
         }
     }
 
+    // MARK: Mandatory values
+
     private func requireValues(
         _ entity: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot
     ) throws(StoreError) {
@@ -73,21 +78,92 @@ struct MigrationValidation {
         while try cursor.next(into: &batch) {
             try session.checkCancellation()
             try batch.forEachRecord { (record) throws(StoreError) in
-                guard let field = session.content.missing(in: record) else { return }
-                throw StoreError(
-                    .migrationFailed,
-                    "'\(entity.name).\(field.name)' is mandatory in the new model, and \(record.id) has no value for it; give it a default value, make it optional, or give it one in the mapping or its policy."
-                )
+                for field in session.content.missing(in: record) where try isDemanded(field, of: record) {
+                    throw StoreError(
+                        .migrationFailed,
+                        "'\(entity.name).\(field.name)' is mandatory in the new model, and \(record.id) has no value for it; give it a default value, make it optional, or give it one in the mapping or its policy."
+                    )
+                }
             }
         }
+    }
+
+    /// Whether an object must have a value for a mandatory property: as in one pass, unless its mapping says nothing of a relationship,
+    /// or takes over what the source lacks under the same demand.
+    private func isDemanded(_ field: RecordLayout.Field, of record: RecordReader) throws(StoreError) -> Bool {
+        let place = AssociationTable.Object(entity: record.entityNumber, key: record.key)
+        if let number = field.relationship,
+            try session.content.isSetByPolicy(session.destinationModel.relationships[number], of: place)
+        {
+            return true
+        }
+        return try isDemanded(of: place) { (mapping, source) throws(StoreError) in
+            guard let number = field.relationship else { return mapping.demands(field) }
+            guard let rule = mapping.rule(of: number) else { return false }
+            guard case .related(let related, _) = rule.origin, !related.declaration.isOptional else { return true }
+            return try destinationCount(of: related, from: source) > 0
+        }
+    }
+
+    /// Whether a number of destinations that the model does not allow is a fault of the migration.
+    private func isDemanded(
+        _ relationship: ManagedObjectModel.Relationship, of place: AssociationTable.Object, count: Int
+    ) throws(StoreError) -> Bool {
+        try isDemanded(of: place) { (mapping, source) throws(StoreError) in
+            guard let rule = mapping.rule(of: relationship.number) else { return count > 0 }
+            guard case .related(let related, _) = rule.origin, !relationship.isNarrower(than: related) else {
+                return true
+            }
+            return try destinationCount(of: related, from: source) != count
+        }
+    }
+
+    private func destinationCount(
+        of relationship: ManagedObjectModel.Relationship, from place: AssociationTable.Object
+    ) throws(StoreError) -> Int {
+        let id = ObjectID(session.sourceModel.entities[place.entity].name, place.key)
+        guard let source = try session.sourceObject(id) else { return 0 }
+        return try session.source.destinationIDs(of: relationship.name.name, from: source).count
+    }
+
+    /// Whether something is demanded of an object: always of what a policy took part in, else as `body` says of each mapping that made it
+    /// and what it made it of.
+    private func isDemanded(
+        of place: AssociationTable.Object,
+        _ body: (PolicyMapping, AssociationTable.Object) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        var isKnown = false
+        var sources: [AssociationTable.Object] = []
+        for mapping in session.plan.mappings where mapping.destination?.number == place.entity {
+            sources.removeAll(keepingCapacity: true)
+            try session.associations.appendSources(of: place, in: mapping.number, to: &sources)
+            for source in sources {
+                if mapping.policy != nil { return true }
+                if try body(mapping, source) { return true }
+                isKnown = true
+            }
+        }
+        return !isKnown
+    }
+}
+
+extension ManagedObjectModel.Relationship {
+    /// Whether fewer numbers of destinations are allowed than by one of the source.
+    func isNarrower(than origin: Self) -> Bool {
+        let (new, old) = (declaration, origin.declaration)
+        return old.minCount < new.minCount || (old.isOptional && !new.isOptional)
+            || (new.maxCount ?? .max) < (old.maxCount ?? .max)
     }
 }
 
 extension StoreSnapshot {
     /// Requires as many destinations as the model says: a relationship that may be empty may be empty, whatever the least number.
     ///
-    /// Throws code `migrationFailed` for the first object that has others.
-    func requireCounts(of relationship: ManagedObjectModel.Relationship) throws(StoreError) {
+    /// Throws code `migrationFailed` for the first object that has others and is not excused.
+    func requireCounts(
+        of relationship: ManagedObjectModel.Relationship,
+        excusing isExcused: ((entity: Int, key: Int64, count: Int)) throws(StoreError) -> Bool
+    ) throws(StoreError) {
         let (name, declaration) = (relationship.name.name, relationship.declaration)
         var wrong: [FetchRequest.Predicate] = []
         if declaration.minCount > 0 {
@@ -99,13 +175,23 @@ extension StoreSnapshot {
         }
         guard !wrong.isEmpty else { return }
         let entity = model.entities[relationship.source]
-        let cursor = try fetch(FetchRequest(entity.name, where: .or(wrong), limit: 1))
+        let cursor = try fetch(FetchRequest(entity.name, where: .or(wrong)))
+        let graph = objectGraph()
         var batch = RecordBatch(model: model)
-        guard try cursor.next(into: &batch) else { return }
-        let most = declaration.maxCount.map { " and at most \($0)" } ?? ""
-        throw StoreError(
-            .migrationFailed,
-            "'\(relationship.name)' must lead to at least \(declaration.minCount)\(most) objects in the new model, and that of \(batch.id(at: 0)) does not; set it in a policy, or change the model."
-        )
+        var keys: [Int64] = []
+        while try cursor.next(into: &batch) {
+            for index in 0..<batch.count {
+                keys.removeAll(keepingCapacity: true)
+                try graph.appendDestinations(of: relationship, from: batch.key(at: index), to: &keys)
+                guard try !isExcused((batch.entityNumber(at: index), batch.key(at: index), keys.count)) else {
+                    continue
+                }
+                let most = declaration.maxCount.map { " and at most \($0)" } ?? ""
+                throw StoreError(
+                    .migrationFailed,
+                    "'\(relationship.name)' must lead to at least \(declaration.minCount)\(most) objects in the new model, and that of \(batch.id(at: index)) does not; set it in a policy, or change the model."
+                )
+            }
+        }
     }
 }

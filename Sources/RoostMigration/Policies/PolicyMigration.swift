@@ -76,7 +76,8 @@ final class PolicyMigration {
             contents.mapping, from: snapshot.model, to: contents.model, policies: contents.options.policies)
         let directories = Self.spillDirectories(of: store)
         let associations = AssociationTable(
-            mappingCount: plan.mappings.count, from: plan.source, to: plan.destination, directories: directories)
+            mappingCount: plan.mappings.count, from: plan.source, to: plan.destination,
+            memoryByteCount: contents.options.associationByteCount, directories: directories)
         exceptions = RelationshipExceptions(plan, directories: directories)
         for mapping in plan.mappings { try mapping.prepare(source) }
         var total = 0
@@ -119,7 +120,9 @@ final class PolicyMigration {
         }
         var copied = CopiedContent(tally: content.tally)
         copied.skipped = skipped
-        if skipped.isEmpty { copied.warnings = source.found.warnings(against: try source.snapshot.recordedTally()) }
+        copied.warnings = try EmptyRelationships(plan.declaration, from: plan.source, to: plan.destination)
+            .warnings(store)
+        if skipped.isEmpty { copied.warnings += source.found.warnings(against: try source.snapshot.recordedTally()) }
         copied.isFlushed = !content.hasCommitted
         var counts: [(read: Int, made: Int)] = []
         for mapping in plan.mappings {

@@ -177,6 +177,12 @@ final class PolicyMapping {
         for index in rules.indices { rules[index].way = rules[index].way(of: self, plan) }
     }
 
+    /// What it says of a relationship of its objects; nil for nothing.
+    func rule(of relationship: Int) -> RelationshipRule? { rules.first { $0.relationship.number == relationship } }
+
+    /// Whether an object that the standard behaviour makes must have a value for an attribute.
+    func demands(_ field: RecordLayout.Field) -> Bool { attributes?.demands(field) ?? true }
+
     /// What the attributes are made with, once the source can be read.
     func prepare(_ source: MigrationSource) throws(StoreError) {
         try attributes?.prepare(source, rules: rules)

@@ -9,6 +9,7 @@ final class StandardAttributes {
     private var policyValues: [(property: PropertyMapping, attribute: AttributeDescription, value: PolicyExpression)] =
         []
     private let properties: BatchProperties
+    private let demanded: Set<String>
 
     /// Resolves the attributes of an entity mapping; nil where it makes no objects of others.
     init?(_ mapping: PolicyMapping, _ plan: MappingPlan) throws(StoreError) {
@@ -17,6 +18,7 @@ final class StandardAttributes {
             return nil
         }
         self.plan = plan
+        demanded = Set(maker.missing + maker.fields.filter(\.isRequired).map(\.to.name))
         properties = BatchProperties(maker.destination, plan.destination)
         var lenient = maker
         // Policies may fill in later what is mandatory: that is validated in the end.
@@ -36,6 +38,9 @@ final class StandardAttributes {
     var objectIDName: String? {
         maker.fields.first { if case .objectID = $0.source { true } else { false } }?.to.name
     }
+
+    /// Whether a new object must have a value for an attribute; what the source lacks that it must have too is taken over.
+    func demands(_ field: RecordLayout.Field) -> Bool { demanded.contains(field.name) }
 
     /// Compiles everything over the source.
     func prepare(_ source: MigrationSource, rules: [RelationshipRule]) throws(StoreError) {

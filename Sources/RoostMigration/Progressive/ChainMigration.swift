@@ -10,7 +10,20 @@ struct ChainMigration: Sendable {
     let registry: StoreRegistry
 
     /// See ``MigrationManager/migrate(from:to:model:options:)``.
-    func run() throws(StoreError) -> MigrationReport {
+    func run() throws(StoreError) -> MigrationReport { try knowingTheSource().runKnowingTheSource() }
+
+    /// The same migration, with the version that a source without a model was made with.
+    func knowingTheSource() throws(StoreError) -> Self {
+        guard case .url(let url) = source, options.conversion.sourceModel == nil,
+            let version = try options.history?.version(
+                ofStoreWithoutModelAt: url, options: openingOptions, registry: registry)
+        else { return self }
+        var options = options
+        options.conversion.sourceModel = version.model
+        return Self(source: source, destination: destination, model: model, options: options, registry: registry)
+    }
+
+    private func runKnowingTheSource() throws(StoreError) -> MigrationReport {
         let clock = ContinuousClock()
         let start = clock.now
         if let refusal = try conversion.refusalsBeforeOpening().first { throw refusal }
@@ -44,13 +57,14 @@ struct ChainMigration: Sendable {
         switch source {
         case .store(let store): return try store.metadata()
         case .url(let url):
-            return try registry.type(named: url.type).metadata(
-                at: url,
-                options: StoreOptions(
-                    isReadOnly: true, model: options.conversion.sourceModel,
-                    timeoutSeconds: options.conversion.timeoutSeconds,
-                    typeOptions: options.conversion.sourceTypeOptions))
+            return try registry.type(named: url.type).metadata(at: url, options: openingOptions)
         }
+    }
+
+    private var openingOptions: StoreOptions {
+        StoreOptions(
+            isReadOnly: true, model: options.conversion.sourceModel,
+            timeoutSeconds: options.conversion.timeoutSeconds, typeOptions: options.conversion.sourceTypeOptions)
     }
 
     /// Holds the destination's name for the time of `body`, so that nobody else publishes a store under it, or sweeps what is built.

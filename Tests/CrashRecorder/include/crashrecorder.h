@@ -25,7 +25,9 @@ enum crashrecorder_class {
     crashrecorder_unlink = 32,
     crashrecorder_read = 64,
     /// Opening that makes a file, making a directory, linking: what needs space for a name.
-    crashrecorder_create = 128
+    crashrecorder_create = 128,
+    /// Flushing a directory; the other one is for files.
+    crashrecorder_sync_directory = 256
 };
 
 /// Actions beside an errno.
@@ -68,5 +70,8 @@ void crashrecorder_mark(const char *text);
 
 /// How many calls of the fault's classes there were.
 int64_t crashrecorder_count(void);
+
+/// Sets what CRASHRECORDER_FAULT says, and counts from the beginning; no class for no fault.
+void crashrecorder_set_fault(int64_t classes, int64_t number, int64_t action, int64_t sticky);
 
 #endif

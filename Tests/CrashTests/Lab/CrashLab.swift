@@ -19,6 +19,30 @@ final class CrashLab {
         case migrate
         /// As `migrate`, and the old store is kept under another name.
         case migrateKeepingBackup
+        /// `store` is migrated under its own name in two steps, the second one with policies, whose associations go to a file.
+        case migrateThroughVersions
+        /// `source` is migrated into `store`, which is there already, in the same steps.
+        case migrateInto
+
+        /// Whether there is a second store, from which `store` becomes what it becomes.
+        var hasSource: Bool { [.convert, .replace, .migrateInto].contains(self) }
+        /// Whether `store` gets the content of `source` as it is.
+        fileprivate var isCopy: Bool { [.convert, .replace].contains(self) }
+    }
+
+    /// What ends a migration before its end.
+    enum Ending: Sendable {
+        /// It is cancelled at one of its reports, from 1.
+        case cancel(Int)
+        /// A policy fails at one of the questions to policies, from 1.
+        case failure(Int)
+
+        fileprivate var arguments: [String] {
+            switch self {
+            case .cancel(let number): ["cancel", "\(number)"]
+            case .failure(let number): ["failure", "\(number)"]
+            }
+        }
     }
 
     /// A call of the system that does not do what it should.
@@ -40,6 +64,8 @@ final class CrashLab {
             case unlink = 32
             case read = 64
             case create = 128
+            /// Of a directory; `sync` is of files.
+            case syncDirectory = 256
         }
 
         enum Action: Sendable {
@@ -74,7 +100,23 @@ final class CrashLab {
         let errors: String
         /// How many calls of the fault's classes there were; nil when it did not come to its end.
         let callCount: Int?
+        /// How many reports it gave, and questions it put to policies; nil when it did not come to its end.
+        let reportCount: Int?
+        let questionCount: Int?
     }
+
+    /// Which of the two stores may be there.
+    enum Outcome: Int {
+        /// The old one or the new one.
+        case any
+        /// The new one: the operation had said that it succeeded.
+        case new
+        /// The old one: the operation was ended before its end.
+        case old
+    }
+
+    /// The states that one model of a disk allows, how many there were, and what was wrong with them.
+    typealias Examined = (model: DiskModel, count: Int, findings: Findings)
 
     /// What was wrong with states, by what it was: how many, and where the first one is.
     typealias Findings = [String: (count: Int, first: String)]
@@ -83,8 +125,9 @@ final class CrashLab {
     private let types: (source: String, store: String)
     private let directory: URL
     private let initial: URL
-    private var digests: (old: StoreDigest, new: StoreDigest)
+    private var digests: (old: String, new: String, source: String?)
     private var checker: Child?
+    private var failer: Child?
     private var runCount = 0
     /// The names that are there after an undisturbed run and a look at it, sorted, with stars for what is random in them; nil before.
     private var finalNames: [String]?
@@ -97,7 +140,7 @@ final class CrashLab {
         return line == "1"
     }()
 
-    /// Makes the stores, with different numbers of the transactions of `CrashWorkload`, and runs the operation once undisturbed.
+    /// Makes the stores, with different numbers of transactions, and runs the operation once undisturbed.
     init(_ operation: Operation, from source: String, to store: String, transactions: Int64 = 6) throws {
         self.operation = operation
         types = (source, store)
@@ -108,23 +151,14 @@ final class CrashLab {
         directory = base.appendingPathComponent("roost-crash-\(UUID().uuidString)")
         initial = directory.appendingPathComponent("initial")
         try FileManager.default.createDirectory(at: initial, withIntermediateDirectories: true)
-        let building = directory.appendingPathComponent("building")
-        try FileManager.default.createDirectory(at: building, withIntermediateDirectories: true)
-        let old = try Self.build(store, building.appendingPathComponent("store"), transactions)
-        let hasSource = operation == .convert || operation == .replace
+        let old = try Self.build(store, initial.appendingPathComponent("store"), transactions)
+        // A store that is moved was closed; every other one is as a killed process leaves it.
+        let count = transactions * 2 + 1
         let new =
-            hasSource
-            ? try Self.build(source, building.appendingPathComponent("source"), transactions * 2 + 1) : nil
-        digests = (old.digest, new?.digest ?? old.digest)
-        // A store that is moved was closed; every other one is copied while it is open, which is how a killed process leaves it.
-        if operation == .replace { try new?.store.close() }
-        for name in try FileManager.default.contentsOfDirectory(atPath: building.path) {
-            try FileManager.default.copyItem(
-                at: building.appendingPathComponent(name), to: initial.appendingPathComponent(name))
-        }
-        if operation != .replace { try new?.store.close() }
-        try old.store.close()
-        try FileManager.default.removeItem(at: building)
+            operation.hasSource
+            ? try Self.build(
+                source, initial.appendingPathComponent("source"), operation == .replace ? -count : count) : nil
+        digests = (old, new ?? old, new)
         try runUndisturbed()
     }
 
@@ -138,14 +172,14 @@ final class CrashLab {
         let store = try StoreRegistry.shared.open(
             StoreURL(type: types.store, path: run.root.appendingPathComponent("store").path))
         let snapshot = try store.snapshot()
-        let digest = try snapshot.computeTally().digest
+        let digest = "\(try snapshot.computeTally().digest)"
         snapshot.close()
         try store.close()
-        if operation == .migrate || operation == .migrateKeepingBackup { digests.new = digest }
+        if !operation.isCopy { digests.new = digest }
         guard digests.new == digest, digests.old != digest else {
             throw StoreError(.internalInconsistency, "the operation comes to \(digest), not to \(digests.new)")
         }
-        if let problem = try check(run.root, isAcknowledged: true) {
+        if let problem = try check(run.root, .new) {
             throw StoreError(.internalInconsistency, "the operation does not work undisturbed: \(problem)")
         }
         if let names = finalNames, names.contains(where: { $0.contains("roost-tmp") }) {
@@ -160,43 +194,95 @@ final class CrashLab {
 
     deinit {
         checker?.kill()
+        failer?.kill()
         try? FileManager.default.removeItem(at: directory)
     }
 
-    private static func build(
-        _ type: String, _ file: URL, _ transactions: Int64
-    ) throws -> (store: any PersistentStore, digest: StoreDigest) {
-        let store = try StoreRegistry.shared.create(
-            StoreURL(type: type, path: file.path), model: try CrashWorkload.model)
-        for number in 1...transactions { _ = try store.commit(try CrashWorkload.transaction(number)) }
-        var state = try CrashWorkload.State()
-        try state.advance(to: transactions)
-        return (store, state.digest)
+    /// Makes a store in a process that is killed then; gives its digest.
+    private static func build(_ type: String, _ file: URL, _ transactions: Int64) throws -> String {
+        let child = try Child(program: "CrashLabChild", ["build", type, file.path, "\(transactions)"])
+        let (digest, end) = (child.line(), child.line())
+        child.kill()
+        let (_, errors) = child.wait()
+        guard let digest, digest.hasPrefix("digest "), end == "built" else {
+            throw StoreError(.internalInconsistency, "no store was made: \(errors)")
+        }
+        return String(digest.dropFirst(7))
     }
 
     // MARK: Running
 
     /// Runs the operation on a fresh copy of the stores.
-    func run(_ fault: Fault? = nil, recording: Bool = false) throws -> Run {
+    func run(_ fault: Fault? = nil, ending: Ending? = nil, recording: Bool = false) throws -> Run {
         runCount += 1
         let root = directory.appendingPathComponent("run\(runCount)")
         let file = directory.appendingPathComponent("trace\(runCount)")
         try FileManager.default.copyItem(at: initial, to: root)
         let tree = recording ? try tree(of: root) : []
+        let child = try start(in: root, fault, ending, trace: recording ? file : nil)
+        defer { try? FileManager.default.removeItem(at: file) }
+        return try end(of: child, in: root, tree, trace: recording ? file : nil)
+    }
+
+    /// Runs the operation on a fresh copy of the stores with a call that fails, in one process after the other such runs.
+    ///
+    /// What a failure leaves in the process must not harm the next run either.
+    func fail(_ fault: Fault) throws -> Run {
+        runCount += 1
+        let root = directory.appendingPathComponent("run\(runCount)")
+        try FileManager.default.copyItem(at: initial, to: root)
+        let failer =
+            try self.failer
+            ?? Child(
+                program: "CrashLabChild", ["fail", operation.rawValue, types.source, types.store],
+                environment: ["CRASHRECORDER_ROOT": directory.path, "SWIFT_BACKTRACE": "enable=no"])
+        self.failer = failer
+        try failer.write("\(root.path) \(fault.text)\n")
+        guard let answer = failer.line(withinSeconds: 60) else {
+            self.failer = nil
+            let (status, errors) = failer.wait()
+            return Run(
+                root: root, tree: [], trace: Trace(), status: status, errors: errors, callCount: nil, reportCount: nil,
+                questionCount: nil)
+        }
+        let words = answer.split(separator: " ", maxSplits: 2)
+        return Run(
+            root: root, tree: [], trace: Trace(), status: words.first.flatMap { Int32($0) } ?? -1,
+            errors: words.count > 2 ? String(words[2]) : "", callCount: words.count > 1 ? Int(words[1]) : nil,
+            reportCount: nil, questionCount: nil)
+    }
+
+    /// Runs the operation in two processes at once on one copy of the stores; the first one meets the fault.
+    func runTwice(_ fault: Fault) throws -> [Run] {
+        runCount += 1
+        let root = directory.appendingPathComponent("run\(runCount)")
+        try FileManager.default.copyItem(at: initial, to: root)
+        let children = [try start(in: root, fault), try start(in: root, nil)]
+        return try children.map { try end(of: $0, in: root) }
+    }
+
+    private func start(in root: URL, _ fault: Fault?, _ ending: Ending? = nil, trace: URL? = nil) throws -> Child {
         var environment = ["CRASHRECORDER_ROOT": root.path, "SWIFT_BACKTRACE": "enable=no"]
-        if recording { environment["CRASHRECORDER_TRACE"] = file.path }
+        if let trace { environment["CRASHRECORDER_TRACE"] = trace.path }
         if let fault { environment["CRASHRECORDER_FAULT"] = fault.text }
-        let child = try Child(
-            program: "CrashLabChild", ["run", operation.rawValue, root.path, types.source, types.store],
+        return try Child(
+            program: "CrashLabChild",
+            ["run", operation.rawValue, root.path, types.source, types.store] + (ending?.arguments ?? []),
             environment: environment)
-        var calls: Int?
+    }
+
+    /// Waits for a run's end.
+    private func end(of child: Child, in root: URL, _ tree: [DiskFile] = [], trace: URL? = nil) throws -> Run {
+        var numbers: [Substring: Int] = [:]
         while let line = child.line() {
-            if line.hasPrefix("calls ") { calls = Int(line.dropFirst(6)) }
+            let words = line.split(separator: " ")
+            if words.count == 2 { numbers[words[0]] = Int(words[1]) }
         }
         let (status, errors) = child.wait()
-        defer { try? FileManager.default.removeItem(at: file) }
-        let trace = recording ? try Trace(contentsOf: file) : Trace()
-        return Run(root: root, tree: tree, trace: trace, status: status, errors: errors, callCount: calls)
+        return Run(
+            root: root, tree: tree, trace: try trace.map { try Trace(contentsOf: $0) } ?? Trace(), status: status,
+            errors: errors, callCount: numbers["calls"], reportCount: numbers["reports"],
+            questionCount: numbers["questions"])
     }
 
     /// Removes what a run left.
@@ -214,25 +300,30 @@ final class CrashLab {
 
     // MARK: Looking
 
-    /// Looks at the states that a power cut can leave of a run, all of them or a sample.
+    /// Looks at the states that a power cut can leave of a run, all of them or a sample, under each model of a disk.
+    ///
+    /// A state that an earlier model allows too is looked at once. Of a run that was ended every state must be the old store.
     ///
     /// - Returns: How many were looked at, and what was wrong.
     func findings(
-        _ model: DiskModel, fault: Fault? = nil, limit: Int?, seed: UInt64
-    ) throws -> (count: Int, findings: Findings) {
-        let run = try run(fault, recording: true)
-        defer { discard(run) }
-        var findings: Findings = [:]
+        _ run: Run, _ models: [DiskModel] = DiskModel.allCases, wasEnded: Bool = false, limit: Int?, seed: UInt64
+    ) throws -> [Examined] {
         let state = directory.appendingPathComponent("state")
-        let count = try CrashStates(of: run.trace, from: run.tree, model).forEach(limit: limit, seed: seed) { found in
-            try write(found.files, to: state)
-            defer { try? FileManager.default.removeItem(at: state) }
-            guard let problem = try check(state, isAcknowledged: found.isAcknowledged) else { return }
-            let kind = String(problem.prefix { $0 != ":" })
-            let known = findings[kind]
-            findings[kind] = ((known?.count ?? 0) + 1, known?.first ?? "\(found.label): \(problem)")
+        var seen: Set<Int> = []
+        return try models.map { model in
+            var findings: Findings = [:]
+            let states = CrashStates(of: run.trace, from: run.tree, model)
+            let count = try states.forEach(limit: limit, seed: seed, except: &seen) { found in
+                try write(found.files, to: state)
+                defer { try? FileManager.default.removeItem(at: state) }
+                let outcome = found.isAcknowledged ? Outcome.new : wasEnded ? .old : .any
+                guard let problem = try check(state, outcome) else { return }
+                let kind = String(problem.prefix { $0 != ":" })
+                let known = findings[kind]
+                findings[kind] = ((known?.count ?? 0) + 1, known?.first ?? "\(found.label): \(problem)")
+            }
+            return (model, count, findings)
         }
-        return (count, findings)
     }
 
     private func write(_ files: [String: FileImage], to state: URL) throws {
@@ -254,10 +345,10 @@ final class CrashLab {
     /// Looks at a directory, runs the operation on it and looks again; nil when all is as it must be.
     ///
     /// What is wrong begins with its kind, before a colon.
-    func check(_ root: URL, isAcknowledged: Bool) throws -> String? {
+    func check(_ root: URL, _ outcome: Outcome) throws -> String? {
         let checker = try self.checker ?? startChecker()
         self.checker = checker
-        try checker.write("\(isAcknowledged ? 1 : 0) \(root.path)\n")
+        try checker.write("\(outcome.rawValue) \(root.path)\n")
         guard let answer = checker.line(withinSeconds: 60) else {
             self.checker = nil
             let (status, errors) = checker.wait()
@@ -277,7 +368,10 @@ final class CrashLab {
     private func startChecker() throws -> Child {
         try Child(
             program: "CrashLabChild",
-            ["check", operation.rawValue, types.source, types.store, "\(digests.old)", "\(digests.new)"],
+            [
+                "check", operation.rawValue, types.source, types.store, digests.old, digests.new,
+                digests.source ?? "-",
+            ],
             environment: ["SWIFT_BACKTRACE": "enable=no"])
     }
 }

@@ -30,13 +30,20 @@ struct CrashStates {
     ///
     /// Equal ones come once; those after the acknowledgement are always among them.
     ///
+    /// - Parameters:
+    ///   - limit: About how many; nil for all.
+    ///   - seed: What the random ones follow from.
+    ///   - seen: The states that were looked at before, which do not come again.
+    ///   - body: What looks at one.
     /// - Returns: How many there were.
-    func forEach(limit: Int?, seed: UInt64, _ body: (CrashState) throws -> Void) rethrows -> Int {
+    func forEach(
+        limit: Int?, seed: UInt64, except seen: inout Set<Int>, _ body: (CrashState) throws -> Void
+    ) rethrows -> Int {
         var random = SeededGenerator(seed: seed)
         // Equal states come several times, so more are drawn than are wanted.
         let total = replay { _, _, _ in }
         let chosen = limit.map { limit in Set((0..<limit * 3).map { _ in random.below(max(1, total)) }) }
-        var (seen, made) = (Set<Int>(), 0)
+        var made = 0
         _ = try replay { disk, candidate, acknowledged in
             guard acknowledged || (made < limit ?? .max && chosen?.contains(candidate.number) ?? true) else { return }
             var random = SeededGenerator(seed: seed &* 0x9E37_79B9 &+ UInt64(candidate.number))

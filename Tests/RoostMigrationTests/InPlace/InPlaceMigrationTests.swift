@@ -173,7 +173,8 @@ struct InPlaceMigrationTests {
         #expect(try notes(store, colour: "colour") == expected)
         try store.close()
         #expect(try directory.names() == ["notes"])
-        #expect(try manager.migrateInPlace(url, model: try Notes.v2(), options: options).path == .onePass)
+        let path = try manager.migrateInPlace(url, model: try Notes.v2(), options: options).path
+        #expect(path == (type == "sqlite" ? .oneTransaction : .onePass))
     }
 
     @Test("of several that begin at once one migrates, and the others find it done", arguments: Sample.fileTypes)
@@ -284,6 +285,23 @@ struct InPlaceMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
+    @Test("a record that was damaged in the file ends it, and the file stays as it is", arguments: Sample.fileTypes)
+    func damagedRecord(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        var damaged = try bytes(url)
+        while let place = damaged.range(of: Data("note 3".utf8)) { damaged[place.lowerBound] = UInt8(ascii: "N") }
+        try damaged.write(to: URL(fileURLWithPath: url.path))
+        let error = error {
+            _ = try manager.migrateInPlace(
+                url, model: try Notes.v3(), options: MigrationOptions(history: try Notes.history()))
+        }
+        #expect(error?.code == .corrupted, "\(error.map { "\($0)" } ?? "it was migrated")")
+        #expect(try bytes(url) == damaged)
+        #expect(try directory.names() == ["notes"])
+    }
+
     @Test("damaged objects are not left out of a store that is nobody's copy", arguments: Sample.fileTypes)
     func keepsDamaged(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -328,16 +346,56 @@ struct InPlaceMigrationTests {
         let directory = try TemporaryDirectory()
         let url = url(type, directory)
         try Notes.store(url).close()
+        // A file is replaced where a backup is to be kept; what changes within its file keeps such programs out.
         let options = MigrationOptions(
             conversion: ConversionOptions(onProgress: { progress in
                 guard progress.phase == .verifying else { return }
                 try? FileManager.default.setAttributes([.modificationDate: Date.distantPast], ofItemAtPath: url.path)
-            }))
+            }), keepsBackup: true)
         let error = error { _ = try manager.migrateInPlace(url, model: try Notes.v2(), options: options) }
         #expect(error?.code == .busy && error?.message.contains("was changed meanwhile") == true)
         let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(model: try Notes.v1()))
         try store.close()
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
+    }
+
+    @Test(
+        "what is wrong with the new store is said of the store, by the name that its reader knows",
+        arguments: Sample.fileTypes)
+    func namesTheStore(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let before = try bytes(url)
+        let registry = StoreRegistry([
+            FaultyStoreType(base: try StoreRegistry.builtIn.type(named: type), faults: Faults(dropsRecordsAt: 1))
+        ])
+        let refused = error {
+            _ = try MigrationManager(registry: registry).migrateInPlace(
+                StoreURL(type: "faulty", path: url.path), model: try Notes.v2())
+        }
+        #expect(refused?.code == .verificationFailed)
+        #expect(refused?.message.contains(url.path) == true && refused?.message.contains("roost-tmp") == false)
+        #expect(try bytes(url) == before)
+        #expect(try directory.names() == ["notes"])
+    }
+
+    @Test("a store that another program opens meanwhile is not replaced", arguments: Sample.fileTypes)
+    func foreignReader(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory)
+        try Notes.store(url).close()
+        let before = try bytes(url)
+        let options = MigrationOptions(
+            conversion: ConversionOptions(onProgress: { progress in
+                guard progress.phase == .verifying else { return }
+                // What a program that uses SQLite itself has beside the file as long as it is open.
+                _ = FileManager.default.createFile(atPath: url.path + "-wal", contents: Data())
+            }))
+        let error = error { _ = try manager.migrateInPlace(url, model: try Notes.v2(), options: options) }
+        #expect(error?.code == .busy && error?.message.contains("'\(url.path)-wal' is there") == true)
+        #expect(try bytes(url) == before)
+        #expect(try directory.names() == ["notes", "notes-wal"])
     }
 
     @Test("what a crash left beside a store that was migrated is swept", arguments: Sample.fileTypes)

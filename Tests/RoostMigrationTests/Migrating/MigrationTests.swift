@@ -60,4 +60,30 @@ struct MigrationTests {
         #expect(report.mappings.allSatisfy { $0.type == "copy" && $0.read == $0.made })
         #expect(report.losses == [])
     }
+
+    @Test("what others commit meanwhile does not show, neither objects nor metadata", arguments: Sample.writingTypes)
+    func isOfOneCommit(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let original = try Sample.store(type, directory.file("a"), people: 30)
+        let before = try #require(try original.snapshot().recordedTally()).digest
+        let metadata = try original.metadata().userMetadata
+        let registry = StoreRegistry([
+            FaultyStoreType(
+                base: try StoreRegistry.builtIn.type(named: type),
+                faults: Faults(onCreate: { () throws(StoreError) in
+                    var changes = ChangeSet(model: original.model)
+                    try changes.insert(ObjectID("Shelf", 1000), values: [:])
+                    changes.userMetadata["late"] = .some(.bool(true))
+                    _ = try original.commit(changes)
+                }))
+        ])
+        let target = StoreURL(type: "faulty", path: directory.file("b"))
+        let report = try MigrationManager(registry: registry).migrate(
+            from: .store(original), to: .url(target), model: try Sample.model())
+        #expect(report.sourceDigest == before.description && report.destinationDigest == before.description)
+        let copy = try registry.open(target)
+        #expect(try copy.metadata().userMetadata == metadata)
+        try copy.close()
+        try original.close()
+    }
 }

@@ -100,6 +100,85 @@ struct OpeningTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
     }
 
+    // MARK: Other processes
+
+    /// True the first time.
+    private static func takeFirst(_ flag: Mutex<Bool>) -> Bool {
+        flag.withLock { flag in
+            defer { flag = false }
+            return flag
+        }
+    }
+
+    /// Opens with a type of store that does something before a store is opened, or replaced.
+    private func open(
+        _ url: StoreURL, _ rule: IncompatibleStoreRule, _ faults: Faults
+    ) throws -> any PersistentStore {
+        let registry = StoreRegistry([
+            FaultyStoreType(base: try StoreRegistry.builtIn.type(named: url.type), faults: faults)
+        ])
+        return try MigrationManager(registry: registry).openOrCreateStore(
+            description(StoreURL(type: "faulty", path: url.path), Notes.v1()), ifIncompatible: rule)
+    }
+
+    @Test("a store that another process makes at the same moment is opened", arguments: Sample.fileTypes)
+    func madeMeanwhile(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("notes"))
+        let isFirst = Mutex(true)
+        let faults = Faults(onOpen: { () throws(StoreError) in
+            guard Self.takeFirst(isFirst) else { return }
+            try Notes.store(url).close()
+            throw StoreError(.notFound, "injected: not there yet")
+        })
+        let store = try open(url, .refuse, faults)
+        #expect(try count(store) == 5)
+        try store.close()
+    }
+
+    @Test("a store that another process has dropped and filled meanwhile keeps its rows", arguments: Sample.fileTypes)
+    func recreatedMeanwhile(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("notes"))
+        let isFirst = Mutex(true)
+        let faults = Faults(onOpen: { () throws(StoreError) in
+            guard Self.takeFirst(isFirst) else { return }
+            try Notes.store(url).close()
+            throw StoreError(.modelMismatch, "injected: as it was before")
+        })
+        let store = try open(url, .recreate, faults)
+        #expect(try count(store) == 5)
+        try store.close()
+    }
+
+    @Test("a store that somebody is about to close is waited for before it is dropped", arguments: Sample.fileTypes)
+    func waits(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("notes"))
+        let other = Mutex<(any PersistentStore)?>(try Notes.store(url))
+        let (attempts, isOld) = (Mutex(0), Mutex(true))
+        let faults = Faults(
+            onOpen: { () throws(StoreError) in
+                if isOld.withLock({ $0 }) { throw StoreError(.modelMismatch, "injected: another model") }
+            },
+            onReplace: {
+                let attempt = attempts.withLock { count in
+                    count += 1
+                    return count
+                }
+                guard attempt == 2 else { return }
+                isOld.withLock { $0 = false }
+                other.withLock { store in
+                    try? store?.close()
+                    store = nil
+                }
+            })
+        let store = try open(url, .recreate, faults)
+        #expect(attempts.withLock { $0 } == 2)
+        #expect(try count(store) == 0)
+        try store.close()
+    }
+
     @Test("a file that is no store is nobody's to drop", arguments: Sample.fileTypes)
     func stranger(type: String) throws {
         let directory = try TemporaryDirectory()

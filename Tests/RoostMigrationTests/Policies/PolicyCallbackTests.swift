@@ -54,6 +54,43 @@ struct PolicyCallbackTests {
             ])
     }
 
+    @Test("the end is called when everything is valid, and not where it is not")
+    func endIsLast() throws {
+        let old = try Scenario.store(
+            "memory", "", try ManagedObjectModel(entities: [EntityDescription("A", attributes: [.string("name")])]),
+            [.init("A", 1, ["name": "one"]), .init("A", 2, [:])])
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("A", attributes: [.string("name", isOptional: false)])
+        ])
+        let mapping = MappingModel([
+            EntityMapping(
+                "A", .custom, from: "A", to: "A", attributes: [PropertyMapping("name", .source("name"))], policy: "P")
+        ])
+        let seen = Mutex<[String]>([])
+        func migrate(fillsIn: Bool) throws {
+            let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+            _ = try PolicySample.migrate(
+                old, to: .store(store), mapping, model: model,
+                policies: [
+                    "P": {
+                        ClosurePolicy {
+                            $0.onRelate = { object, _, standard in
+                                try standard()
+                                if fillsIn, object["name"].isNull { object["name"] = "none" }
+                            }
+                            $0.onValidate = { _ in seen.withLock { $0.append("validate") } }
+                            $0.onEnd = { _ in seen.withLock { $0.append("end") } }
+                        }
+                    }
+                ])
+        }
+        let error = try #require(throws: StoreError.self) { try migrate(fillsIn: false) }
+        #expect(error.message.contains("'A.name' is mandatory in the new model, and A/p2"))
+        #expect(seen.withLock { $0 } == ["validate"])
+        try migrate(fillsIn: true)
+        #expect(seen.withLock { $0 } == ["validate", "validate", "end"])
+    }
+
     /// A place where a policy can end the migration.
     enum Callback: String, CaseIterable {
         case begin, create, endCreation, relate, endRelating, validate, end

@@ -27,6 +27,40 @@ struct PolicyMigrationTests {
         try old.close()
     }
 
+    @Test(
+        "versions are kept until somebody looks at what was written, and counted by commits then",
+        arguments: [true, false])
+    func versions(looks: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let model = try ManagedObjectModel(entities: [EntityDescription("Item", attributes: [.string("name")])])
+        let old = try Scenario.store(
+            "memory", "", model, [.init("Item", 1, ["name": "a"]), .init("Item", 2, ["name": "b"])])
+        for version in 1...2 as ClosedRange<UInt32> {
+            var changes = ChangeSet(model: model)
+            try changes.update(ObjectID("Item", 1), version: version, values: ["name": .string("a\(version)")])
+            _ = try old.commit(changes)
+        }
+        var mapping = try MappingModel.inferred(from: model, to: model)
+        mapping.entityMappings[0].policyName = "P"
+        let url = StoreURL(type: "sqlite", path: directory.file("new"))
+        _ = try PolicySample.migrate(
+            old, to: .url(url), mapping,
+            policies: [
+                "P": {
+                    ClosurePolicy {
+                        $0.onBegin = { session in if looks { _ = try session.destinationCount(FetchRequest("Item")) } }
+                    }
+                }
+            ])
+        let new = try StoreRegistry.builtIn.open(url)
+        let snapshot = try new.snapshot()
+        var batch = RecordBatch(model: model)
+        #expect(try snapshot.records(of: "Item", after: nil).next(into: &batch))
+        #expect((0..<batch.count).map { batch.version(at: $0) } == (looks ? [1, 1] : [3, 1]))
+        snapshot.close()
+        try new.close()
+    }
+
     @Test("objects that a policy drops vanish with everything that led to them", arguments: Scenario.types, 0..<3)
     func dropsObjects(type: String, seed: Int) throws {
         let directory = try TemporaryDirectory()

@@ -346,6 +346,90 @@ struct PolicyRelationshipTests {
         try old.close()
     }
 
+    @Test("a to-one relationship to objects with new keys keeps its place in the ordered one back")
+    func keepsPlaces() throws {
+        let directory = try TemporaryDirectory()
+        let tracks = (Int64(1)...4).map { key in
+            Scenario.Object(
+                "Track", key,
+                [
+                    "name": .string("t\(key)"), "album": .objectID(ObjectID("Album", 1)),
+                    RecordLayout.orderFieldName(of: "album"): .int(10 - key),
+                ])
+        }
+        let old = try Scenario.store(
+            "memory", "",
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Album", attributes: [.string("name")],
+                    relationships: [.toMany("tracks", "Track", inverse: "album", isOrdered: true)]),
+                EntityDescription("Single", attributes: [.string("name")]),
+                EntityDescription(
+                    "Track", attributes: [.string("name")], relationships: [.toOne("album", "Album", inverse: "tracks")]
+                ),
+            ]),
+            [.init("Album", 1, ["name": "a"]), .init("Single", 1, ["name": "s"])] + tracks)
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Release", attributes: [.string("name")],
+                relationships: [.toMany("tracks", "Track", inverse: "release", isOrdered: true)]),
+            EntityDescription(
+                "Track", attributes: [.string("name")],
+                relationships: [.toOne("release", "Release", inverse: "tracks")]),
+        ])
+        let name = PropertyMapping("name", .source("name"))
+        let mapping = MappingModel([
+            EntityMapping("S", .transform, from: "Single", to: "Release", attributes: [name]),
+            EntityMapping("A", .transform, from: "Album", to: "Release", attributes: [name]),
+            EntityMapping(
+                "T", .transform, from: "Track", to: "Track", attributes: [name],
+                relationships: [
+                    PropertyMapping("release", .destinationInstances(ofEntityMapping: "A", from: .source("album")))
+                ]),
+        ])
+        let new = try Scenario.migrate(old, to: "sqlite", directory.file("new"), model, mapping)
+        let release = try #require(try Scenario.objects("Release", in: new).first { $0.values["name"] == "a" })
+        #expect(release.id.key != 1)
+        #expect(try Scenario.names("tracks", of: release.id, "name", in: new) == ["t4", "t3", "t2", "t1"])
+        try new.close()
+    }
+
+    @Test("links that a policy takes away at their other end stay away", arguments: Scenario.types)
+    func takesLinksAway(type: String) throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("A", relationships: [.toMany("bs", "B", inverse: "as")]),
+            EntityDescription("B", relationships: [.toMany("as", "A", inverse: "bs")]),
+        ])
+        let directory = try TemporaryDirectory()
+        let keys: [Int64] = [1, 2, 3]
+        let old = try Scenario.store(
+            type, directory.file("old"), model,
+            keys.flatMap { [Scenario.Object("A", $0, [:]), Scenario.Object("B", $0, [:])] },
+            links: keys.flatMap { a in keys.map { (RelationshipName("A", "bs"), Link(a, $0)) } })
+        var mapping = try MappingModel.inferred(from: model, to: model)
+        for index in mapping.entityMappings.indices where mapping.entityMappings[index].sourceEntity == "B" {
+            mapping.entityMappings[index].policyName = "P"
+        }
+        let store = try StoreRegistry.builtIn.create(
+            StoreURL(type: type, path: directory.file("new")), model: model)
+        _ = try PolicySample.migrate(
+            old, to: .store(store), mapping,
+            policies: [
+                "P": {
+                    ClosurePolicy {
+                        $0.onRelate = { object, _, standard in
+                            try standard()
+                            if object.id.key == 2 { try object.setObjects([], for: "as") }
+                        }
+                    }
+                }
+            ])
+        let pairs = try PolicySample.links(store).map { [$0.source.key, $0.target.key] }
+        #expect(Set(pairs) == [[1, 1], [1, 3], [2, 1], [2, 3], [3, 1], [3, 3]])
+        try store.close()
+        try old.close()
+    }
+
     @Test("the ID that a policy gives must be that of an object, under its own entity", arguments: Scenario.types)
     func requiresGivenObjects(type: String) throws {
         for (given, isFine) in [

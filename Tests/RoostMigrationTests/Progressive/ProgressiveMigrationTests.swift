@@ -151,10 +151,32 @@ struct ProgressiveMigrationTests {
             from: .url(old), to: .url(new), model: model, options: MigrationOptions(stages: stages))
         #expect(log.withLock { $0 } == ["will stars", "did"])
         #expect(report.steps.count == 2 && report.objects == 7)
+        // Each step begins at what the one before, its code included, has left; the first one at the source, before any code.
+        #expect(report.steps.first?.destinationDigest == report.steps.last?.sourceDigest)
+        let store = try StoreRegistry.builtIn.open(old)
+        #expect(try report.sourceDigest == Scenario.digest(store).description)
+        try store.close()
         #expect(try ratings(new) == (1...4).map { .string(String(repeating: "*", count: $0)) })
         // The code changed a copy.
         #expect(try ratings(old).count == 5)
         try destroy(old, new)
+    }
+
+    @Test("a way without the space for its stores ends before anything is made", arguments: Sample.fileTypes)
+    func requiresSpace(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = url(type, directory, "notes")
+        try Notes.store(url).close()
+        var options = MigrationOptions(history: try Notes.history())
+        options.conversion.reservedBytes = .max
+        let new = StoreURL(type: type, path: directory.file("new"))
+        let refused = error {
+            _ = try manager.migrate(from: .url(url), to: .url(new), model: try Notes.v3(), options: options)
+        }
+        #expect(refused?.code == .noSpace)
+        let plan = try manager.planMigration(from: .url(url), to: .url(new), model: Notes.v3(), options: options)
+        #expect(plan.refusals.contains { $0.contains("not enough space") }, "\(plan.refusals)")
+        #expect(try directory.names() == ["notes"])
     }
 
     @Test("stages bring a store forward in its place", arguments: Sample.fileTypes)

@@ -42,6 +42,12 @@ struct VersionPathTests {
                 == [mapping(0, 2, 2), mapping(2, 3, 3)])
     }
 
+    @Test("takes the way with fewer inferred steps among those with as many, also where another goes further first")
+    func fewerInferred() {
+        let steps = [inferred(0, 2), inferred(2, 3), mapping(0, 1), inferred(1, 3)]
+        #expect(VersionPath.shortest(from: 0, to: 3, steps: steps) == [mapping(0, 1), inferred(1, 3)])
+    }
+
     @Test("costs nothing between versions that store the same")
     func sameVersions() {
         let steps = [inferred(0, 1), same(1), inferred(2, 3), mapping(0, 3)]

@@ -21,6 +21,10 @@ struct Faults: Sendable {
     var losesLinks = false
     /// Opening throws this.
     var failsAtOpening: StoreError.Code?
+    /// Called before a store is created.
+    var onCreate: (@Sendable () throws(StoreError) -> Void)?
+    /// Called before a store is opened.
+    var onOpen: (@Sendable () throws(StoreError) -> Void)?
     /// Called with the number of each batch, before the loader takes it.
     var onAppend: (@Sendable (Int) -> Void)?
     /// Makes `replace` throw `ioFailure`.
@@ -42,13 +46,15 @@ struct FaultyStoreType: PersistentStoreType {
         try base.metadata(at: self.url(url), options: options)
     }
     func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        try faults.onOpen?()
         if let code = faults.failsAtOpening { throw StoreError(code, "injected: open") }
         return FaultyStore(try base.open(self.url(url), options: options), faults)
     }
     func create(
         _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
-        FaultyStore(try base.create(self.url(url), model: model, options: options), faults)
+        try faults.onCreate?()
+        return FaultyStore(try base.create(self.url(url), model: model, options: options), faults)
     }
     func destroy(_ url: StoreURL) throws(StoreError) { try base.destroy(self.url(url)) }
     func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {

@@ -2,13 +2,17 @@ internal import Foundation
 
 /// A run as a table, for a terminal or as Markdown.
 struct ResultTable {
-    private static let header = [
-        "operation", "objects", "Roost", "C", "per", "× C", "CPU × C", "target", "", "private MiB", "C's", "disk MiB",
-        "C's",
-    ]
+    private let header: [String]
     private let rows: [[String]]
 
-    init(_ results: [OperationResult]) { rows = results.map { Self.row($0) } }
+    /// The table of operations that are all compared with the same.
+    init(_ results: [OperationResult], comparedWith other: String) {
+        header = [
+            "operation", "objects", "Roost", other, "per", "× \(other)", "CPU × \(other)", "target", "", "private MiB",
+            "\(other)'s", "disk MiB", "\(other)'s",
+        ]
+        rows = results.map { Self.row($0) }
+    }
 
     private static func row(_ result: OperationResult) -> [String] {
         [
@@ -32,7 +36,7 @@ struct ResultTable {
     }
 
     /// With columns that line up.
-    var text: String { alignedText([Self.header] + rows) }
+    var text: String { alignedText([header] + rows) }
 
     /// What a run was measured on, in a sentence.
     static func heading(_ results: Results) -> String {
@@ -44,8 +48,8 @@ struct ResultTable {
 
     /// As a table of Markdown.
     var markdown: String {
-        let rule = "|---|" + String(repeating: "--:|", count: Self.header.count - 1)
-        let lines = ([Self.header] + rows).map { "| " + $0.joined(separator: " | ") + " |" }
+        let rule = "|---|" + String(repeating: "--:|", count: header.count - 1)
+        let lines = ([header] + rows).map { "| " + $0.joined(separator: " | ") + " |" }
         return ([lines[0], rule] + lines.dropFirst()).joined(separator: "\n") + "\n"
     }
 }

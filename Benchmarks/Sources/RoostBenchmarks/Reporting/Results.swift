@@ -22,8 +22,13 @@ struct Results: Codable {
 extension Results {
     /// The most bytes a store may take, in times of the baseline's.
     static let diskTarget = 1.3
-    /// The most private memory that a conversion between SQLite and LMDB may need beyond what the process has.
-    static let memoryTargetBytes = 64 << 20
+
+    /// The operations as tables, one for each baseline.
+    var tables: [ResultTable] {
+        operations.map(\.baselineTitle).uniqued().map { title in
+            ResultTable(operations.filter { $0.baselineTitle == title }, comparedWith: title)
+        }
+    }
 
     /// What of the targets is met and what is not, one line each.
     var summary: [String] {
@@ -33,19 +38,20 @@ extension Results {
         }
         var lines = ["time within its target: \(withTarget.count - over.count) of \(withTarget.count)"]
         if !over.isEmpty { lines.append("  over: " + over.joined(separator: ", ")) }
-        let stores = operations.filter { $0.unit == .object }
+        // What a migration adds to the objects takes its room.
+        let stores = operations.filter { $0.unit == .object && $0.baselineTitle == Operation.Baseline.c("").title }
         let large = stores.filter { ($0.diskRatio ?? 0) > Self.diskTarget }
             .map { "\($0.name) \(String(format: "%.2f", $0.diskRatio ?? 0))" }
         if !large.isEmpty {
             lines.append("more than \(Self.diskTarget) times C's bytes: " + large.joined(separator: ", "))
         }
-        let hungry = operations.filter {
-            $0.isBetweenFiles && ($0.roost.peakPrivateBytes ?? 0) > Self.memoryTargetBytes
+        let hungry = operations.compactMap { operation -> String? in
+            guard let peak = operation.roost.peakPrivateBytes, let target = operation.memoryTarget, peak > target else {
+                return nil
+            }
+            return "\(operation.name) \(peak >> 20) of \(target >> 20) MiB"
         }
-        .map { "\($0.name) \(($0.roost.peakPrivateBytes ?? 0) >> 20) MiB" }
-        if !hungry.isEmpty {
-            lines.append("conversions above \(Self.memoryTargetBytes >> 20) MiB: " + hungry.joined(separator: ", "))
-        }
+        if !hungry.isEmpty { lines.append("more private memory than wanted: " + hungry.joined(separator: ", ")) }
         return lines
     }
 }
@@ -59,10 +65,14 @@ struct OperationResult: Codable {
     var trackCount: Int
     /// The units of one round.
     var unitCount: Int
+    /// What Roost is compared with, see ``Operation/Baseline``.
+    var baselineTitle: String
     var roost: SideResult
     var baseline: SideResult
     /// The most that ``ratio`` may be; null where nothing was promised.
     var target: Double?
+    /// The most private memory that Roost may need; null where nothing was promised.
+    var memoryTarget: Int?
 
     /// Roost's median time in times of the baseline's.
     var ratio: Double { baseline.medianSeconds > 0 ? roost.medianSeconds / baseline.medianSeconds : 0 }
@@ -87,27 +97,25 @@ struct OperationResult: Codable {
     /// Whether the target is met; nil without one.
     var meetsTarget: Bool? { target.map { ratio <= $0 } }
 
-    /// Whether it converts between stores that are not in memory.
-    var isBetweenFiles: Bool {
-        ["sqlite-sqlite", "sqlite-lmdb", "lmdb-sqlite", "lmdb-lmdb"].contains(String(name.prefix { $0 != "/" }))
-    }
-
     private enum CodingKeys: String, CodingKey {
-        case name, title, unit, trackCount, unitCount, roost, baseline, target, ratio, cpuRatio, diskRatio
+        case name, title, unit, trackCount, unitCount, baselineTitle, roost, baseline, target, memoryTarget, ratio
+        case cpuRatio, diskRatio
     }
 
     init(
-        name: String, title: String, unit: Operation.Unit, trackCount: Int, unitCount: Int, roost: SideResult,
-        baseline: SideResult, target: Double?
+        name: String, title: String, unit: Operation.Unit, trackCount: Int, unitCount: Int, baselineTitle: String,
+        roost: SideResult, baseline: SideResult, target: Double?, memoryTarget: Int?
     ) {
         self.name = name
         self.title = title
         self.unit = unit
         self.trackCount = trackCount
         self.unitCount = unitCount
+        self.baselineTitle = baselineTitle
         self.roost = roost
         self.baseline = baseline
         self.target = target
+        self.memoryTarget = memoryTarget
     }
 
     init(from decoder: any Decoder) throws {
@@ -117,9 +125,11 @@ struct OperationResult: Codable {
             unit: values.decode(Operation.Unit.self, forKey: .unit),
             trackCount: values.decode(Int.self, forKey: .trackCount),
             unitCount: values.decode(Int.self, forKey: .unitCount),
+            baselineTitle: values.decode(String.self, forKey: .baselineTitle),
             roost: values.decode(SideResult.self, forKey: .roost),
             baseline: values.decode(SideResult.self, forKey: .baseline),
-            target: values.decodeIfPresent(Double.self, forKey: .target))
+            target: values.decodeIfPresent(Double.self, forKey: .target),
+            memoryTarget: values.decodeIfPresent(Int.self, forKey: .memoryTarget))
     }
 
     /// Writes the ratios too, for those who read the file.
@@ -130,9 +140,11 @@ struct OperationResult: Codable {
         try values.encode(unit, forKey: .unit)
         try values.encode(trackCount, forKey: .trackCount)
         try values.encode(unitCount, forKey: .unitCount)
+        try values.encode(baselineTitle, forKey: .baselineTitle)
         try values.encode(roost, forKey: .roost)
         try values.encode(baseline, forKey: .baseline)
         try values.encode(target, forKey: .target)
+        try values.encode(memoryTarget, forKey: .memoryTarget)
         try values.encode(ratio.rounded(toPlaces: 3), forKey: .ratio)
         try values.encode(cpuRatio.rounded(toPlaces: 3), forKey: .cpuRatio)
         try values.encode(diskRatio?.rounded(toPlaces: 3), forKey: .diskRatio)

@@ -32,7 +32,8 @@ func scalingTable(_ results: [OperationResult], sizes: [Int]) -> String {
             let known = times.compactMap { $0 }
             let factor = (known.max() ?? 0) / max(known.min() ?? 1, .leastNormalMagnitude)
             table.add(
-                side == .roost ? name : "\(name), C", times.map { $0.map { String(format: "%.0f ns", $0) } ?? "–" },
+                side == .roost ? name : baselineName(name, results),
+                times.map { $0.map { String(format: "%.0f ns", $0) } ?? "–" },
                 summary: String(format: "%.2f", factor))
         }
     }
@@ -53,11 +54,17 @@ func growthTable(_ results: [OperationResult], sizes: [Int]) -> String {
             let known = times.compactMap { $0 }
             let factor = (known.max() ?? 0) / max(known.min() ?? 1, .leastNormalMagnitude)
             table.add(
-                side == .roost ? name : "\(name), C", times.map { $0.map { String(format: "%.0f ns", $0) } ?? "–" },
+                side == .roost ? name : baselineName(name, results),
+                times.map { $0.map { String(format: "%.0f ns", $0) } ?? "–" },
                 summary: String(format: "%.2f", factor))
         }
     }
     return table.text
+}
+
+/// The other side of an operation, with its name.
+private func baselineName(_ name: String, _ results: [OperationResult]) -> String {
+    "\(name), \(results.first { $0.name == name }?.baselineTitle ?? "")"
 }
 
 extension [String] {

@@ -8,10 +8,11 @@ struct Fixtures {
 
     /// The path of a store, which is made first if it is not there, or older than this program.
     ///
-    /// Both sides read the same JSON document and the same Core Data store; only Roost can write the one, and only C the other.
-    func path(_ type: String, _ side: Side, trackCount: Int, indexesTitle: Bool) throws -> String {
-        let side: Side = type == "json" ? .roost : type == "coredata" ? .baseline : side
-        let name = "\(side.rawValue)-\(type)\(indexesTitle ? "-indexed" : "")-\(trackCount)"
+    /// Both sides read the same JSON document, the same Core Data store, and the same store with tags; C can write the second only, and
+    /// Roost the others.
+    func path(_ type: String, _ side: Side, trackCount: Int, _ form: TrackForm) throws -> String {
+        let side: Side = type == "json" || form == .tagged ? .roost : type == "coredata" ? .baseline : side
+        let name = "\(side.rawValue)-\(type)\(form == .plain ? "" : "-" + form.rawValue)-\(trackCount)"
         let place = WorkDirectory(path: "\(directory)/\(name)")
         let path = place.path + "/store"
         if let made = Self.date(path), let built = Bundle.main.executablePath.flatMap({ Self.date($0) }), made > built {
@@ -19,7 +20,7 @@ struct Fixtures {
         }
         try place.clear()
         let worker = try WorkerProcess([
-            "make-fixture", side.rawValue, type, indexesTitle ? "indexed" : "plain", "\(trackCount)", path,
+            "make-fixture", side.rawValue, type, form.rawValue, "\(trackCount)", path,
         ])
         try worker.waitForSuccess()
         return path
@@ -33,21 +34,23 @@ struct Fixtures {
     /// Makes one, under another name until it is whole: the worker's part.
     static func make(_ arguments: ArraySlice<String>) throws {
         let words = Array(arguments)
-        guard words.count == 5, let side = Side(rawValue: words[0]), let trackCount = Int(words[3]) else {
+        guard words.count == 5, let side = Side(rawValue: words[0]), let form = TrackForm(rawValue: words[2]),
+            let trackCount = Int(words[3])
+        else {
             throw BenchmarkError(
-                "make-fixture takes a side, a type, 'indexed' or 'plain', a number of tracks and a path.")
+                "make-fixture takes a side, a type, 'plain', 'indexed' or 'tagged', a number of tracks and a path.")
         }
-        let (type, isIndexed, path) = (words[1], words[2] == "indexed", words[4])
+        let (type, path) = (words[1], words[4])
         let workload = Workload(trackCount: trackCount, destination: path + ".part")
         if side == .baseline {
-            let subject = try BaselineSubject("\(type)-make\(isIndexed ? "-indexed" : "")", workload)
+            let subject = try BaselineSubject("\(type)-make\(form == .indexed ? "-indexed" : "")", workload)
             try subject.open()
             _ = try subject.run(proving: false)
             subject.close()
             try FileManager.default.moveItem(atPath: workload.destination, toPath: path)
         } else {
             let workload = Workload(trackCount: trackCount, destination: path)
-            let subject = try LoadingSubject(type, workload, indexesTitle: isIndexed)
+            let subject = try LoadingSubject(type, workload, form)
             try subject.open()
             _ = try subject.run(proving: false)
         }

@@ -3,8 +3,10 @@ internal import Roost
 /// What a store holds in one number, to compare what both sides wrote.
 enum Proof {
     /// The sum of the checksums of all objects in a store that `side` wrote, from all of their fields.
-    static func checksum(of path: String, _ type: String, _ side: Side) throws -> UInt64? {
-        if side == .baseline {
+    ///
+    /// Throws ``BenchmarkError`` for a migrated store without what the migration should have added.
+    static func checksum(of path: String, _ type: String, _ side: Side, _ operation: Operation) throws -> UInt64? {
+        if side == .baseline, case .c = operation.baseline {
             let subject = try BaselineSubject("\(type)-read", Workload(trackCount: 0, source: path))
             try subject.open()
             defer { subject.close() }
@@ -12,14 +14,16 @@ enum Proof {
         }
         let store = try StoreRegistry.builtIn.open(
             StoreURL(type: type, path: path), options: StoreOptions(isReadOnly: true))
-        let sum = try checksum(of: store)
+        let migration = side == .roost ? operation.migration : nil
+        let sum = try checksum(of: store, migration == nil ? operation.source.form : .migrated)
+        if let migration { try MigrationProof(migration).check(store) }
         try store.close()
         return sum
     }
 
-    /// The sum of the checksums of all objects in a store.
-    static func checksum(of store: any PersistentStore) throws -> UInt64 {
-        let schema = try TrackSchema()
+    /// The sum of the checksums of all objects in a store, and of the tags of tracks where there are any.
+    static func checksum(of store: any PersistentStore, _ form: TrackForm = .plain) throws -> UInt64 {
+        let schema = try TrackSchema(form)
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var batch = RecordBatch(model: store.model)
@@ -28,6 +32,18 @@ enum Proof {
         while try albums.next(into: &batch) { sum &+= schema.albumChecksum(batch) }
         let tracks = try snapshot.records(of: TrackSchema.trackEntity, after: nil)
         while try tracks.next(into: &batch) { sum &+= schema.checksum(batch) }
+        guard let relationship = store.model.relationship(TrackSchema.tagsOfTrack),
+            case .links(let owner, let isFlipped) = relationship.storage
+        else { return sum }
+        // From the end that owns them, whose order is that of the store.
+        var links = LinkBatch(relationship: owner)
+        let cursor = try snapshot.links(of: store.model.relationships[owner].name, after: nil)
+        while try cursor.next(into: &links) {
+            for var link in links.links {
+                if isFlipped { link = link.flipped }
+                sum &+= Tracks.tagChecksum(track: link.source, tag: link.target)
+            }
+        }
         return sum
     }
 }

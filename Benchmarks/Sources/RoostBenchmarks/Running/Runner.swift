@@ -41,8 +41,9 @@ struct Runner {
         }
         return OperationResult(
             name: operation.name, title: operation.title, unit: operation.unit, trackCount: workload.trackCount,
-            unitCount: mine.unitCount, roost: Self.result(first: mine, mySeconds),
-            baseline: Self.result(first: other, otherSeconds), target: operation.target)
+            unitCount: mine.unitCount, baselineTitle: operation.baseline.title,
+            roost: Self.result(first: mine, mySeconds), baseline: Self.result(first: other, otherSeconds),
+            target: operation.target, memoryTarget: operation.memoryTarget)
     }
 
     /// The private memory that Roost needs for one round of an operation beyond what its process has, in bytes.
@@ -68,7 +69,7 @@ struct Runner {
         var fixture = ""
         if let type = operation.source.fileType {
             fixture = try fixtures.path(
-                type, side, trackCount: workload.trackCount, indexesTitle: operation.source.indexesTitle)
+                type, side, trackCount: workload.trackCount, operation.source.form)
         }
         return WorkerRequest(
             operation: operation.name, side: side, trackCount: workload.trackCount, repetitions: workload.repetitions,

@@ -73,7 +73,7 @@ struct Worker {
         var workload = Workload(
             trackCount: request.trackCount, repetitions: request.repetitions, batchSize: request.batchSize)
         switch operation.source {
-        case .shared, .indexed: workload.source = request.fixture
+        case .shared, .indexed, .tagged: workload.source = request.fixture
         case .copied: workload.source = request.directory + "/store"
         case .none, .memory, .anew: break
         }
@@ -81,7 +81,7 @@ struct Worker {
         self.workload = workload
         subject =
             request.side == .roost
-            ? try operation.makeSubject(workload) : try BaselineSubject(operation.baseline, workload)
+            ? try operation.makeSubject(workload) : try operation.makeBaseline(workload)
     }
 
     /// Runs one round, with everything before and after it that does not count.
@@ -109,7 +109,7 @@ struct Worker {
         if proving, let type = operation.provenType, type != "memory" {
             if operation.source.isAnew { try close() }
             let path = operation.makesFile ? workload.destination : workload.source
-            checksum = try Proof.checksum(of: path, type, request.side)
+            checksum = try Proof.checksum(of: path, type, request.side, operation)
         }
         return WorkerReply(
             seconds: seconds, cpuSeconds: cpuSeconds, unitCount: outcome.unitCount, checksum: checksum,

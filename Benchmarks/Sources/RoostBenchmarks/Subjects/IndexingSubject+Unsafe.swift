@@ -17,7 +17,7 @@ final class IndexingSubject: Subject {
     init(_ type: String, _ workload: Workload) throws {
         self.type = type
         self.workload = workload
-        schema = try TrackSchema(indexesTitle: true)
+        schema = try TrackSchema(.indexed)
     }
 
     func open() throws {

@@ -8,10 +8,10 @@ final class LoadingSubject: Subject {
     private var library: TrackLibrary?
     private var made: (any PersistentStore)?
 
-    init(_ type: String, _ workload: Workload, indexesTitle: Bool = false) throws {
+    init(_ type: String, _ workload: Workload, _ form: TrackForm = .plain) throws {
         self.type = type
         self.workload = workload
-        schema = try TrackSchema(indexesTitle: indexesTitle)
+        schema = try TrackSchema(form)
     }
 
     func open() throws { library = TrackLibrary(trackCount: workload.trackCount) }

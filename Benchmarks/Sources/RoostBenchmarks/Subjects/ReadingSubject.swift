@@ -11,11 +11,11 @@ final class ReadingSubject: Subject {
     private let schema: TrackSchema
     private var store: (any PersistentStore)?
 
-    init(_ type: String, _ workload: Workload, indexesTitle: Bool = false, _ body: @escaping Body) throws {
+    init(_ type: String, _ workload: Workload, form: TrackForm = .plain, _ body: @escaping Body) throws {
         self.type = type
         self.workload = workload
         self.body = body
-        schema = try TrackSchema(indexesTitle: indexesTitle)
+        schema = try TrackSchema(form)
     }
 
     func open() throws { store = try openStore(type, workload, schema) }

@@ -15,6 +15,8 @@ struct Operation: Sendable {
         case shared(String)
         /// Such a file with an index over the titles of tracks, too.
         case indexed(String)
+        /// Such a file with tags, too; Roost has made it for both sides.
+        case tagged(String)
         /// A copy of such a file for each round, because the operation changes it.
         case copied(String)
         /// Something that the side itself makes anew for each round, because the operation changes it.
@@ -23,7 +25,7 @@ struct Operation: Sendable {
         /// The type of the file, if there is one.
         var fileType: String? {
             switch self {
-            case .shared(let type), .indexed(let type), .copied(let type): type
+            case .shared(let type), .indexed(let type), .tagged(let type), .copied(let type): type
             case .none, .memory, .anew: nil
             }
         }
@@ -32,14 +34,33 @@ struct Operation: Sendable {
         var isAnew: Bool {
             switch self {
             case .copied, .anew: true
-            case .none, .memory, .shared, .indexed: false
+            case .none, .memory, .shared, .indexed, .tagged: false
             }
         }
 
-        /// Whether the titles of tracks have an index.
-        var indexesTitle: Bool {
-            if case .indexed = self { return true }
-            return false
+        /// What the store has of the workload.
+        var form: TrackForm {
+            switch self {
+            case .indexed: .indexed
+            case .tagged: .tagged
+            case .none, .memory, .shared, .copied, .anew: .plain
+            }
+        }
+    }
+
+    /// What Roost is compared with.
+    enum Baseline: Sendable, Hashable {
+        /// A program in C, by its name.
+        case c(String)
+        /// Roost's own verified conversion of the same store: what a migration costs beyond copying.
+        case conversion
+
+        /// The heading of its column.
+        var title: String {
+            switch self {
+            case .c: "C"
+            case .conversion: "conversion"
+            }
         }
     }
 
@@ -56,10 +77,13 @@ struct Operation: Sendable {
     /// How often a round does it, in a whole run.
     let repetitions: Int
     let batchSize: Int
-    /// The name of the baseline.
-    let baseline: String
+    let baseline: Baseline
     /// The most that Roost's time may be, in times of the baseline's; nil where nothing was promised.
     let target: Double?
+    /// The most private memory that Roost may need beyond what its process has, in bytes; nil where nothing was promised.
+    let memoryTarget: Int?
+    /// What the migration does; nil for an operation that is none.
+    let migration: MigrationKind?
     /// Makes Roost's side.
     let makeSubject: @Sendable (Workload) throws -> any Subject
 
@@ -72,6 +96,18 @@ struct Operation: Sendable {
     var provenType: String? {
         if case .copied(let type) = source, unit == .object { return type }
         return madeType
+    }
+
+    /// Makes the side that Roost is compared with.
+    func makeBaseline(_ workload: Workload) throws -> any Subject {
+        switch baseline {
+        case .c(let name): return try BaselineSubject(name, workload)
+        case .conversion:
+            guard let source = source.fileType, let madeType else {
+                throw BenchmarkError("There is no conversion that '\(name)' could be compared with.")
+            }
+            return try ConversionSubject(source, madeType, verifies: true, workload)
+        }
     }
 
     /// The part of the name before the slash.

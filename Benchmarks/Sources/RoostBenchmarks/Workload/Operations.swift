@@ -3,7 +3,7 @@ enum Operations {
     /// All, in the order in which they run and are printed.
     static let all: [Operation] =
         ["sqlite", "lmdb", "memory"].flatMap { reading($0) + writing($0) } + loading + loadingOtherwise + json
-        + conversions
+        + conversions + migrations
 
     /// The tracks of most operations in a whole run.
     private static let full = 1_000_000
@@ -27,7 +27,13 @@ enum Operations {
         "sqlite-lmdb/unverified": 1.0, "lmdb-sqlite/unverified": 1.0, "sqlite-sqlite/unverified": 0.95,
         "sqlite-lmdb/verified": 1.5, "lmdb-sqlite/verified": 1.5, "sqlite-sqlite/verified": 1.5,
         "sqlite-json/unverified": 1.5, "json-sqlite/unverified": 1.0,
+        // 60 % of the conversion's speed.
+        "sqlite-lmdb/migrate-policies": 1.667, "lmdb-sqlite/migrate-policies": 1.667,
+        "sqlite-sqlite/migrate-policies": 1.667, "lmdb-lmdb/migrate-policies": 1.667,
     ]
+
+    /// The most private memory of a conversion between SQLite and LMDB, and of a migration with policies between them, in bytes.
+    private static let memoryTargets = (conversion: 64 << 20, migration: 96 << 20)
 
     // MARK: Reading
 
@@ -74,7 +80,7 @@ enum Operations {
         make(
             "\(type)/index-range", "range on an index", source: .indexed(type), repetitions: 100,
             baseline: "\(type)-index-range"
-        ) { try ReadingSubject(type, $0, indexesTitle: true) { try $0.indexRanges() } }
+        ) { try ReadingSubject(type, $0, form: .indexed) { try $0.indexRanges() } }
     }
 
     // MARK: Writing
@@ -159,18 +165,40 @@ enum Operations {
             "\(source)-\(destination)/\(verifies ? "verified" : "unverified")",
             "\(source) → \(destination), \(verifies ? "verified" : "unverified")",
             source: source == "memory" ? .memory : .shared(source), makes: destination,
-            tracks: isBinary ? full : reduced, baseline: "\(source)-to-\(destination)"
+            tracks: isBinary ? full : reduced, baseline: "\(source)-to-\(destination)",
+            memoryTarget: isBinary ? memoryTargets.conversion : nil
         ) { try ConversionSubject(source, destination, verifies: verifies, $0) }
+    }
+
+    // MARK: Migrations
+
+    private static let migrations: [Operation] =
+        ["sqlite", "lmdb"].flatMap { source in
+            ["sqlite", "lmdb"].flatMap { destination in
+                MigrationKind.allCases.map { migration(source, destination, $0) }
+            }
+        }
+
+    private static func migration(_ source: String, _ destination: String, _ kind: MigrationKind) -> Operation {
+        let name = "\(source)-\(destination)/migrate-\(kind.rawValue)"
+        // A million objects with five links each take long: where there is a promise about them.
+        let isWhole = kind == .policies && source != destination
+        return Operation(
+            name: name, title: "\(source) → \(destination), \(kind.title)", unit: .object, source: .tagged(source),
+            madeType: destination, trackCount: isWhole ? full : reduced, repetitions: 0, batchSize: 0,
+            baseline: .conversion, target: targets[name],
+            memoryTarget: kind == .policies ? memoryTargets.migration : nil, migration: kind
+        ) { try MigrationSubject(source, destination, kind, $0) }
     }
 
     private static func make(
         _ name: String, _ title: String, unit: Operation.Unit = .object, source: Operation.Source,
         makes: String? = nil, tracks: Int = full, repetitions: Int = 0, batch: Int = 0, baseline: String,
-        _ makeSubject: @escaping @Sendable (Workload) throws -> any Subject
+        memoryTarget: Int? = nil, _ makeSubject: @escaping @Sendable (Workload) throws -> any Subject
     ) -> Operation {
         Operation(
             name: name, title: title, unit: unit, source: source, madeType: makes, trackCount: tracks,
-            repetitions: repetitions, batchSize: batch, baseline: baseline, target: targets[name],
-            makeSubject: makeSubject)
+            repetitions: repetitions, batchSize: batch, baseline: .c(baseline), target: targets[name],
+            memoryTarget: memoryTarget, migration: nil, makeSubject: makeSubject)
     }
 }

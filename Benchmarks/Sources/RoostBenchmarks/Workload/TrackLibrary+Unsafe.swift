@@ -33,6 +33,55 @@ final class TrackLibrary {
             try Self.flush(&batch, to: loader, whenFull: true)
         }
         try Self.flush(&batch, to: loader, whenFull: false)
+        if schema.form == .tagged { try appendTags(to: loader, schema) }
+    }
+
+    /// Passes the tags to a loader, which follow from their numbers.
+    private func appendTags(to loader: any BulkLoader, _ schema: TrackSchema) throws(StoreError) {
+        let layout = try schema.model.requireEntity(TrackSchema.tagEntity).layout
+        let title = try layout.requireField("title")
+        let tagCount = albums.count
+        var batch = RecordBatch(model: schema.model)
+        for number in 0..<tagCount {
+            batch.beginRecord(layout, key: Int64(number + 1), version: 1)
+            try batch.set(.string(Tracks.tagTitle(number + 1)), title)
+            batch.endRecord()
+            try Self.flush(&batch, to: loader, whenFull: true)
+        }
+        try Self.flush(&batch, to: loader, whenFull: false)
+        let relationship = try schema.model.requireRelationship(TrackSchema.tagsOfTrack)
+        guard case .links(let owner, let isFlipped) = relationship.storage else {
+            throw StoreError(.internalInconsistency, "The tags of tracks are no links.")
+        }
+        var links = LinkBatch(relationship: owner)
+        // In the order of the end that owns them, in which a store takes them without searching.
+        for pair in isFlipped ? tracksByTag(tagCount) : tagsByTrack(tagCount) {
+            links.links.append(Link(pair.source, pair.target))
+            guard links.isFull else { continue }
+            try loader.append(links)
+            links.removeAll()
+        }
+        if !links.isEmpty { try loader.append(links) }
+    }
+
+    /// Each track with each of its tags, by track.
+    private func tagsByTrack(_ tagCount: Int) -> any Sequence<(source: Int64, target: Int64)> {
+        tracks.indices.lazy.flatMap { index in
+            Tracks.tags(of: index + 1, tagCount: tagCount).map { (Int64(index + 1), $0) }
+        }
+    }
+
+    /// Each tag with each of its tracks, by tag.
+    private func tracksByTag(_ tagCount: Int) -> any Sequence<(source: Int64, target: Int64)> {
+        var tracksOfTags = [[Int64]](repeating: [], count: tagCount)
+        for index in tracks.indices {
+            for tag in Tracks.tags(of: index + 1, tagCount: tagCount) {
+                tracksOfTags[Int(tag) - 1].append(Int64(index + 1))
+            }
+        }
+        return tracksOfTags.indices.lazy.flatMap { tag in
+            tracksOfTags[tag].map { (Int64(tag + 1), $0) }
+        }
     }
 
     /// Inserts all objects in durable commits of `commitCount` objects each.

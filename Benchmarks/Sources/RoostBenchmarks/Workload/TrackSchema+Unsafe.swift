@@ -12,7 +12,11 @@ extension TrackSchema {
     func append(_ value: borrowing track, version: UInt32 = 1, to batch: inout RecordBatch) throws(StoreError) {
         let fields = trackFields
         batch.beginRecord(trackLayout, key: value.id, version: version)
-        batch.setInteger64(value.play_count, fields.playCount)
+        if fields.playCount.kind == .integer64 {
+            batch.setInteger64(value.play_count, fields.playCount)
+        } else {
+            try batch.setInteger(value.play_count, fields.playCount)
+        }
         batch.setInteger64(value.album, fields.album)
         try batch.setDouble(value.duration, fields.duration)
         try batch.setDouble(value.date, fields.date)

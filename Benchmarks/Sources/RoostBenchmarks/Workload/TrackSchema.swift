@@ -1,11 +1,27 @@
 internal import Roost
 
+/// What of the workload a store has, and how its model looks.
+enum TrackForm: String, Sendable, Hashable {
+    /// Tracks and albums.
+    case plain
+    /// The same, with an index over the titles of tracks.
+    case indexed
+    /// The same as plain, with five tags for each track: what migrations start from.
+    case tagged
+    /// What migrations of ``tagged`` make: a model with one renamed attribute, a wider one, new ones and a new entity.
+    case migrated
+}
+
 /// The model of the workload, with every field resolved once.
 struct TrackSchema {
     static let trackEntity: EntityName = "Track"
     static let albumEntity: EntityName = "Album"
+    static let tagEntity: EntityName = "Tag"
+    static let performerEntity: EntityName = "Performer"
+    static let tagsOfTrack = RelationshipName("Track", "tags")
     static let tracksOfAlbum = RelationshipName("Album", "tracks")
 
+    let form: TrackForm
     let model: ManagedObjectModel
     let trackLayout: RecordLayout
     let albumLayout: RecordLayout
@@ -22,32 +38,56 @@ struct TrackSchema {
 
     /// Builds the model; stores keep an index over every to-one relationship, so the one over the album needs no mention.
     ///
-    /// - Parameter indexesTitle: Whether the titles of tracks have an index too.
+    /// - Parameter form: Which of the workload's models.
     /// - Throws: Code `invalidModel`, which would be a mistake here.
-    init(indexesTitle: Bool = false) throws {
-        model = try ManagedObjectModel(entities: [
-            EntityDescription(
-                "Album", attributes: [.string("title", isOptional: false), .integer64("year", isOptional: false)],
-                relationships: [.toMany("tracks", "Track", inverse: "album")]),
-            EntityDescription(
-                "Track",
-                attributes: [
-                    .string("title", isOptional: false), .string("artist"), .double("duration", isOptional: false),
-                    .integer64("playCount", isOptional: false), .boolean("loved", isOptional: false),
-                    .date("date", isOptional: false), .uuid("uuid", isOptional: false), .binaryData("thumb"),
-                ],
-                relationships: [.toOne("album", "Album", inverse: "tracks", isOptional: false)],
-                fetchIndexes: indexesTitle ? [FetchIndexDescription("byTitle", on: "title")] : []),
-        ])
+    init(_ form: TrackForm = .plain) throws {
+        self.form = form
+        model = try Self.model(form)
         let track = try model.requireEntity(Self.trackEntity).layout
         let album = try model.requireEntity(Self.albumEntity).layout
         trackLayout = track
         albumLayout = album
         trackFields = try TrackFields(
-            title: track.requireField("title"), artist: track.requireField("artist"),
+            title: track.requireField(form == .migrated ? "name" : "title"), artist: track.requireField("artist"),
             duration: track.requireField("duration"), playCount: track.requireField("playCount"),
             loved: track.requireField("loved"), date: track.requireField("date"), uuid: track.requireField("uuid"),
             thumb: track.requireField("thumb"), album: track.requireField("album"))
         albumFields = try AlbumFields(title: album.requireField("title"), year: album.requireField("year"))
+    }
+    private static func model(_ form: TrackForm) throws -> ManagedObjectModel {
+        var album = EntityDescription(
+            "Album", attributes: [.string("title", isOptional: false), .integer64("year", isOptional: false)],
+            relationships: [.toMany("tracks", "Track", inverse: "album")])
+        var title = AttributeDescription.string("title", isOptional: false)
+        if form == .migrated {
+            title.name = "name"
+            title.renamingIdentifier = "title"
+        }
+        var playCount = AttributeDescription.integer64("playCount", isOptional: false)
+        if form == .tagged { playCount = .integer32("playCount", isOptional: false) }
+        var track = EntityDescription(
+            "Track",
+            attributes: [
+                title, .string("artist"), .double("duration", isOptional: false), playCount,
+                .boolean("loved", isOptional: false), .date("date", isOptional: false),
+                .uuid("uuid", isOptional: false), .binaryData("thumb"),
+            ],
+            relationships: [.toOne("album", "Album", inverse: "tracks", isOptional: false)],
+            fetchIndexes: form == .indexed ? [FetchIndexDescription("byTitle", on: "title")] : [])
+        guard form == .tagged || form == .migrated else { return try ManagedObjectModel(entities: [album, track]) }
+        var tag = EntityDescription(
+            "Tag", attributes: [.string("title", isOptional: false)],
+            relationships: [.toMany("tracks", "Track", inverse: "tags")])
+        track.relationships.append(.toMany("tags", "Tag", inverse: "tracks"))
+        guard form == .migrated else { return try ManagedObjectModel(entities: [album, tag, track]) }
+        album.attributes.append(.string("caption"))
+        tag.attributes.append(.string("caption"))
+        track.attributes += [.string("caption"), .double("minutes")]
+        track.relationships.append(.toOne("performer", "Performer", inverse: "tracks"))
+        let performer = EntityDescription(
+            "Performer", attributes: [.string("name", isOptional: false)],
+            relationships: [.toMany("tracks", "Track", inverse: "performer")],
+            fetchIndexes: [FetchIndexDescription("byName", on: "name")])
+        return try ManagedObjectModel(entities: [album, performer, tag, track])
     }
 }

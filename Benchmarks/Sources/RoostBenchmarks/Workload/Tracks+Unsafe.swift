@@ -23,6 +23,20 @@ enum Tracks {
         return (text(lower), text(upper))
     }
 
+    /// The tags of the track with this number, in ascending order: five different ones, wherever there are 36 tags.
+    static func tags(of number: Int, tagCount: Int) -> [Int64] {
+        let first = Int(randomKey(number, count: tagCount)) - 1
+        return Set((0..<5).map { Int64((first + 7 * $0) % tagCount + 1) }).sorted()
+    }
+
+    /// The title of the tag with this number.
+    static func tagTitle(_ number: Int) -> String { "Tag \(number)" }
+
+    /// A number that depends on a track and one of its tags; of many pairs the sum counts, in any order.
+    static func tagChecksum(track: Int64, tag: Int64) -> UInt64 {
+        (UInt64(bitPattern: track) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(bitPattern: tag)) &* 0x94D0_49BB_1331_11EB
+    }
+
     /// Makes the track with this number, and gives its checksum.
     static func make(_ number: Int64, albumCount: Int, into value: inout track) -> UInt64 {
         track_make(number, Int64(albumCount), &value)

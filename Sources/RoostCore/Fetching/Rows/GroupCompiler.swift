@@ -13,7 +13,7 @@ struct GroupCompiler {
     /// The slots of the program's variables for keys and aggregates.
     private(set) var keySlots: [Int] = []
     private(set) var aggregateSlots: [Int] = []
-    private(set) var aggregates: [() -> any RowAggregate] = []
+    private(set) var aggregates: [@Sendable () -> any RowAggregate] = []
     private var aggregateExpressions: [FetchRequest.Expression] = []
     private var aggregateTypes: [PredicateType] = []
     private var shownTypes: [AttributeType?] = []
@@ -22,10 +22,10 @@ struct GroupCompiler {
 
     init(
         _ properties: [FetchRequest.FetchedProperty], keys: [FetchRequest.Expression], _ records: RowCompiler,
-        _ model: ManagedObjectModel, _ entity: ManagedObjectModel.Entity
+        _ model: ManagedObjectModel, _ entity: ManagedObjectModel.Entity, isShallow: Bool
     ) {
         (self.properties, self.keys, self.records, self.model, self.entity) = (properties, keys, records, model, entity)
-        compiler = PredicateCompiler(model: model, entity: entity)
+        compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
     }
 
     /// What evaluates columns and the condition.
@@ -114,13 +114,13 @@ struct GroupCompiler {
     private mutating func rewrite(
         _ expression: FetchRequest.Expression, _ place: Place, depth: Int = 0
     ) throws(StoreError) -> FetchRequest.Expression {
-        try PredicateCompiler.requireDepth(depth)
-        if let index = keyExpressions.firstIndex(of: expression) { return .variable(keyName(index)) }
+        try compiler.requireDepthHere(depth)
         if case .having = place {
-            // A column's name stands for what the column shows.
+            // A column's name stands for what the column shows, before it is that of a property.
             let column = withoutAlias(expression)
             if column != expression { return try rewrite(column, .column(expression.label), depth: depth) }
         }
+        if let index = keyExpressions.firstIndex(of: expression) { return .variable(keyName(index)) }
         if let (function, argument) = try expression.withFunctions.aggregate(&records) {
             let index = try aggregate(expression, function, argument, place)
             return .variable(aggregateName(index))
@@ -167,7 +167,7 @@ struct GroupCompiler {
     private mutating func rewrite(
         _ predicate: FetchRequest.Predicate, _ place: Place, depth: Int
     ) throws(StoreError) -> FetchRequest.Predicate {
-        try PredicateCompiler.requireDepth(depth)
+        try compiler.requireDepthHere(depth)
         switch predicate {
         case .constant: return predicate
         case .comparison(var comparison):
@@ -241,7 +241,7 @@ extension FetchRequest.Expression {
 
     /// Whether there is an aggregate in it; throws for an expression that is nested too deep.
     func containsAggregate(_ compiler: inout RowCompiler, depth: Int = 0) throws(StoreError) -> Bool {
-        try PredicateCompiler.requireDepth(depth)
+        try compiler.requireDepthHere(depth)
         let members: [FetchRequest.Expression]
         switch self {
         case .constant, .evaluatedObject, .variable, .subquery: return false
@@ -305,7 +305,7 @@ extension FetchRequest.Expression {
 extension FetchRequest.Predicate {
     /// Whether there is an aggregate in it; throws for a predicate that is nested too deep.
     func containsAggregate(_ compiler: inout RowCompiler, depth: Int) throws(StoreError) -> Bool {
-        try PredicateCompiler.requireDepth(depth)
+        try compiler.requireDepthHere(depth)
         switch self {
         case .constant: return false
         case .comparison(let comparison):

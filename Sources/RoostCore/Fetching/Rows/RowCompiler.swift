@@ -4,10 +4,16 @@ struct RowCompiler {
     private let model: ManagedObjectModel
     private let entity: ManagedObjectModel.Entity
 
-    init(model: ManagedObjectModel, entity: ManagedObjectModel.Entity) {
-        (self.model, self.entity) = (model, entity)
-        compiler = PredicateCompiler(model: model, entity: entity)
+    /// Whether what is nested deep is left to another attempt on a stack of its own; see ``PredicateCompiler/compile(_:)``.
+    let isShallow: Bool
+
+    init(model: ManagedObjectModel, entity: ManagedObjectModel.Entity, isShallow: Bool = false) {
+        (self.model, self.entity, self.isShallow) = (model, entity, isShallow)
+        compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
     }
+
+    /// Throws where an expression is nested too deep, or too deep for the caller's stack.
+    func requireDepthHere(_ depth: Int) throws(StoreError) { try compiler.requireDepthHere(depth) }
 
     /// The program that ``RowSource/expression(_:_:)`` is about.
     var program: PredicateProgram { PredicateProgram(compiler.parts, model: model) }
@@ -50,7 +56,7 @@ struct RowCompiler {
     /// What keeps an aggregate, and the kind of its value.
     mutating func aggregate(
         _ function: FetchRequest.Function, of argument: FetchRequest.Expression, column: String
-    ) throws(StoreError) -> (() -> any RowAggregate, PredicateType, AttributeType?) {
+    ) throws(StoreError) -> (@Sendable () -> any RowAggregate, PredicateType, AttributeType?) {
         let (source, argumentType) = try source(argument, column: column)
         // The same errors, and the same type, as of the function over values of one object.
         let type = try compiler.expression(.function(function, [argument])).type
@@ -74,7 +80,7 @@ struct RowCompiler {
 }
 
 /// The rows that are wanted of all.
-struct Window {
+struct Window: Sendable {
     let offset: Int
     let limit: Int?
 
@@ -88,9 +94,9 @@ struct Window {
 }
 
 /// The rows of a request, compiled: every name and type is known to be right.
-struct RowPlan {
+struct RowPlan: Sendable {
     /// What a column of a grouped row shows.
-    enum GroupedColumn {
+    enum GroupedColumn: Sendable {
         case key(Int)
         case aggregate(Int)
         /// An expression of what the group has.
@@ -98,9 +104,9 @@ struct RowPlan {
     }
 
     /// Rows of groups.
-    struct Grouping {
+    struct Grouping: Sendable {
         var keys: [RowSource] = []
-        var aggregates: [() -> any RowAggregate] = []
+        var aggregates: [@Sendable () -> any RowAggregate] = []
         var columns: [GroupedColumn] = []
         var columnKinds: [PredicateType.Kind] = []
         var columnTypes: [AttributeType?] = []

@@ -3,6 +3,13 @@ extension RowPlan {
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, `limitExceeded`, naming the column.
     init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
+        self = try PredicateCompiler.compile { (isShallow) throws(StoreError) in
+            try RowPlan(request, model: model, isShallow: isShallow)
+        }
+    }
+
+    private init(_ request: FetchRequest, model: ManagedObjectModel, isShallow: Bool) throws(StoreError) {
+        try request.requireWindow()
         let entity = try model.requireEntity(request.entity)
         var properties = request.propertiesToFetch
         if properties.isEmpty {
@@ -16,7 +23,7 @@ extension RowPlan {
                 .invalidRequest,
                 "The rows of '\(entity.name)' have two columns '\(property.name)'; give each a name of its own.")
         }
-        var compiler = RowCompiler(model: model, entity: entity)
+        var compiler = RowCompiler(model: model, entity: entity, isShallow: isShallow)
         var isGrouped = !request.propertiesToGroupBy.isEmpty
         for property in properties where !isGrouped {
             isGrouped = try property.expression.containsAggregate(&compiler)
@@ -133,7 +140,7 @@ extension RowPlan {
             throw Self.havingWithoutGroups(entity)
         }
         var groups = GroupCompiler(
-            properties, keys: request.propertiesToGroupBy, start, model, entity)
+            properties, keys: request.propertiesToGroupBy, start, model, entity, isShallow: start.isShallow)
         try groups.compileKeys()
         var columns: [GroupedColumn] = []
         var kinds: [PredicateType.Kind] = []

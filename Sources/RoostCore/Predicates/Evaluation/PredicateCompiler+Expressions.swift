@@ -13,7 +13,9 @@ extension PredicateCompiler {
                 node: add(.evaluatedObject), type: PredicateType(.object, entity: entity.number), isPlain: true)
         case .variable(let name): return try variable(name)
         case .keyPath(let names), .path(of: .evaluatedObject, let names):
-            return try path(try ResolvedPath(names, from: entity.number, model: model), names, from: nil)
+            let resolved = try ResolvedPath(names, from: entity.number, model: model)
+            try requireDepthHere(depth + resolved.relationships.count)
+            return try path(resolved, names, from: nil)
         case .path(of: let start, let names): return try path(of: start, names, depth)
         case .aggregate(let members): return try list(members, depth)
         case .function(let function, let arguments): return try call(function, arguments, depth)
@@ -127,7 +129,8 @@ extension PredicateCompiler {
     private mutating func path(
         of start: FetchRequest.Expression, _ names: [String], _ depth: Int
     ) throws(StoreError) -> Term {
-        let term = try expression(start, depth: depth + 1)
+        // Each step of a way is a level of the evaluation.
+        let term = try expression(start, depth: depth + max(1, names.count))
         guard term.type.isCollection else {
             if term.constant?.isNull ?? false { return term }
             guard let number = try objectEntity(term, start, names) else { return constant(.null) }

@@ -71,11 +71,26 @@ extension PredicateExpressions.OptionalFlatMap: MacroTranslatable {
         case .condition(let condition): return .optional(present: present, condition)
         case .optional(let inner, let condition): return .optional(present: present && inner, condition)
         case .value(let value):
-            switch value {
-            // A path through null is null.
-            case .keyPath, .path: return .value(value)
-            default: return .value(.conditional(present, value, .constant(.null)))
+            // A path through null is null, unless it counts what is there: of null that is 0, where Swift has nil.
+            if let steps = value.steps(behind: wrapped), !steps.contains(where: { $0.hasPrefix("@") }) {
+                return .value(value)
             }
+            return .value(.conditional(present, value, .constant(.null)))
+        }
+    }
+}
+
+extension FetchRequest.Expression {
+    /// The names of a path behind another one that it begins with; nil for everything else.
+    fileprivate func steps(behind start: Self) -> ArraySlice<String>? {
+        switch (self, start) {
+        case (.keyPath(let names), .keyPath(let first)) where names.starts(with: first):
+            return names[first.count...]
+        case (.path(of: let base, let names), .path(of: let other, let first))
+        where base == other && names.starts(with: first):
+            return names[first.count...]
+        case (.path(of: let base, let names), _) where base == start: return names[...]
+        default: return nil
         }
     }
 }
@@ -144,11 +159,13 @@ extension PredicateExpressions.FloatDivision: MacroTranslatable {
 
 extension PredicateExpressions.IntDivision: MacroTranslatable {
     /// `/` of predicates does not truncate; without the remainder there is nothing to truncate.
+    ///
+    /// Decimals have all digits of 64 bits.
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         let (dividend, divisor) = (try translation.value(lhs), try translation.value(rhs))
         let whole = FetchRequest.Expression.function(
             .subtract, [dividend, .function(.modulus, [dividend, divisor])])
-        return .value(.function(.divide, [whole, divisor]))
+        return .value(.function(.divide, [.cast(whole, .decimal), divisor]))
     }
 }
 

@@ -1,4 +1,3 @@
-internal import CRoostSystem
 internal import Foundation
 
 /// One string operator with its right side, prepared to be asked of many texts: the meaning of string comparisons in every store.
@@ -96,7 +95,7 @@ public final class StringMatcher: @unchecked Sendable {
     ///
     /// - Throws: `timedOut` where a regular expression takes more than a second, `limitExceeded` where it takes too much memory; nothing
     ///   with other operators.
-    /// - Complexity: O(*n*) in the text; for `LIKE` times the pattern at most.
+    /// - Complexity: O(*n*) in the text; for a pattern of `LIKE` with `?`, a step for each byte and each 64 bytes of the pattern at most.
     public func matches(_ text: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
         guard case .expression(let expression) = method else { return matchesPlainly(text) }
         return try expression.matches(TextFolding.folded(String(decoding: text, as: UTF8.self), folding))
@@ -138,8 +137,6 @@ public final class StringMatcher: @unchecked Sendable {
     ///
     /// - Complexity: O(*n*), also for texts that are made to be slow.
     private static func contains(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
-        guard let start = text.baseAddress, let wanted = part.baseAddress, !part.isEmpty else { return part.isEmpty }
-        // SAFETY: both pointers have as many bytes as their counts say. croost_find looks for a part in linear time.
-        return croost_find(start, text.count, wanted, part.count) != nil
+        LikePattern.firstPlace(of: part, in: text) != nil
     }
 }

@@ -1,7 +1,9 @@
 internal import Foundation
 
 /// A regular expression of `MATCHES`, which must fit the whole text, and may take thirty million steps and a second for it.
-struct WholeTextExpression: Sendable {
+///
+/// All texts that take long, those of one fetch, may take ten seconds together.
+final class WholeTextExpression: Sendable {
     /// How long one text may take.
     static let deadline = Duration.seconds(1)
     /// How many reports of progress one text may take, each of which stands for ten thousand steps: a second of a slow machine.
@@ -10,9 +12,17 @@ struct WholeTextExpression: Sendable {
     private static let progressLimit = 3000
 
     private let expression: NSRegularExpression
+    /// How long all texts may take that take longer than ``longTime`` each.
+    private let totalDeadline: Duration
+    private let longTime: Duration
+    private let spent = Mutex<Duration>(.zero)
 
     /// Compiles a pattern; throws code `invalidRequest` for what is none.
-    init(_ pattern: String, ignoringCase: Bool) throws(StoreError) {
+    init(
+        _ pattern: String, ignoringCase: Bool, totalDeadline: Duration = .seconds(10),
+        longTime: Duration = .milliseconds(10)
+    ) throws(StoreError) {
+        (self.totalDeadline, self.longTime) = (totalDeadline, longTime)
         let options: NSRegularExpression.Options = ignoringCase ? .caseInsensitive : []
         // Alone first: what is no expression must not become one by what is put around it.
         // Foundation refuses the empty expression, which fits the empty text.
@@ -32,11 +42,13 @@ struct WholeTextExpression: Sendable {
 
     /// Whether the whole text fits.
     ///
-    /// - Throws: `timedOut` after ``deadline`` or ``progressLimit``; `limitExceeded` when the search needs more memory than ICU gives it.
+    /// - Throws: `timedOut` after ``deadline``, ``progressLimit``, or when all texts took ``totalDeadline``; `limitExceeded` when the search needs more memory than ICU gives it.
     func matches(_ text: String) throws(StoreError) -> Bool {
         let start = ContinuousClock.now
         var (isMatch, isLate, isTooLarge) = (false, false, false)
         var progressCount = 0
+        let left = totalDeadline - spent.withLock { $0 }
+        let deadline = min(Self.deadline, max(left, longTime))
         expression.enumerateMatches(
             in: text, options: [.anchored, .reportProgress, .reportCompletion],
             range: NSRange(location: 0, length: text.utf16.count)
@@ -46,18 +58,23 @@ struct WholeTextExpression: Sendable {
                 stop.pointee = true
             } else if flags.contains(.progress) {
                 progressCount += 1
-                guard progressCount > Self.progressLimit || ContinuousClock.now - start > Self.deadline else { return }
+                guard progressCount > Self.progressLimit || ContinuousClock.now - start > deadline else { return }
                 isLate = true
                 stop.pointee = true
             } else if flags.contains(.internalError) {
                 isTooLarge = true
             }
         }
+        // Most texts take no time worth counting.
+        if progressCount > 0 {
+            let duration = ContinuousClock.now - start
+            if duration > longTime { spent.withLock { $0 += duration } }
+        }
         if isMatch { return true }
         if isLate {
             throw StoreError(
                 .timedOut,
-                "MATCHES takes too long on one text; write a pattern without nested repetitions."
+                "MATCHES takes too long\(deadline < Self.deadline ? "" : " on one text"); write a pattern without nested repetitions."
             )
         }
         if isTooLarge {

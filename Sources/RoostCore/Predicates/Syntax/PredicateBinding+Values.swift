@@ -33,7 +33,7 @@ extension PredicateBinding {
             if let value = PredicateLiteral.number(text) { return value }
         default: break
         }
-        throw located(.invalidValue, "The number is larger than any type holds.", at: place)
+        throw located(.invalidValue, "The number is larger, or nearer to zero, than any type holds.", at: place)
     }
 
     /// The value of a type that a literal means; nil when it means none.

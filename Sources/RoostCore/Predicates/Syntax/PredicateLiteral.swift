@@ -35,7 +35,7 @@ indirect enum PredicateLiteral {
     /// The value of a number without regard to what it is compared with.
     ///
     /// A whole number of 64 bits, else a double if that prints as the same number, else a decimal if that holds it, else the
-    /// nearest double; nil for a number that is larger than all of them.
+    /// nearest double; nil for a number that is larger than all of them, or nearer to zero.
     static func number(_ text: String) -> Value? {
         if let number = Int64(text) { return .int(number) }
         let double = Double(text).flatMap { $0.isFinite ? $0 : nil }
@@ -43,7 +43,9 @@ indirect enum PredicateLiteral {
             return .double(double)
         }
         if let decimal = DecimalNumber(utf8: text.utf8) { return .decimal(decimal.decimal) }
-        return double.map { .double($0) }
+        // What is too small for all of them is not zero.
+        guard let double, double != 0 || significance(text).digits.isEmpty else { return nil }
+        return .double(double)
     }
 
     /// Whether a number means the nearest 32-bit floating-point number, where it meets one.

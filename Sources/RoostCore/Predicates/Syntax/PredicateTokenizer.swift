@@ -76,7 +76,11 @@ struct PredicateTokenizer {
         let word = take(while: PredicateLanguage.isNamePart)
         // The only keywords with hyphens.
         guard word.uppercased() == "UTI", peek == "-" else { return word }
-        return word + take { $0 == "-" || PredicateLanguage.isNamePart($0) }
+        let start = position
+        let rest = take { $0 == "-" || PredicateLanguage.isNamePart($0) }
+        if ["-CONFORMS-TO", "-EQUALS"].contains(rest.uppercased()) { return word + rest }
+        position = start
+        return word
     }
 
     /// What stands behind a `#` or `$`: a name, or any text in quotes.

@@ -1,0 +1,69 @@
+internal import Roost
+
+/// Whether a migration added to every object what it should have added.
+///
+/// What it should have kept is compared with the other side's store, see ``Proof``.
+struct MigrationProof {
+    private let kind: MigrationKind
+
+    init(_ kind: MigrationKind) { self.kind = kind }
+
+    /// Throws for the first object that lacks something, or has what it should not have.
+    func check(_ store: any PersistentStore) throws {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let performers = try performers(snapshot)
+        for (entity, title) in [
+            (TrackSchema.albumEntity, "title"), (TrackSchema.tagEntity, "title"), (TrackSchema.trackEntity, "name"),
+        ] {
+            let cursor = try snapshot.records(of: entity, after: nil)
+            var batch = RecordBatch(model: store.model)
+            while try cursor.next(into: &batch) {
+                for index in 0..<batch.count {
+                    let object = MigratedObject(id: batch.id(at: index), values: batch.values(at: index))
+                    guard try isRight(object, title: title, performers) else {
+                        throw BenchmarkError("\(object.id) is not what the migration should have made of it.")
+                    }
+                }
+            }
+        }
+    }
+
+    private func isRight(_ object: MigratedObject, title: String, _ performers: [ObjectID: String]) throws -> Bool {
+        let isTrack = object.entity == TrackSchema.trackEntity
+        let caption = kind == .policies ? CaptionPolicy.caption(object, title: title) : nil
+        guard object.string("caption") == caption else { return false }
+        guard isTrack else { return true }
+        let minutes = kind == .policies ? object.double("duration").map { $0 / 60 } : nil
+        guard object.double("minutes") == minutes else { return false }
+        guard case .objectID(let id) = object["performer"] else {
+            return kind != .lookups || object.string("artist") == nil
+        }
+        return kind == .lookups && performers[id] != nil && performers[id] == object.string("artist")
+    }
+
+    /// The names of all performers, of which no two are the same.
+    private func performers(_ snapshot: any StoreSnapshot) throws -> [ObjectID: String] {
+        var names: [ObjectID: String] = [:]
+        let cursor = try snapshot.records(of: TrackSchema.performerEntity, after: nil)
+        var batch = RecordBatch(model: snapshot.model)
+        while try cursor.next(into: &batch) {
+            for index in 0..<batch.count {
+                let object = MigratedObject(id: batch.id(at: index), values: batch.values(at: index))
+                names[object.id] = object.string("name")
+            }
+        }
+        guard Set(names.values).count == names.count else {
+            throw BenchmarkError("A performer was made more than once.")
+        }
+        return names
+    }
+}
+
+/// An object of a migrated store, decoded.
+private struct MigratedObject: ObjectValues {
+    let id: ObjectID
+    let values: [String: Value]
+
+    subscript(name: String) -> Value { values[name] ?? .null }
+}

@@ -1,0 +1,80 @@
+internal import Roost
+
+/// What a migration of the workload with tags does beside what follows from the two models: the new name of the title, the wider play count.
+enum MigrationKind: String, Sendable, CaseIterable {
+    /// Nothing: one pass.
+    case inferred
+    /// A policy written in Swift gives every object of every entity new values: three passes.
+    case policies
+    /// A policy looks up the performer of each track by name, and makes those that are not there yet.
+    case lookups
+
+    /// What it does, in a few words.
+    var title: String {
+        switch self {
+        case .inferred: "inferred migration"
+        case .policies: "migration, a policy for every entity"
+        case .lookups: "migration, find or insert for every track"
+        }
+    }
+
+    /// How objects become those of the new model.
+    func options(from source: ManagedObjectModel, to destination: ManagedObjectModel) throws(StoreError)
+        -> MigrationOptions
+    {
+        var mapping = try MappingModel.inferred(from: source, to: destination)
+        for index in mapping.entityMappings.indices {
+            switch (self, mapping.entityMappings[index].sourceEntity) {
+            case (.inferred, _), (_, nil): break
+            case (.policies, _): mapping.entityMappings[index].policyName = "Captions"
+            case (.lookups, let entity):
+                if entity == TrackSchema.trackEntity { mapping.entityMappings[index].policyName = "Performers" }
+            }
+        }
+        return MigrationOptions(
+            mapping: self == .inferred ? nil : mapping,
+            policies: ["Captions": { CaptionPolicy() }, "Performers": { PerformerPolicy() }])
+    }
+}
+
+/// Gives objects captions, and tracks their duration in minutes, too.
+final class CaptionPolicy: EntityMigrationPolicy {
+    override func createDestinationInstances(
+        for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+    ) throws {
+        guard let made = try session.createStandardInstance(for: source) else { return }
+        made["caption"] = .string(Self.caption(source, title: "title"))
+        if let seconds = source.entity == TrackSchema.trackEntity ? source.double("duration") : nil {
+            made["minutes"] = .double(seconds / 60)
+        }
+    }
+
+    /// The caption of an object whose title is the attribute with a name.
+    static func caption(_ object: some ObjectValues, title: String) -> String {
+        let text = object.string(title) ?? ""
+        switch object.entity {
+        case TrackSchema.trackEntity: return object.string("artist").map { "\(text) – \($0)" } ?? text
+        case TrackSchema.albumEntity: return "\(text) (\(object.int("year") ?? 0))"
+        default: return "#" + text
+        }
+    }
+}
+
+/// Makes the artists of tracks objects, each once.
+final class PerformerPolicy: EntityMigrationPolicy {
+    override func createDestinationInstances(
+        for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+    ) throws {
+        guard let track = try session.createStandardInstance(for: source), let name = source.string("artist") else {
+            return
+        }
+        let request = FetchRequest(TrackSchema.performerEntity, where: .equal("name", .string(name)), limit: 1)
+        if let known = try session.destinationObjects(request).first {
+            try track.setObject(known, for: "performer")
+        } else {
+            let performer = try session.insert(TrackSchema.performerEntity)
+            performer["name"] = .string(name)
+            try track.setObject(performer, for: "performer")
+        }
+    }
+}

@@ -1,0 +1,126 @@
+internal import RoostCore
+internal import RoostFiles
+
+/// How a store can get another model within its own file.
+struct ModelChangePlan: Sendable {
+    /// The one step.
+    let step: MigrationChain.Step
+    let kept: KeptContent
+    /// The part of the file that is written anew, about: from 0 to 1.
+    let changedPart: Double
+}
+
+extension InPlaceMigration {
+    /// Gives the store its new model in one transaction, where the most of it stays as it is; nil where a new file is to be made.
+    ///
+    /// The caller holds the store's claim, and closes the store.
+    func changeModel(of store: any PersistentStore, _ path: String) throws(StoreError) -> MigrationReport? {
+        guard let changing = store as? any ModelChangingStore, let plan = try modelChange(of: store) else { return nil }
+        try requireSpace(path, part: plan.changedPart)
+        try options.conversion.cancellation?.check()
+        guard let change = try changing.beginModelChange(to: plan.step.model, keeping: plan.kept) else { return nil }
+        do throws(StoreError) {
+            // Readers see what was there before the change began, and nobody else writes.
+            var migration = migration(of: plan, from: .store(store), to: .store(change.store))
+            migration.requiresRecordedContent = true
+            var report = try migration.run()
+            try options.conversion.cancellation?.check()
+            try change.commit()
+            report.path = .oneTransaction
+            return report
+        } catch {
+            change.abandon()
+            throw error
+        }
+    }
+
+    /// How the store could change its model by itself; nil where a new file is the way, or nothing is to be done.
+    ///
+    /// It is where no backup is kept, where the way to the model is one step of one pass, and where at least half of all objects and links
+    /// stay as they are: what is written anew goes into the log first and leaves gaps in the file.
+    func modelChange(of store: any PersistentStore) throws(StoreError) -> ModelChangePlan? {
+        guard !options.keepsBackup, store is any ModelChangingStore, let chain = try steps(from: store.metadata()),
+            chain.steps.count == 1, let step = chain.steps.first,
+            step.stage?.willMigrate == nil, step.stage?.didMigrate == nil
+        else { return nil }
+        let plan = try MappingPlan(step.mapping, from: store.model, to: step.model)
+        guard plan.obstacles.isEmpty else { return nil }
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        guard let tally = try snapshot.recordedTally() else { return nil }
+        let kept = try plan.keptContent()
+        let entities = kept.hierarchies.flatMap { plan.source.entities[$0].selfAndSubentities }
+        let keptCount =
+            entities.reduce(0) { $0 + tally.entities[$1].count }
+            + kept.relationships.values.reduce(0) { $0 + tally.relationships[$1].count }
+        let count =
+            tally.entities.reduce(0) { $0 + $1.count } + tally.relationships.reduce(0) { $0 + $1.count }
+        guard keptCount > 0, keptCount >= count - keptCount else { return nil }
+        return ModelChangePlan(step: step, kept: kept, changedPart: Double(count - keptCount) / Double(count))
+    }
+
+    /// The migration of a plan's one step.
+    func migration(
+        of plan: ModelChangePlan, from source: ConversionEndpoint, to destination: ConversionEndpoint
+    ) -> StoreMigration {
+        var options = options
+        (options.history, options.stages) = (nil, nil)
+        options.mapping = plan.step.mapping
+        options.conversion.overwrites = false
+        return StoreMigration(
+            from: source, to: destination, model: plan.step.model, options: options, registry: registry)
+    }
+
+    /// The log and the longer file are there at a time.
+    func requireSpace(_ path: String, part: Double) throws(StoreError) {
+        let bytes = Int((Double(try StoreFile.byteCount(at: path)) * part).rounded(.up))
+        try StoreFile.requireSpace(
+            forStoresOf: bytes, count: 2, besideStoreAt: path, reserving: options.conversion.reservedBytes)
+    }
+}
+
+extension MappingPlan {
+    /// What of the source is content of the destination as it is, byte for byte.
+    func keptContent() throws(StoreError) -> KeptContent {
+        var kept = KeptContent()
+        for hierarchy in hierarchies where try isKept(hierarchy) { kept.hierarchies.insert(hierarchy.destination) }
+        for link in links {
+            if let number = origin(ofKept: link) { kept.relationships[link.relationship.number] = number }
+        }
+        return kept
+    }
+
+    /// Whether the records of a hierarchy are those of the same hierarchy of the source, all of them.
+    private func isKept(_ hierarchy: Hierarchy) throws(StoreError) -> Bool {
+        guard let root = hierarchy.source, root == hierarchy.destination, source.entities[root].root == root else {
+            return false
+        }
+        for number in source.entities[root].selfAndSubentities where !source.entities[number].isAbstract {
+            guard let maker = hierarchy.makers[number].map({ makers[$0] }), maker.destination.number == number,
+                maker.filter == nil, !maker.fields.contains(where: \.isEvaluated),
+                try RecordTransform(maker, self, over: nil, []).isIdentity
+            else { return false }
+        }
+        return true
+    }
+
+    /// The relationship of the source whose links are those of a plan, all of them, with their places; nil for none.
+    private func origin(ofKept link: LinkPlan) -> Int? {
+        guard case .links(let number) = link.relation.storage, !link.relation.isFlipped, link.sources == .all,
+            link.targets == .all
+        else { return nil }
+        let (old, new) = (source.relationships[number], link.relationship)
+        guard old.isOrdered == new.isOrdered, old.inverseIsOrdered == new.inverseIsOrdered,
+            old.isReflexive == new.isReflexive
+        else { return nil }
+        return number
+    }
+}
+
+extension FieldPlan {
+    /// Whether an expression says what the field gets.
+    fileprivate var isEvaluated: Bool {
+        if case .expression = source { return true }
+        return false
+    }
+}

@@ -1,0 +1,63 @@
+internal import RoostCore
+
+/// The mandatory relationships of which the mappings that make their objects say nothing: there is no default for them, so they stay
+/// empty but for what their inverses give them, and are counted.
+struct EmptyRelationships {
+    private let members: [(entity: ManagedObjectModel.Entity, relationship: ManagedObjectModel.Relationship)]
+
+    /// Finds them; what policies do is not known, and is validated.
+    init(_ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel) {
+        var members: [(ManagedObjectModel.Entity, ManagedObjectModel.Relationship)] = []
+        for mapping in mapping.entityMappings where mapping.policyName == nil {
+            guard let from = mapping.sourceEntity.flatMap(source.entity), !from.isAbstract,
+                let to = mapping.destinationEntity.flatMap(destination.entity), !to.isAbstract
+            else { continue }
+            for relationship in to.relationships
+            where relationship.mustLeadSomewhere && !mapping.says(relationship.name.name, of: from) {
+                guard !members.contains(where: { $0.0.number == to.number && $0.1.number == relationship.number })
+                else { continue }
+                members.append((to, relationship))
+            }
+        }
+        self.members = members
+    }
+
+    /// One warning for each of them that is empty in some objects of a finished destination.
+    ///
+    /// Reads the objects of its entity.
+    func warnings(_ store: any PersistentStore) throws(StoreError) -> [String] {
+        guard !members.isEmpty else { return [] }
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        var warnings: [String] = []
+        for (entity, relationship) in members {
+            let name = relationship.name.name
+            let isEmpty: FetchRequest.Predicate =
+                relationship.isToMany ? .equal("\(name).@count", 0) : .isNull(name)
+            let count = try snapshot.count(FetchRequest(entity.name, where: isEmpty, includesSubentities: false))
+            if count > 0 { warnings.append(Self.warning(name, of: entity.name.text, count: count)) }
+        }
+        return warnings
+    }
+
+    /// What is said of objects without a value.
+    static func warning(_ relationship: String, of entity: String, count: Int) -> String {
+        "The mandatory relationship '\(entity).\(relationship)' is empty in \(count) objects, since their mapping says nothing of it; give it objects in a mapping or a policy, or make it optional."
+    }
+}
+
+extension EntityMapping {
+    /// Whether the mapping says where a relationship of its objects leads, be it nowhere.
+    func says(_ relationship: String, of source: ManagedObjectModel.Entity) -> Bool {
+        if type == .copy { return source.relationship(relationship) != nil }
+        let expression = relationshipMappings.first { $0.name == relationship }?.valueExpression
+        return expression.map { $0 != .constant(.null) } ?? false
+    }
+}
+
+extension MappingRemark {
+    /// Whether it is about a relationship whose empty objects are counted.
+    var isAboutEmptyRelationship: Bool {
+        property.map { self == .staysEmpty($0, of: EntityName(entity)) } ?? false
+    }
+}

@@ -1,0 +1,58 @@
+internal import RoostCore
+
+/// A bulk load on a thread of its own.
+final class DestinationLoad {
+    private let channel: BatchChannel
+    private let writer: WorkerThread<StoreTally?>
+    private var isOver = false
+
+    /// Starts a load.
+    ///
+    /// - Parameters:
+    ///   - channel: What the writer takes batches from.
+    ///   - begin: The first message.
+    ///   - writer: The thread that takes them.
+    /// - Throws: What the writer ended with.
+    init(_ channel: BatchChannel, begin: BatchChannel.Message, _ writer: WorkerThread<StoreTally?>) throws(StoreError) {
+        self.channel = channel
+        self.writer = writer
+        try send(begin)
+    }
+
+    deinit { abandon() }
+
+    func spareRecords(_ model: ManagedObjectModel) -> RecordBatch { channel.spareRecords(model) }
+    func spareLinks(_ relationship: Int) -> LinkBatch { channel.spareLinks(relationship) }
+
+    /// Hands a message over; throws the writer's error when it has stopped.
+    func send(_ message: BatchChannel.Message) throws(StoreError) {
+        guard !isOver, channel.send(message) else {
+            _ = try join()
+            throw StoreError(
+                .internalInconsistency, "The destination stopped taking objects before everything was written.")
+        }
+    }
+
+    /// Waits until everything is written; gives the tally of the store.
+    func finish() throws(StoreError) -> StoreTally {
+        try send(.end)
+        guard let tally = try join() else {
+            throw StoreError(.internalInconsistency, "The destination ended before everything was written.")
+        }
+        return tally
+    }
+
+    private func join() throws(StoreError) -> StoreTally? {
+        guard !isOver else { return nil }
+        isOver = true
+        return try writer.join().get()
+    }
+
+    /// Ends the load; nothing of it remains.
+    func abandon() {
+        guard !isOver else { return }
+        isOver = true
+        channel.stop()
+        _ = writer.join()
+    }
+}

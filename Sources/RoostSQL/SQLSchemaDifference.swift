@@ -1,0 +1,46 @@
+internal import RoostCore
+
+/// What must be done to a database to make the tables of one schema those of another.
+public struct SQLSchemaDifference: Sendable {
+    /// The tables that go, with all their indexes.
+    public let droppedTables: [SQLSchema.Item]
+    /// The indexes of tables that stay, and that go.
+    public let droppedIndexes: [SQLSchema.Item]
+    /// The tables to be made.
+    public let newTables: [SQLSchema.Item]
+    /// The indexes to be made, when the rows are there.
+    public let newIndexes: [SQLSchema.Item]
+    /// The object tables that stay, by position in the new schema's.
+    let keptTables: Set<Int>
+    /// The link tables that stay, by relationship number in the new schema.
+    let keptLinkTables: Set<Int>
+
+    init(from old: SQLSchema, to new: SQLSchema, keeping kept: KeptContent) {
+        let known = Set(old.tables)
+        var (keptTables, keptLinkTables): (Set<Int>, Set<Int>) = ([], [])
+        var names: Set<String> = []
+        for (position, table) in new.objectTables.enumerated() where kept.hierarchies.contains(table.root) {
+            guard let before = old.objectTables.first(where: { $0.name == table.name }),
+                before.holdsFields(like: table),
+                let item = new.tables.first(where: { $0.name == table.name }), known.contains(item)
+            else { continue }
+            keptTables.insert(position)
+            names.insert(table.name)
+        }
+        for (number, origin) in kept.relationships {
+            guard new.linkTables.indices.contains(number), let table = new.linkTables[number],
+                old.linkTables.indices.contains(origin), old.linkTables[origin]?.name == table.name,
+                let item = new.tables.first(where: { $0.name == table.name }), known.contains(item)
+            else { continue }
+            keptLinkTables.insert(number)
+            names.insert(table.name)
+        }
+        self.keptTables = keptTables
+        self.keptLinkTables = keptLinkTables
+        droppedTables = old.tables.filter { !names.contains($0.name) }
+        newTables = new.tables.filter { !names.contains($0.name) }
+        let keptIndexes = Set(old.indexes.filter { names.contains($0.table) }).intersection(new.indexes)
+        droppedIndexes = old.indexes.filter { names.contains($0.table) && !keptIndexes.contains($0) }
+        newIndexes = new.indexes.filter { !keptIndexes.contains($0) }
+    }
+}

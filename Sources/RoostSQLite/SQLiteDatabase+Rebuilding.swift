@@ -1,0 +1,62 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostSQL
+
+extension SQLiteDatabase {
+    /// Begins a transaction that may drop tables, with the store's lock held exclusively; see `SQLDatabase`.
+    func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
+        guard let lock else {
+            throw StoreError(
+                .internalInconsistency, "'\(path)' is open for writing without a lock; please report this.")
+        }
+        try lock.change(to: .exclusive, timeoutSeconds: settings.timeoutSeconds)
+        do throws(StoreError) {
+            guard let connection = try beginDropping(difference) else {
+                try lock.change(to: .shared, timeoutSeconds: 0)
+                return nil
+            }
+            return connection
+        } catch {
+            // What cannot be shared again is let go of when the store is closed.
+            try? lock.change(to: .shared, timeoutSeconds: 0)
+            throw error
+        }
+    }
+
+    private func beginDropping(_ difference: SQLSchemaDifference) throws(StoreError) -> SQLiteConnection? {
+        let connection = try beginWriting()
+        do throws(StoreError) {
+            guard let writer = connection as? SQLiteConnection, try areFree(difference, writer) else {
+                rollBackWriting(connection)
+                return nil
+            }
+            try writer.allow(.dropping)
+            // Dropping a table and building an index find no rows for long.
+            writer.clock.pointee.limit = nil
+            return writer
+        } catch {
+            rollBackWriting(connection)
+            throw error
+        }
+    }
+
+    /// Whether every name that is needed is free, or will be.
+    private func areFree(_ difference: SQLSchemaDifference, _ connection: SQLiteConnection) throws(StoreError) -> Bool {
+        let dropped = Set((difference.droppedTables + difference.droppedIndexes).map { $0.name.lowercased() })
+        let needed = Set((difference.newTables + difference.newIndexes).map { $0.name.lowercased() })
+        return try connection.withStatement("SELECT name, tbl_name FROM sqlite_schema") {
+            (statement) throws(StoreError) in
+            while try statement.step() {
+                guard case .text(let name) = try statement.value(at: 0),
+                    case .text(let table) = try statement.value(at: 1)
+                else { continue }
+                if needed.contains(name.lowercased()), !dropped.contains(name.lowercased()),
+                    !dropped.contains(table.lowercased())
+                {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostMigration
+
+/// The model of the lab's stores in three versions, and the ways from each to the next.
+///
+/// It is small, because each page that is written makes states: relationships of each kind, an index, a uniqueness constraint, values
+/// that need no page, one and several.
+enum CrashVersions {
+    private static let entities: [EntityDescription] = [
+        EntityDescription(
+            "Track", attributes: [.string("title"), .binaryData("cover")],
+            relationships: [.toMany("playlists", "Playlist", inverse: "tracks")],
+            fetchIndexes: [FetchIndexDescription("byTitle", on: "title")]),
+        EntityDescription(
+            "Playlist", relationships: [.toMany("tracks", "Track", inverse: "playlists", isOrdered: true)]),
+        EntityDescription(
+            "Node", attributes: [.string("name")],
+            relationships: [
+                .toMany("friends", "Node", inverse: "friends"), .toOne("parent", "Node", inverse: "children"),
+                .toMany("children", "Node", inverse: "parent"),
+            ], uniquenessConstraints: [["name"]]),
+    ]
+
+    /// The model that the stores have at first.
+    static func first() throws -> ManagedObjectModel { try ManagedObjectModel(entities: entities) }
+
+    /// The model with an attribute and an entity more; from the one before it is inferred.
+    static func second() throws -> ManagedObjectModel {
+        var entities = entities
+        entities[0].attributes.append(.string("subtitle", isOptional: true, default: "none"))
+        entities.append(EntityDescription("Review", attributes: [.string("text")]))
+        return try ManagedObjectModel(entities: entities)
+    }
+
+    /// The model in which each track has a heading, which policies make.
+    static func third() throws -> ManagedObjectModel {
+        var entities = try second().entityDescriptions
+        guard let track = entities.firstIndex(where: { $0.name == "Track" }) else {
+            throw StoreError(.internalInconsistency, "the model has no tracks")
+        }
+        entities[track].relationships.append(.toOne("heading", "Heading", inverse: "track"))
+        entities.append(
+            EntityDescription(
+                "Heading", attributes: [.string("text")], relationships: [.toOne("track", "Track", inverse: "heading")])
+        )
+        return try ManagedObjectModel(entities: entities)
+    }
+
+    /// Commits transactions, which insert, update, delete, link and unlink; what each does follows from its number.
+    static func commit(_ numbers: ClosedRange<Int64>, to store: any PersistentStore) throws {
+        for n in numbers {
+            var changes = ChangeSet(model: store.model)
+            var random = SeededGenerator(seed: UInt64(n))
+            if n == 1 { try changes.insert(ObjectID("Playlist", 1), values: [:]) }
+            let cover = (0..<(n % 6 == 3 ? 9000 : random.below(600))).map { _ in
+                UInt8(truncatingIfNeeded: random.next())
+            }
+            try changes.insert(
+                ObjectID("Track", n), values: ["title": .string("track \(n)"), "cover": .data(Data(cover))])
+            var node: [String: Value] = ["name": .string("node \(n)")]
+            if n > 1 { node["parent"] = .objectID(ObjectID("Node", n - 1)) }
+            try changes.insert(ObjectID("Node", n), values: node)
+            try changes.add(Link(1, n, order: -n), to: RelationshipName("Playlist", "tracks"))
+            if n > 1 {
+                try changes.update(ObjectID("Track", n - 1), version: 1, values: ["title": .string("updated by \(n)")])
+                try changes.add(Link(n, n - 1), to: RelationshipName("Node", "friends"))
+            }
+            if n > 4 { try changes.remove(Link(1, n - 4), from: RelationshipName("Playlist", "tracks")) }
+            if n > 8 { changes.delete(ObjectID("Track", n - 8), version: 2) }
+            changes.userMetadata["transaction"] = .some(.int(n))
+            _ = try store.commit(changes)
+        }
+    }
+
+    /// All versions: the first step is inferred, and two policies take part in the second one.
+    static func history() throws -> ModelHistory {
+        let (second, third) = (try second(), try third())
+        var history = try ModelHistory([
+            .init("first", try first()), .init("second", second), .init("third", third),
+        ])
+        var mapping = try MappingModel.inferred(from: second, to: third)
+        for index in mapping.entityMappings.indices {
+            switch mapping.entityMappings[index].sourceEntity?.text {
+            case "Track": mapping.entityMappings[index].policyName = "headings"
+            case "Node": mapping.entityMappings[index].policyName = "numbers"
+            default: break
+            }
+        }
+        try history.add(mapping, from: "second", to: "third")
+        return history
+    }
+}
+
+/// What ends a migration before its end: a request to stop at one of its reports, or a policy that fails at one of its questions.
+final class Interruption: Sendable {
+    enum Kind: String { case cancel, failure }
+
+    /// What asks the migration to stop.
+    let cancellation = ConversionCancellation()
+    private let kind: Kind?
+    private let number: Int
+    private let counts = Mutex((reports: 0, questions: 0))
+
+    /// Cancels at the report, or fails at the question, of a number from 1; nil only counts.
+    init(_ kind: Kind?, at number: Int) { (self.kind, self.number) = (kind, number) }
+
+    /// How many reports and questions there were.
+    var count: (reports: Int, questions: Int) { counts.withLock { $0 } }
+
+    /// What comes with a report.
+    func report() {
+        let reached = counts.withLock { counts in
+            counts.reports += 1
+            return counts.reports
+        }
+        if kind == .cancel, reached == number { cancellation.cancel() }
+    }
+
+    /// What comes with a question to a policy.
+    func question() throws {
+        let reached = counts.withLock { counts in
+            counts.questions += 1
+            return counts.questions
+        }
+        if kind == .failure, reached == number { throw Failure() }
+    }
+
+    private struct Failure: Error {}
+}
+
+/// Makes a heading of each track.
+final class HeadingPolicy: EntityMigrationPolicy {
+    private let interruption: Interruption
+
+    init(_ interruption: Interruption) { self.interruption = interruption }
+
+    override func createDestinationInstances(
+        for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+    ) throws {
+        try interruption.question()
+        let track = try session.createStandardInstance(for: source)
+        let heading = try session.insert("Heading")
+        heading["text"] = source["title"]
+        try heading.setObject(track, for: "track")
+    }
+
+    override func end(_ mapping: EntityMapping, _ session: MigrationSession) throws { try interruption.question() }
+}
+
+/// Gives nodes new keys, the last one the first, so that no two associations are a run.
+final class NumberPolicy: EntityMigrationPolicy {
+    private let interruption: Interruption
+    private var nodes: [SourceObject] = []
+
+    init(_ interruption: Interruption) { self.interruption = interruption }
+
+    override func createDestinationInstances(
+        for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+    ) throws {
+        nodes.append(source)
+    }
+
+    override func endInstanceCreation(for mapping: EntityMapping, _ session: MigrationSession) throws {
+        for source in nodes.reversed() {
+            try interruption.question()
+            let node = try session.insert("Node")
+            node["name"] = source["name"]
+            try session.associate(source, with: node, for: mapping.name)
+        }
+        nodes = []
+    }
+
+    override func createRelationships(
+        for destination: DestinationObject, in mapping: EntityMapping, _ session: MigrationSession
+    ) throws {
+        try interruption.question()
+        try super.createRelationships(for: destination, in: mapping, session)
+    }
+}

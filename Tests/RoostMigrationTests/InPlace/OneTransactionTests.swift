@@ -1,0 +1,350 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostFiles
+import RoostMigration
+import Testing
+
+@Suite("Migration in place in one transaction")
+struct OneTransactionTests {
+    private let manager = MigrationManager(registry: .builtIn)
+
+    private func error(_ body: () throws -> Void) -> StoreError? {
+        do { try body() } catch { return error as? StoreError }
+        return nil
+    }
+
+    private func bytes(_ url: StoreURL) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: url.path)) }
+
+    private func open(_ url: StoreURL, _ model: ManagedObjectModel) throws -> any PersistentStore {
+        try StoreRegistry.builtIn.open(url, options: StoreOptions(model: model))
+    }
+
+    /// The sample's model with changes.
+    private func model(_ change: (inout [EntityDescription]) throws -> Void) throws -> ManagedObjectModel {
+        var entities = try Sample.model().entityDescriptions
+        try change(&entities)
+        return try ManagedObjectModel(entities: entities)
+    }
+
+    /// Shelves, of which there are few, get a colour; everything else stays.
+    private func colouredShelves() throws -> ManagedObjectModel {
+        try model { entities in
+            let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
+            entities[shelf].attributes.append(.string("colour", isOptional: false, default: "red"))
+        }
+    }
+
+    // MARK: The same as in a new file
+
+    /// How a random evolution of an SQLite store went, both ways.
+    private func compare(_ seed: Int) throws -> MigrationPath? {
+        var evolution = try RandomEvolution(seed: seed)
+        // Few changes leave the most as it is.
+        let model = seed % 2 == 0 && evolution.versions.count > 1 ? evolution.versions[1] : evolution.new
+        let directory = try TemporaryDirectory()
+        let made = try evolution.store()
+        let (one, two) = (
+            StoreURL(type: "sqlite", path: directory.file("one")), StoreURL(type: "sqlite", path: directory.file("two"))
+        )
+        _ = try manager.convert(from: .store(made), to: .url(one))
+        try FileManager.default.copyItem(atPath: one.path, toPath: two.path)
+        let before = try bytes(one)
+        let plan = try manager.planMigrationInPlace(one, model: model)
+        #expect(try bytes(one) == before)
+        let general = Result { try manager.migrateInPlace(two, model: model, options: .init(keepsBackup: true)) }
+        let result = Result { try manager.migrateInPlace(one, model: model) }
+        switch (result, general) {
+        case (.success(let report), .success(let expected)):
+            #expect(report.path == plan.path && plan.refusals == [])
+            #expect(expected.path != .oneTransaction && report.verified == (report.path != .nothing))
+            var (same, other) = (report, expected)
+            for report in [\MigrationReport.source, \.destination] { other[keyPath: report] = same[keyPath: report] }
+            (same.path, same.backup, same.bytes, same.seconds) = (other.path, other.backup, other.bytes, other.seconds)
+            same.peakPrivateBytes = other.peakPrivateBytes
+            #expect(same == other)
+            let (left, right) = (try open(one, model), try open(two, model))
+            #expect(left.model == right.model)
+            #expect(try left.contents().difference(from: try right.contents()) == nil)
+            #expect(try left.metadata().storeUUID == right.metadata().storeUUID)
+            #expect(try checkStore(left).filter { $0.severity == .damage } == [])
+            for root in model.roots {
+                let name = model.entities[root].name
+                #expect(try left.lastKey(name) == right.lastKey(name))
+            }
+            try left.close()
+            try right.close()
+            if SQLiteShell.path != nil {
+                let catalogue = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+                #expect(try SQLiteShell.run(catalogue, on: one.path) == SQLiteShell.run(catalogue, on: two.path))
+            }
+            return report.path
+        case (.failure(let error), .failure(let expected)):
+            #expect((error as? StoreError)?.code == (expected as? StoreError)?.code, "\(error), \(expected)")
+            #expect((error as? StoreError)?.message == (expected as? StoreError)?.message)
+            #expect(try bytes(one) == before)
+            return nil
+        default:
+            Issue.record("\(result) in the store's file, \(general) in a new one")
+            return nil
+        }
+    }
+
+    @Test("random changes come to the same bytes as in a new file, by either way", arguments: 0..<6)
+    func randomEvolutions(part: Int) throws {
+        var count = 0
+        for seed in 0..<20 where try compare(1000 + part * 20 + seed) == .oneTransaction { count += 1 }
+        #expect(count > 3)
+    }
+
+    // MARK: Which way
+
+    @Test("the most must stay as it is, one step must lead there, and no backup be kept")
+    func whichWay() throws {
+        func path(
+            _ model: ManagedObjectModel, type: String = "sqlite", _ options: MigrationOptions = MigrationOptions()
+        ) throws -> MigrationPath {
+            let directory = try TemporaryDirectory()
+            let url = StoreURL(type: type, path: directory.file("store"))
+            try Sample.store(url.type, url.path).close()
+            let plan = try manager.planMigrationInPlace(url, model: model, options: options)
+            let report = try manager.migrateInPlace(url, model: model, options: options)
+            #expect(
+                report.path == plan.path
+                    && report.description.contains(plan.path.rawValue == "onePass" ? "one pass" : "one transaction"))
+            #expect(try directory.names().filter { !$0.contains("backup") } == ["store"])
+            return report.path
+        }
+        let small = try colouredShelves()
+        #expect(try path(small) == .oneTransaction)
+        #expect(try path(small, MigrationOptions(keepsBackup: true)) == .onePass)
+        for type in Sample.fileTypes where type != "sqlite" { #expect(try path(small, type: type) == .onePass) }
+        // A new last entity leaves the numbers of all others, a new first one moves all of them.
+        #expect(
+            try path(model { $0.append(EntityDescription("Zebra", attributes: [.string("name")])) }) == .oneTransaction)
+        #expect(try path(model { $0.append(EntityDescription("Aardvark", attributes: [.string("name")])) }) == .onePass)
+        let twoSteps = try ModelHistory([
+            .init("1", Sample.model()), .init("2", small),
+            .init(
+                "3",
+                model { entities in
+                    let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
+                    entities[shelf].attributes += [
+                        .string("colour", isOptional: false, default: "blue"), .string("place"),
+                    ]
+                }),
+        ])
+        #expect(try path(try #require(twoSteps.versions.last).model, MigrationOptions(history: twoSteps)) == .onePass)
+    }
+
+    @Test("new links, constraints and indexes of what stays are made")
+    func additions() throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: "sqlite", path: directory.file("store"))
+        try Sample.store(url.type, url.path).close()
+        let changed = try model { entities in
+            let person = try #require(entities.firstIndex { $0.name == "Person" })
+            entities[person].relationships.append(.toMany("rivals", "Person", inverse: "rivals"))
+            entities[person].fetchIndexes.append(FetchIndexDescription("byName", on: "name"))
+            let book = try #require(entities.firstIndex { $0.name == "Book" })
+            entities[book].fetchIndexes = []
+            entities[book].uniquenessConstraints = [["title", "price"]]
+        }
+        let report = try manager.migrateInPlace(url, model: changed)
+        #expect(report.path == .oneTransaction)
+        let store = try open(url, changed)
+        #expect(try checkStore(store) == [])
+        let keys = try store.reserveKeys(3, for: "Book")
+        var changes = ChangeSet(model: changed)
+        try changes.insert(ObjectID("Book", keys.lowerBound), values: ["title": "same", "price": .decimal(1)])
+        try changes.insert(ObjectID("Book", keys.lowerBound + 1), values: ["title": "same", "price": .decimal(1)])
+        #expect(error { _ = try store.commit(changes) }?.code == .constraintViolation)
+        try store.close()
+        if SQLiteShell.path != nil {
+            let indexes = try SQLiteShell.run("SELECT name FROM sqlite_schema WHERE type = 'index'", on: url.path)
+            #expect(indexes.contains("Person_name_index") && !indexes.contains("Book_title_index"))
+        }
+    }
+
+    // MARK: All or nothing
+
+    @Test("after an error or a cancellation every byte is as it was", arguments: 0..<6)
+    func failures(phase: Int) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: "sqlite", path: directory.file("store"))
+        try Sample.store(url.type, url.path).close()
+        let before = try bytes(url)
+        let copy = StoreURL(type: "sqlite", path: directory.file("copy"))
+        try FileManager.default.copyItem(atPath: url.path, toPath: copy.path)
+        let (cancellation, count, limit) = (ConversionCancellation(), Mutex(0), Mutex(Int.max))
+        var options = MigrationOptions()
+        options.conversion.cancellation = cancellation
+        options.conversion.onProgress = { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == limit.withLock({ $0 }) { cancellation.cancel() }
+        }
+        // How often there is something to tell, from the copy's migration.
+        #expect(try manager.migrateInPlace(copy, model: colouredShelves(), options: options).path == .oneTransaction)
+        let total = count.withLock { count in
+            defer { count = 0 }
+            return count
+        }
+        limit.withLock { $0 = 1 + (total - 1) * phase / 5 }
+        let refused = error { _ = try manager.migrateInPlace(url, model: colouredShelves(), options: options) }
+        #expect(refused?.code == .cancelled, "\(refused.map { "\($0)" } ?? "it was migrated")")
+        #expect(try bytes(url) == before)
+        #expect(try directory.names() == ["copy", "store"])
+    }
+
+    @Test("values that a new constraint forbids are refused with the error of a new file, and nothing changes")
+    func constraint() throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: "sqlite", path: directory.file("store"))
+        try Sample.store(url.type, url.path).close()
+        let before = try bytes(url)
+        let changed = try model { entities in
+            let book = try #require(entities.firstIndex { $0.name == "Book" })
+            entities[book].uniquenessConstraints = [["title"]]
+        }
+        #expect(try manager.planMigrationInPlace(url, model: changed).path == .oneTransaction)
+        let refused = error { _ = try manager.migrateInPlace(url, model: changed) }
+        let expected = error { _ = try manager.migrateInPlace(url, model: changed, options: .init(keepsBackup: true)) }
+        #expect(refused?.code == .constraintViolation && refused?.code == expected?.code)
+        #expect(refused?.message == expected?.message)
+        #expect(try bytes(url) == before)
+        #expect(try directory.names() == ["store"])
+    }
+
+    @Test("nobody can open the store from the first record to the end")
+    func exclusion() throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: "sqlite", path: directory.file("store"))
+        try Sample.store(url.type, url.path).close()
+        let answers = Mutex<[StoreError.Code?]>([])
+        var options = MigrationOptions()
+        options.conversion.onProgress = { _ in
+            for isReadOnly in [false, true] {
+                var code: StoreError.Code?
+                do throws(StoreError) {
+                    try StoreRegistry.builtIn.open(
+                        url, options: StoreOptions(isReadOnly: isReadOnly, timeoutSeconds: 0)
+                    ).close()
+                } catch {
+                    code = error.code
+                }
+                answers.withLock { $0.append(code) }
+            }
+        }
+        #expect(try manager.migrateInPlace(url, model: colouredShelves(), options: options).path == .oneTransaction)
+        let codes = answers.withLock { $0 }
+        #expect(codes.count >= 8 && codes.allSatisfy { $0 == .busy }, "\(codes)")
+    }
+
+    @Test("of several that begin at once one migrates, and the others find it done")
+    func together() throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: "sqlite", path: directory.file("store"))
+        try Sample.store(url.type, url.path).close()
+        var options = MigrationOptions()
+        options.conversion.timeoutSeconds = 120
+        let (manager, chosen, model) = (manager, options, try colouredShelves())
+        let outcomes = Mutex<[Result<MigrationPath, StoreError>]>([])
+        let done = DispatchSemaphore(value: 0)
+        // Threads of their own: each waits for the others.
+        let threads = (0..<4).map { _ in
+            Thread {
+                let outcome: Result<MigrationPath, StoreError>
+                do throws(StoreError) {
+                    outcome = .success(try manager.migrateInPlace(url, model: model, options: chosen).path)
+                } catch {
+                    outcome = .failure(error)
+                }
+                outcomes.withLock { $0.append(outcome) }
+                done.signal()
+            }
+        }
+        for thread in threads { thread.start() }
+        for _ in threads { done.wait() }
+        let paths = try outcomes.withLock { $0 }.map { try $0.get() }
+        #expect(paths.filter { $0 == .oneTransaction }.count == 1, "\(paths)")
+        #expect(paths.filter { $0 == .nothing }.count == 3, "\(paths)")
+        #expect(try directory.names() == ["store"])
+    }
+
+    // MARK: Other programs
+
+    @Test("a row that another program changed is refused, and stays", .enabled(if: SQLiteShell.path != nil))
+    func evidence() throws {
+        for statement in [
+            "UPDATE Person SET name = 'other' WHERE _id = 1", "UPDATE Shelf SET label = 'other' WHERE _id = 1",
+            "UPDATE Book SET _entity = 77 WHERE _id = 1", "DELETE FROM links WHERE source = 2",
+        ] {
+            let directory = try TemporaryDirectory()
+            let url = StoreURL(type: "sqlite", path: directory.file("store"))
+            try Sample.store(url.type, url.path).close()
+            let links = try #require(
+                try SQLiteShell.run(
+                    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('Book_shelves', 'Shelf_books')",
+                    on: url.path
+                ).first)
+            try SQLiteShell.run(statement.replacing("links", with: links), on: url.path)
+            let before = try bytes(url)
+            let refused = error { _ = try manager.migrateInPlace(url, model: colouredShelves()) }
+            #expect(refused?.code == .corrupted, "\(statement): \(refused.map { "\($0)" } ?? "it was migrated")")
+            #expect(try bytes(url) == before)
+            #expect(try directory.names() == ["store"])
+        }
+    }
+
+    @Test("tables of other programs stay, unless one has a name that is needed", .enabled(if: SQLiteShell.path != nil))
+    func foreignTables() throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: "sqlite", path: directory.file("store"))
+        try Sample.store(url.type, url.path).close()
+        try SQLiteShell.run(
+            "CREATE TABLE zebra (a); INSERT INTO zebra VALUES (7); CREATE INDEX mine ON Person (born)", on: url.path)
+        let shelves = try colouredShelves()
+        #expect(try manager.migrateInPlace(url, model: shelves).path == .oneTransaction)
+        #expect(try SQLiteShell.run("SELECT a FROM zebra", on: url.path) == ["7"])
+        #expect(try SQLiteShell.run("SELECT name FROM sqlite_schema WHERE name = 'mine'", on: url.path) == ["mine"])
+        let zebras = try ManagedObjectModel(
+            entities: shelves.entityDescriptions + [EntityDescription("Zebra", attributes: [.string("name")])])
+        #expect(try manager.migrateInPlace(url, model: zebras).path == .onePass)
+        let store = try open(url, zebras)
+        #expect(try checkStore(store) == [])
+        try store.close()
+    }
+
+    @Test("another program cannot write meanwhile", .enabled(if: SQLiteShell.path != nil))
+    func foreignWriter() throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: "sqlite", path: directory.file("store"))
+        try Sample.store(url.type, url.path).close()
+        let attempts = Mutex((count: 0, successes: 0))
+        var options = MigrationOptions()
+        options.conversion.onProgress = { progress in
+            guard progress.phase == .verifying || progress.phase == .copying else { return }
+            let isDone = (try? SQLiteShell.run("UPDATE Person SET name = 'lost'", on: url.path)) != nil
+            attempts.withLock { ($0.count, $0.successes) = ($0.count + 1, $0.successes + (isDone ? 1 : 0)) }
+        }
+        let report = try manager.migrateInPlace(url, model: colouredShelves(), options: options)
+        #expect(report.path == .oneTransaction)
+        let (count, successes) = attempts.withLock { $0 }
+        #expect(count > 0 && successes == 0)
+        let store = try open(url, colouredShelves())
+        #expect(try checkStore(store) == [])
+        try store.close()
+    }
+}
+
+extension PersistentStore {
+    /// The last key of a hierarchy.
+    fileprivate func lastKey(_ entity: EntityName) throws(StoreError) -> Int64 {
+        let snapshot = try snapshot()
+        defer { snapshot.close() }
+        return try snapshot.lastKey(of: entity)
+    }
+}

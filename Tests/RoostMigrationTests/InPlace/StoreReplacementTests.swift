@@ -1,0 +1,42 @@
+import Foundation
+import Roost
+import RoostFiles
+import Testing
+
+@testable import RoostMigration
+
+@Suite("Locking a store that is to be replaced")
+struct StoreReplacementTests {
+    private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+    /// Two that close a store at one instant each see that the other has it open, and its log stays.
+    @Test("what another one leaves at the same instant is settled again", arguments: ["-wal", "-shm", "-journal"])
+    func settledAgain(suffix: String) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("store")
+        try Data().write(to: URL(fileURLWithPath: path))
+        var count = 0
+        let lock = try StoreReplacement.lock(path, timeoutSeconds: 0) { () throws(StoreError) in
+            count += 1
+            if count == 1 {
+                _ = FileManager.default.createFile(atPath: path + suffix, contents: nil)
+            } else {
+                try StoreFile.remove(path + suffix)
+            }
+        }
+        defer { lock.release() }
+        #expect(count == 2 && !exists(path + suffix))
+        #expect(throws: StoreError.self) { try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0) }
+    }
+
+    @Test("what somebody else keeps is not waited for without end, and the lock is given all the same")
+    func foreign() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("store")
+        for name in [path, path + "-wal"] { try Data().write(to: URL(fileURLWithPath: name)) }
+        var count = 0
+        let lock = try StoreReplacement.lock(path, timeoutSeconds: 0) { count += 1 }
+        lock.release()
+        #expect(count == 5 && exists(path + "-wal"))
+    }
+}

@@ -1,0 +1,59 @@
+import Roost
+import Testing
+
+@testable import RoostMigration
+
+@Suite("Estimates of a migration's time")
+struct MigrationEstimateTests {
+    private func seconds(
+        _ count: Int = 1000, from source: String = "sqlite", to destination: String = "sqlite",
+        path: MigrationPath = .onePass, verifies: Bool = true
+    ) -> Double {
+        MigrationEstimate.seconds(for: count, from: source, to: destination, path: path, verifies: verifies)
+    }
+
+    @Test("grow with what is read, with passes and verification, and with the types of the stores")
+    func estimates() {
+        #expect(seconds(0) == 0 && seconds(path: .nothing) == 0)
+        #expect(seconds(2000) == 2 * seconds(1000))
+        #expect(seconds(path: .threePasses) > 1.5 * seconds())
+        #expect(seconds() > seconds(verifies: false))
+        #expect(seconds(to: "sqlite") > seconds(to: "lmdb"))
+        #expect(seconds(from: "coredata") > 1.5 * seconds())
+        // Types that are not known are no faster than known ones.
+        #expect(seconds(to: "other") > seconds(to: "sqlite"))
+        // A million objects take a few seconds.
+        #expect((0.3...10).contains(seconds(1_000_000)))
+    }
+
+    @Test("a plan estimates its path, and each step")
+    func plans() throws {
+        func plan(_ options: MigrationOptions, _ model: ManagedObjectModel) throws -> MigrationPlan {
+            let directory = try TemporaryDirectory()
+            let old = try Notes.v1()
+            let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+            var changes = ChangeSet(model: old)
+            for key in 1...1000 { try changes.insert(ObjectID("Note", Int64(key)), values: [:]) }
+            _ = try store.commit(changes)
+            return try MigrationManager(registry: .builtIn).planMigration(
+                from: .store(store), to: .url(StoreURL(type: "sqlite", path: directory.file("new"))), model: model,
+                options: options)
+        }
+        let inferred = try plan(MigrationOptions(), Notes.v2())
+        #expect(inferred.secondsNeeded == seconds(from: "memory"))
+        var mapping = try MappingModel.inferred(from: Notes.v1(), to: Notes.v2())
+        for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
+        let policies: [String: @Sendable () -> EntityMigrationPolicy] = ["P": { EntityMigrationPolicy() }]
+        let withPolicies = try plan(MigrationOptions(mapping: mapping, policies: policies), Notes.v2())
+        #expect(withPolicies.secondsNeeded == seconds(from: "memory", path: .threePasses))
+        // The second step reads the store that the first one made.
+        var history = try ModelHistory([.init("v1", Notes.v1()), .init("v2", Notes.v2()), .init("v3", Notes.v3())])
+        let twoSteps = try plan(MigrationOptions(history: history), Notes.v3())
+        #expect(twoSteps.steps.count == 2)
+        #expect(twoSteps.secondsNeeded == seconds(from: "memory") + seconds())
+        try history.add(mapping, from: "v1", to: "v2")
+        let firstWithPolicies = try plan(MigrationOptions(history: history, policies: policies), Notes.v3())
+        #expect(firstWithPolicies.secondsNeeded == seconds(from: "memory", path: .threePasses) + seconds())
+        #expect(firstWithPolicies.description.contains("seconds   roughly"))
+    }
+}

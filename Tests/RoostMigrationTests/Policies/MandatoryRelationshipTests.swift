@@ -1,0 +1,267 @@
+import Roost
+import RoostConformance
+import RoostMigration
+import Testing
+
+/// One pass and three passes demand the same of what no policy made.
+@Suite("Mandatory values, in one pass and in three")
+struct MandatoryRelationshipTests {
+    private typealias Object = Scenario.Object
+
+    /// Books by authors; the policy of tags makes three passes of it.
+    private struct Library {
+        var path = MigrationPath.onePass
+        var author = RelationshipDescription.toOne("writer", "Person", inverse: "works")
+        var works = RelationshipDescription.toMany("works", "Book", inverse: "writer")
+        var newAuthor = RelationshipDescription.toOne("author", "Person", inverse: "books", isOptional: false)
+        var newBooks = RelationshipDescription(
+            "books", destination: "Person", inverse: "author", maxCount: nil)
+        var title = AttributeDescription("title", .string)
+        var newTitle = AttributeDescription("title", .string)
+        /// The objects, and which of them mappings take.
+        var objects: [Object] = [
+            Object("Book", 1, ["title": "one", "writer": .objectID(ObjectID("Person", 1))]),
+            Object("Book", 2, ["title": "two", "writer": .objectID(ObjectID("Person", 1))]),
+            Object("Book", 3, ["title": "three"]), Object("Person", 1, ["name": "Ann"]),
+            Object("Person", 2, ["name": "Bob"]), Object("Tag", 1, [:]),
+        ]
+        var people: FetchRequest.Predicate?
+        var books: FetchRequest.Predicate?
+        var saysAuthor = true
+        var saysBooks = true
+        var policies: [String: String] = [:]
+        var code: [String: @Sendable () -> EntityMigrationPolicy] = [:]
+
+        init(_ path: MigrationPath) { self.path = path }
+
+        private var newModel: ManagedObjectModel {
+            get throws {
+                var books = newBooks
+                books.destinationEntityName = "Book"
+                return try ManagedObjectModel(entities: [
+                    EntityDescription("Book", attributes: [newTitle], relationships: [newAuthor]),
+                    EntityDescription("Person", attributes: [.string("name")], relationships: [books]),
+                    EntityDescription("Tag"),
+                ])
+            }
+        }
+
+        private var mapping: MappingModel {
+            let author = PropertyMapping("author", .relatedInstances(ofSourceRelationship: "writer"))
+            let books = PropertyMapping("books", .relatedInstances(ofSourceRelationship: "works"))
+            var book = EntityMapping(
+                "B", .transform, from: "Book", to: "Book", attributes: [PropertyMapping("title", .source("title"))],
+                relationships: saysAuthor ? [author] : [], policy: policies["Book"])
+            book.sourcePredicate = self.books
+            book.type = policies["Book"] == nil ? .transform : .custom
+            var person = EntityMapping(
+                "P", .transform, from: "Person", to: "Person", attributes: [PropertyMapping("name", .source("name"))],
+                relationships: saysBooks ? [books] : [])
+            person.sourcePredicate = people
+            let tag = EntityMapping(
+                "T", path == .onePass ? .transform : .custom, from: "Tag", to: "Tag",
+                policy: path == .onePass ? nil : policies["Tag"] ?? "Standard")
+            return MappingModel([book, person, tag])
+        }
+
+        private var options: MigrationOptions {
+            var policies = code
+            policies["Standard"] = { EntityMigrationPolicy() }
+            return MigrationOptions(mapping: mapping, policies: policies)
+        }
+
+        private func source() throws -> any PersistentStore {
+            try Scenario.store(
+                "memory", "",
+                try ManagedObjectModel(entities: [
+                    EntityDescription("Book", attributes: [title], relationships: [author]),
+                    EntityDescription("Person", attributes: [.string("name")], relationships: [works]),
+                    EntityDescription("Tag"),
+                ]), objects)
+        }
+
+        func migrate() throws -> (store: any PersistentStore, report: MigrationReport) {
+            let model = try newModel
+            let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+            let report = try MigrationManager(registry: .builtIn).migrate(
+                from: .store(try source()), to: .store(store), model: model, options: options)
+            #expect(report.path == path)
+            #expect(try checkStore(store) == [])
+            return (store, report)
+        }
+
+        func plan() throws -> MigrationPlan {
+            try MigrationManager(registry: .builtIn).planMigration(
+                from: .store(try source()), to: .url(StoreURL(type: "memory", path: "")), model: try newModel,
+                options: options)
+        }
+
+        func refusal() throws -> String {
+            let error = try #require(throws: StoreError.self) { _ = try migrate() }
+            #expect(error.code == .migrationFailed)
+            return error.message
+        }
+    }
+
+    private static let paths: [MigrationPath] = [.onePass, .threePasses]
+
+    @Test("a mandatory relationship of which the mapping says nothing stays empty, and is counted", arguments: paths)
+    func unsaid(path: MigrationPath) throws {
+        var library = Library(path)
+        (library.saysAuthor, library.saysBooks) = (false, false)
+        (library.newBooks.minCount, library.newBooks.isOptional) = (1, false)
+        let (store, report) = try library.migrate()
+        #expect(try Scenario.objects("Book", in: store).map { $0.values["author"] } == [nil, nil, nil])
+        let warnings = report.warnings.filter { $0.contains("mandatory") }
+        #expect(warnings.count == 2, "\(warnings)")
+        #expect(warnings.contains { $0.contains("'Book.author' is empty in 3 objects") }, "\(warnings)")
+        #expect(warnings.contains { $0.contains("'Person.books' is empty in 2 objects") }, "\(warnings)")
+        let plan = try library.plan()
+        #expect(plan.path == path && plan.refusals == [])
+        #expect(plan.warnings.filter { $0.contains("mandatory") } == warnings)
+        // Who has none has nothing to be warned of.
+        library.objects = []
+        #expect(try library.migrate().report.warnings == [])
+        #expect(try library.plan().warnings.allSatisfy { !$0.contains("mandatory") })
+    }
+
+    @Test("what only the other end's mapping says is counted where it leaves objects without", arguments: paths)
+    func saidFromTheOtherEnd(path: MigrationPath) throws {
+        var library = Library(path)
+        library.saysAuthor = false
+        let (store, report) = try library.migrate()
+        #expect(
+            try Scenario.objects("Book", in: store).map { $0.values["author"] }
+                == [.objectID(ObjectID("Person", 1)), .objectID(ObjectID("Person", 1)), nil])
+        #expect(report.warnings.count == 1 && report.warnings[0].contains("'Book.author' is empty in 1 objects"))
+    }
+
+    @Test("what becomes mandatory must be there", arguments: paths)
+    func becomesMandatory(path: MigrationPath) throws {
+        var library = Library(path)
+        #expect(try library.refusal().contains("'Book.author' is mandatory in the new model, and Book/p3 has no value"))
+        library = Library(path)
+        library.newAuthor.isOptional = true
+        library.newTitle.isOptional = false
+        library.objects[1].values["title"] = nil
+        #expect(try library.refusal().contains("'Book.title' is mandatory in the new model, and Book/p2 has no value"))
+        library.objects[1].values["title"] = "two"
+        #expect(try library.migrate().report.warnings == [])
+    }
+
+    @Test("to-many relationships that become narrower are counted", arguments: paths)
+    func becomesNarrower(path: MigrationPath) throws {
+        var library = Library(path)
+        library.newAuthor.isOptional = true
+        (library.newBooks.minCount, library.newBooks.isOptional) = (1, false)
+        #expect(try library.refusal().contains("that of Person/p2 does not"))
+        (library.newBooks.minCount, library.newBooks.maxCount, library.newBooks.isOptional) = (0, 1, true)
+        library.newBooks = RelationshipDescription(
+            "books", destination: "Book", inverse: "author", minCount: 2, maxCount: 3)
+        #expect(try library.migrate().report.objects == 6)
+        library.newBooks.minCount = 3
+        #expect(try library.refusal().contains("that of Person/p1 does not"))
+    }
+
+    @Test("what the source lacks under the same demand is taken over", arguments: paths)
+    func lackedBefore(path: MigrationPath) throws {
+        var library = Library(path)
+        library.author.isOptional = false
+        (library.title.isOptional, library.newTitle.isOptional) = (false, false)
+        library.objects[1].values["title"] = nil
+        (library.works.minCount, library.works.isOptional) = (3, false)
+        (library.newBooks.minCount, library.newBooks.isOptional) = (3, false)
+        let (store, report) = try library.migrate()
+        let books = try Scenario.objects("Book", in: store)
+        #expect(books.map { $0.values["title"] } == ["one", nil, "three"])
+        #expect(books[2].values["author"] == nil)
+        #expect(report.warnings == [])
+    }
+
+    @Test("a mandatory relationship to an object that is left out ends the migration", arguments: paths)
+    func leftOut(path: MigrationPath) throws {
+        var library = Library(path)
+        library.author.isOptional = false
+        library.people = .equal("name", "Bob")
+        let message = try library.refusal()
+        #expect(message.contains("'Book.author'") && message.contains("Book/p1"), "\(message)")
+        // Nor may a relationship lose objects of which the new model demands some, as the old one did.
+        library = Library(path)
+        library.newAuthor.isOptional = true
+        (library.works.minCount, library.newBooks.minCount) = (2, 2)
+        #expect(try library.migrate().report.objects == 6)
+        library.books = .equal("title", "one")
+        #expect(try library.refusal().contains("that of Person/p1 does not"))
+    }
+
+    @Test("what a policy makes must have all that is mandatory")
+    func policies() throws {
+        var library = Library(.threePasses)
+        library.saysAuthor = false
+        library.saysBooks = false
+        library.policies = ["Book": "Standard"]
+        #expect(try library.refusal().contains("'Book.author' is mandatory in the new model, and Book/p1"))
+        // An object that it makes for nothing in the source.
+        library.policies = ["Tag": "Inserting"]
+        library.code["Inserting"] = {
+            ClosurePolicy { $0.onBegin = { session in _ = try session.insert("Book") } }
+        }
+        #expect(try library.refusal().contains("'Book.author' is mandatory in the new model, and Book/p4"))
+        // What it takes away from another mapping's objects, of which only the other end's mapping says something.
+        library.saysBooks = true
+        library.objects[2].values["writer"] = .objectID(ObjectID("Person", 2))
+        library.code["Inserting"] = {
+            ClosurePolicy {
+                $0.onEndRelating = { session in
+                    try session.destinationObjects(FetchRequest("Book")).first?.setObject(nil, for: "author")
+                }
+            }
+        }
+        #expect(try library.refusal().contains("'Book.author' is mandatory in the new model, and Book/p1"))
+        library.code["Inserting"] = { EntityMigrationPolicy() }
+        #expect(try library.migrate().report.warnings == [])
+    }
+
+    @Test("of two entities one may be counted, and one of which nothing is said excused", arguments: paths)
+    func excused(path: MigrationPath) throws {
+        func model(_ works: RelationshipDescription, _ writer: String) throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription("Book", relationships: [.toOne(writer, "Person", inverse: works.name)]),
+                EntityDescription("Person", attributes: [.string("name")], relationships: [works]),
+                EntityDescription("Editor", superentity: "Person"), EntityDescription("Tag"),
+            ])
+        }
+        let old = try model(.toMany("works", "Book", inverse: "writer"), "writer")
+        let new = try model(
+            RelationshipDescription(
+                "books", destination: "Book", inverse: "author", minCount: 1, maxCount: nil, isOptional: false),
+            "author")
+        let books = PropertyMapping("books", .relatedInstances(ofSourceRelationship: "works"))
+        let mapping = MappingModel([
+            EntityMapping(
+                "B", .transform, from: "Book", to: "Book",
+                relationships: [PropertyMapping("author", .relatedInstances(ofSourceRelationship: "writer"))]),
+            EntityMapping("P", .transform, from: "Person", to: "Person", relationships: [books]),
+            EntityMapping("E", .transform, from: "Editor", to: "Editor"),
+            EntityMapping(
+                "T", path == .onePass ? .transform : .custom, from: "Tag", to: "Tag",
+                policy: path == .onePass ? nil : "Standard"),
+        ])
+        func migrate(_ objects: [Object]) throws -> MigrationReport {
+            let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: new)
+            return try MigrationManager(registry: .builtIn).migrate(
+                from: .store(try Scenario.store("memory", "", old, objects)), to: .store(store), model: new,
+                options: MigrationOptions(
+                    mapping: mapping, policies: ["Standard": { EntityMigrationPolicy() }]))
+        }
+        let objects = [
+            Object("Book", 1, ["writer": .objectID(ObjectID("Person", 1))]), Object("Person", 1, [:]),
+            Object("Editor", 2, [:]),
+        ]
+        let report = try migrate(objects)
+        #expect(report.path == path)
+        #expect(report.warnings.count == 1 && report.warnings[0].contains("'Editor.books' is empty in 1 objects"))
+        let error = try #require(throws: StoreError.self) { _ = try migrate(objects + [Object("Person", 3, [:])]) }
+        #expect(error.message.contains("that of Person/p3 does not"))
+    }
+}

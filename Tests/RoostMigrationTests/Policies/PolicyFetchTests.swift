@@ -1,0 +1,128 @@
+import Foundation
+import Roost
+import RoostMigration
+import Testing
+
+/// What policies find of the objects that they have made and changed.
+@Suite("Fetches of policies")
+struct PolicyFetchTests {
+    private struct Generator: RandomNumberGenerator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state ^ state >> 29
+        }
+    }
+
+    private static func source(_ type: String, _ path: String, count: Int) throws -> any PersistentStore {
+        try Scenario.store(
+            type, path, try ManagedObjectModel(entities: [EntityDescription("Note", attributes: [.string("author")])]),
+            (1...count).map { .init("Note", Int64($0), ["author": .string("A\($0 * 7 % 500)")]) })
+    }
+
+    private static func destination() throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Note", attributes: [.string("title", default: "T")],
+                relationships: [.toOne("author", "Author", inverse: "notes")]),
+            EntityDescription(
+                "Author", attributes: [.string("name"), .integer16("rank", default: 0)],
+                relationships: [.toMany("notes", "Note", inverse: "author")],
+                fetchIndexes: [FetchIndexDescription("byName", on: "name")]),
+            EntityDescription("Editor", superentity: "Author"),
+        ])
+    }
+
+    private static let mapping = MappingModel([
+        EntityMapping("Notes", .custom, from: "Note", to: "Note", policy: "P"),
+        EntityMapping("Authors", .add, to: "Author"), EntityMapping("Editors", .add, to: "Editor"),
+    ])
+
+    @Test("finding an object or making it costs no commit for each", arguments: ["sqlite", "lmdb"])
+    func findsOrInserts(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let old = try Self.source(type, directory.file("old"), count: 2000)
+        let new = try Scenario.migrate(
+            old, to: type, directory.file("new"), Self.destination(), Self.mapping,
+            policies: [
+                "P": {
+                    ClosurePolicy {
+                        $0.onCreate = { source, session, _ in
+                            let note = try session.insert("Note")
+                            let request = FetchRequest("Author", where: .equal("name", source["author"]), limit: 1)
+                            if let known = try session.destinationObjects(request).first {
+                                return try note.setObject(known, for: "author")
+                            }
+                            let author = try session.insert("Author")
+                            author["name"] = source["author"]
+                            try note.setObject(author, for: "author")
+                        }
+                    }
+                }
+            ])
+        #expect(try Scenario.objects("Author", in: new).count == 500)
+        #expect(Set(try Scenario.objects("Author", in: new).map { $0.values["name"] }).count == 500)
+        #expect(try Scenario.objects("Note", in: new).count == 2000)
+        let author = try #require(try Scenario.objects("Author", in: new).first { $0.values["name"] == "A7" })
+        #expect(try Scenario.names("notes", of: author.id, "title", in: new) == ["T", "T", "T", "T"])
+        let snapshot = try new.snapshot()
+        let generation = try #require(try snapshot.recordedTally()).generation
+        snapshot.close()
+        #expect(generation < 20)
+        try new.close()
+        try old.close()
+    }
+
+    @Test("a fetch sees what is in memory as it would see it written", arguments: Scenario.types, 0..<4)
+    func seesWhatIsInMemory(type: String, seed: Int) throws {
+        let directory = try TemporaryDirectory()
+        let old = try Self.source(type, directory.file("old"), count: 1)
+        let new = try Scenario.migrate(
+            old, to: type, directory.file("new"), Self.destination(), Self.mapping,
+            policies: [
+                "P": { ClosurePolicy { $0.onBegin = { try Self.actAtRandom($0, seed: seed) } } }
+            ])
+        try new.close()
+        try old.close()
+    }
+
+    /// Makes, changes and asks for objects, and compares every answer with that of a list.
+    private static func actAtRandom(_ session: MigrationSession, seed: Int) throws {
+        var random = Generator(state: UInt64(seed) &* 7919 &+ 3)
+        var known: [(object: DestinationObject, name: Value, rank: Int16)] = []
+        for round in 0..<1500 {
+            let name = Value.string("N\(Int.random(in: 0..<12, using: &random))")
+            let rank = Int16.random(in: 0..<4, using: &random)
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0, 1:
+                let object = try session.insert(Bool.random(using: &random) ? "Author" : "Editor")
+                object["name"] = name
+                known.append((object, name, 0))
+            case 2:
+                guard let index = known.indices.randomElement(using: &random) else { continue }
+                known[index].object["rank"] = .int(Int64(rank))
+                known[index].rank = rank
+                known[index].object["name"] = name
+                known[index].name = name
+            default:
+                let isAll = Bool.random(using: &random)
+                var request = FetchRequest(
+                    "Author", where: .equal("name", name) && .less("rank", .int(Int64(rank))),
+                    includesSubentities: isAll)
+                let matching = known.filter {
+                    $0.name == name && $0.rank < rank && (isAll || $0.object.entity == "Author")
+                }.map(\.object)
+                #expect(try session.destinationCount(request) == matching.count, "round \(round)")
+                let offset = Int.random(in: 0..<3, using: &random)
+                request.fetchOffset = offset
+                request.fetchLimit = Int.random(in: 0..<4, using: &random)
+                let wanted = Array(matching.dropFirst(offset).prefix(request.fetchLimit ?? 0))
+                #expect(try session.destinationObjects(request) == wanted, "round \(round)")
+            }
+            // Now and then everything is written, so that later rounds change what the store has.
+            if round % 200 == 199 {
+                _ = try session.destinationObjects(FetchRequest("Author", sortedBy: [.init("rank")]))
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import RoostCore
+import RoostSQL
+import RoostSQLite
+import Testing
+
+@Suite("Changing the model of an SQLite store")
+struct ModelChangeTests {
+    let directory: TemporaryDirectory
+    let type = SQLiteStoreType()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    /// Songs and moods; a new version has something more.
+    private func model(_ songs: [AttributeDescription] = [], _ moods: [AttributeDescription] = []) throws
+        -> ManagedObjectModel
+    {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Song", attributes: [AttributeDescription("title", .string)] + songs,
+                relationships: [.toMany("moods", "Mood")],
+                fetchIndexes: [FetchIndexDescription("byTitle", on: "title")]),
+            EntityDescription("Mood", attributes: [AttributeDescription("name", .string)] + moods),
+        ])
+    }
+
+    /// Three songs and one mood, which all of them have.
+    private func create() throws -> any ModelChangingStore {
+        let store = try type.create(directory.url("a"), model: try model(), options: StoreOptions())
+        try store.change { changes in
+            try changes.insert(ObjectID("Mood", 1), values: ["name": "blue"])
+            for key in Int64(1)...3 {
+                try changes.insert(ObjectID("Song", key), values: ["title": .string("song \(key)")])
+                try changes.add(Link(key, 1), to: RelationshipName("Song", "moods"))
+            }
+        }
+        return try #require(store as? any ModelChangingStore)
+    }
+
+    private func kept(_ model: ManagedObjectModel, _ names: EntityName...) throws -> KeptContent {
+        let links = Dictionary(uniqueKeysWithValues: model.linkRelationships.map { ($0.number, $0.number) })
+        return KeptContent(hierarchies: Set(names.compactMap { model.entity($0)?.number }), relationships: links)
+    }
+
+    /// Loads songs with their links, and a mood.
+    private func load(_ change: any ModelChange, songs: ClosedRange<Int64>, title: String = "song") throws {
+        let model = change.store.model
+        let loader = try change.store.bulkLoader(BulkLoadOptions(lastKeys: ["Song": 9]))
+        var batch = RecordBatch(model: model)
+        try batch.append(ObjectID("Mood", 1), version: 1, values: ["name": "blue"])
+        try loader.append(batch)
+        batch.removeAll()
+        for key in songs {
+            try batch.append(ObjectID("Song", key), version: 1, values: ["title": .string("\(title) \(key)")])
+        }
+        try loader.append(batch)
+        let relationship = try #require(model.linkRelationships.first)
+        try loader.append(LinkBatch(relationship: relationship.number, links: songs.map { Link($0, 1) }))
+        _ = try loader.finish()
+    }
+
+    @Test("what is kept is counted and not written, what is not is made anew, and the store closes with the change")
+    func change() throws {
+        let store = try create()
+        let new = try model([], [AttributeDescription("colour", .integer32)])
+        let change = try #require(try store.beginModelChange(to: new, keeping: try kept(new, "Song")))
+        // Until the end everybody else sees what was there.
+        #expect(try store.records("Song").count == 3 && store.records("Mood").count == 1)
+        #expect(try change.store.digest()?.objectCount == 0)
+        // Other titles: those that are written would show them.
+        try load(change, songs: 1...3, title: "never written")
+        #expect(try change.store.records("Song").map { try $0.value("title") } == ["song 1", "song 2", "song 3"])
+        try change.commit()
+        #expect(throws: StoreError.self) { try store.snapshot() }
+        #expect(throws: StoreError.self) { try change.store.snapshot() }
+        #expect(throws: StoreError.self) { try change.commit() }
+        change.abandon()
+        let again = try type.open(directory.url("a"), options: StoreOptions(model: new))
+        #expect(try again.records("Song").count == 3 && again.records("Mood").count == 1)
+        #expect(try again.links(RelationshipName("Song", "moods")).map(\.source) == [1, 2, 3])
+        #expect(try again.reserveKeys(1, for: "Song").lowerBound == 10)
+        try again.close()
+        #expect(try directory.names == ["a", "a.lock"])
+    }
+
+    @Test("content that is said to stay and is kept otherwise is written nevertheless")
+    func cannotStay() throws {
+        let store = try create()
+        let new = try model([AttributeDescription("length", .double)])
+        let hierarchies = try kept(new, "Song", "Mood").hierarchies
+        let change = try #require(
+            try store.beginModelChange(to: new, keeping: KeptContent(hierarchies: hierarchies)))
+        try load(change, songs: 2...5)
+        try change.commit()
+        let again = try type.open(directory.url("a"), options: StoreOptions(model: new))
+        #expect(try again.records("Song").map(\.id.key) == [2, 3, 4, 5])
+        #expect(try again.keys(FetchRequest("Song", where: .equal("title", "song 4"))) == [4])
+        #expect(try again.integrityFindings() == [])
+        try again.close()
+    }
+
+    @Test("a change that is abandoned, let go of or not loaded to the end leaves every byte", arguments: 0..<4)
+    func abandoned(way: Int) throws {
+        try create().close()
+        let before = try directory.bytes("a")
+        let store = try #require(
+            try type.open(directory.url("a"), options: StoreOptions()) as? any ModelChangingStore)
+        let new = try model([], [AttributeDescription("colour", .integer32)])
+        do {
+            let change = try #require(try store.beginModelChange(to: new, keeping: KeptContent()))
+            if way < 2 { try load(change, songs: 1...3) }
+            if way == 0 { change.abandon() }
+            if way == 2 {
+                let loader = try change.store.bulkLoader(BulkLoadOptions())
+                loader.abandon()
+                #expect(throws: StoreError.self) { try change.store.snapshot() }
+                #expect(throws: StoreError.self) { try change.commit() }
+            }
+            if way == 3 {
+                let loader = try change.store.bulkLoader(BulkLoadOptions())
+                #expect(throws: StoreError.self) { try change.commit() }
+                #expect(throws: StoreError.self) { _ = try loader.finish() }
+            }
+        }
+        #expect(throws: StoreError.self) { try store.snapshot() }
+        #expect(try directory.bytes("a") == before)
+        #expect(try directory.names == ["a", "a.lock"])
+    }
+
+    @Test("a store that somebody else has open is busy, and goes on as before")
+    func busy() throws {
+        try create().close()
+        let options = StoreOptions(timeoutSeconds: 0)
+        let store = try #require(try type.open(directory.url("a"), options: options) as? any ModelChangingStore)
+        let other = try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true))
+        let new = try model([], [AttributeDescription("colour", .integer32)])
+        do throws(StoreError) {
+            _ = try store.beginModelChange(to: new, keeping: KeptContent())
+            Issue.record("the change began")
+        } catch {
+            #expect(error.code == .busy)
+        }
+        try store.change { try $0.insert(ObjectID("Song", 4), values: ["title": "song 4"]) }
+        #expect(try other.records("Song").count == 4)
+        try other.close()
+        #expect(throws: Never.self) { try store.beginModelChange(to: new, keeping: KeptContent())?.abandon() }
+    }
+}
