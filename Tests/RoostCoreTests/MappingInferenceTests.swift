@@ -382,6 +382,55 @@ struct MappingInferenceTests {
         #expect(mapping.remarks(from: old, to: new).map { "\($0.kind) \($0.property ?? "")" } == ["loss notes"])
     }
 
+    @Test("a to-one inverse in the place of a to-many one is refused, once")
+    func narrowedInverse() throws {
+        func models(_ a: R, _ b: R) throws -> ManagedObjectModel {
+            try model(EntityDescription("A", relationships: [a]), EntityDescription("B", relationships: [b]))
+        }
+        let new = try models(.toOne("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
+        let many = try models(.toOne("b", "B", inverse: "as"), .toMany("as", "A", inverse: "b"))
+        let problems = MappingModel.inferenceProblems(from: many, to: new)
+        #expect(problems.map { [$0.entity, $0.property] } == [["A", "b"]])
+        #expect(problems.first?.message.contains("from to-many ('B.as') to to-one ('B.a')") == true)
+        // The end itself, renamed.
+        var renamed = R.toOne("a", "A", inverse: "b")
+        renamed.renamingIdentifier = "as"
+        let direct = MappingModel.inferenceProblems(
+            from: many, to: try models(.toOne("b", "B", inverse: "a"), renamed))
+        #expect(direct.map { [$0.entity, $0.property] } == [["B", "a"]])
+        let links = MappingModel.inferenceProblems(
+            from: try models(.toMany("bs", "B", inverse: "as"), .toMany("as", "A", inverse: "bs")),
+            to: try models(.toMany("bs", "B", inverse: "a"), .toOne("a", "A", inverse: "bs")))
+        #expect(links.map { [$0.entity, $0.property] } == [["A", "bs"]])
+        // Of one-to-one relationships nothing changes.
+        let renamedInverse = try models(.toOne("b", "B", inverse: "c"), .toOne("c", "A", inverse: "b"))
+        let kept = try MappingModel.inferred(from: renamedInverse, to: new)
+        #expect(kept.remarks(from: renamedInverse, to: new).isEmpty)
+    }
+
+    @Test("a to-one inverse where there was none is a demand, and one's own inverse a loss of direction")
+    func newInverse() throws {
+        func nodes(_ relationship: R) throws -> ManagedObjectModel {
+            try model(EntityDescription("A", relationships: [relationship]))
+        }
+        func remarks(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> [String] {
+            try MappingModel.inferred(from: old, to: new).remarks(from: old, to: new).map {
+                "\($0.kind) \($0.property ?? "")"
+            }
+        }
+        let old = try model(EntityDescription("A", relationships: [.toOne("b", "B")]), EntityDescription("B"))
+        let new = try model(
+            EntityDescription("A", relationships: [.toOne("b", "B", inverse: "a")]),
+            EntityDescription("B", relationships: [.toOne("a", "A", inverse: "b")]))
+        #expect(try remarks(old, new) == ["demand b"])
+        #expect(try remarks(new, old) == [])
+        #expect(
+            try remarks(nodes(.toOne("s", "A")), nodes(.toOne("s", "A", inverse: "s"))) == ["loss s", "demand s"])
+        #expect(try remarks(nodes(.toMany("s", "A")), nodes(.toMany("s", "A", inverse: "s"))) == ["loss s"])
+        #expect(try remarks(nodes(.toOne("s", "A")), nodes(.toMany("s", "A", inverse: "s"))) == ["loss s"])
+        #expect(try remarks(nodes(.toMany("s", "A", inverse: "s")), nodes(.toMany("s", "A"))) == [])
+    }
+
     // MARK: Hierarchies
 
     @Test("an attribute moves up and down a hierarchy")

@@ -98,8 +98,26 @@ extension MappingInference {
             guard leads(old, to: relationship), !givesWay(relationship, from: old) else {
                 return PropertyMapping(name)
             }
+            refuseNarrowedInverse(of: relationship, from: old)
             return PropertyMapping(name, .relatedInstances(ofSourceRelationship: old.declaration.name))
         }
+    }
+
+    /// Refuses a to-one relationship as the inverse in the place of a to-many one: it is the other end that changes from to-many to to-one.
+    ///
+    /// Without an inverse nobody knows how many objects lead to one; then the objects are asked when the migration runs.
+    private mutating func refuseNarrowedInverse(
+        of relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
+    ) {
+        guard let inverse = relationship.inverse.map({ destination.relationships[$0] }), !inverse.isToMany,
+            let oldInverse = old.inverse.map({ source.relationships[$0] }), oldInverse.isToMany,
+            // What comes from the old inverse is refused itself.
+            firstOrigin(of: inverse) != oldInverse.number
+        else { return }
+        add(
+            relationship.name.entity, relationship.declaration.name,
+            "The inverse of the relationship changes from to-many ('\(oldInverse.name)') to to-one ('\(inverse.name)'), and which object it shall keep is not said; give a mapping model with a policy for it, or add a new relationship."
+        )
     }
 
     /// The relationship of the source entity that one of the destination comes from.

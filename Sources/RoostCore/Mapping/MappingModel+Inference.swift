@@ -27,7 +27,7 @@ extension MappingModel {
     ///   - options: What may be inferred.
     /// - Returns: A mapping model with the version hashes of both sides, whose ``problems(from:to:)`` are none.
     /// - Throws: `mappingNotInferable`, listing every reason: a type that changes, a to-many relationship that becomes to-one,
-    ///   entities that are split or merged, hierarchies that are merged, identifiers that mean several.
+    ///   or has an inverse that does, entities that are split or merged, hierarchies that are merged, identifiers that mean several.
     public static func inferred(
         from source: ManagedObjectModel, to destination: ManagedObjectModel,
         options: InferenceOptions = InferenceOptions()

@@ -224,6 +224,34 @@ private struct MappingRemarks {
         } else if new.isOrdered, !old.isOrdered, old.isToMany {
             add(.note, entity.name, new.name.name, "The destinations get an order, that of their keys.")
         }
+        judgeInverse(of: new, from: old, entity)
+    }
+
+    private mutating func judgeInverse(
+        of new: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship, _ entity: Entity
+    ) {
+        let becomesReflexive = new.isReflexive && !old.isReflexive
+        if becomesReflexive {
+            add(
+                .loss, source.entities[old.source].name, old.name.name,
+                "Which of two objects leads to the other is dropped: the relationship becomes its own inverse, '\(new.name)'."
+            )
+        }
+        guard let inverse = new.inverse.map({ destination.relationships[$0] }), !inverse.isToMany else { return }
+        let wasToOne = old.inverse.map { !source.relationships[$0].isToMany } ?? false
+        guard !wasToOne || becomesReflexive else { return }
+        let remedy = "Say in a policy which one it keeps."
+        if becomesReflexive {
+            add(
+                .demand, entity.name, new.name.name,
+                "The relationship becomes its own to-one inverse: the migration fails if an object would have two partners. \(remedy)"
+            )
+        } else {
+            add(
+                .demand, entity.name, new.name.name,
+                "The inverse, '\(inverse.name)', is to-one: the migration fails if two objects lead to the same one. \(remedy)"
+            )
+        }
     }
 
     /// Whether some mapping fills a relationship from its other end.

@@ -1,7 +1,7 @@
 /// Examines a whole store and reports everything that is wrong with it.
 ///
 /// Reads every record and link of one snapshot: checksums, canonical bytes, the digest against the one that the last commit
-/// recorded, to-one references and links that lead nowhere; then asks the backend about its own structure
+/// recorded, to-one references and links that lead nowhere, to-one references that their to-one inverse does not answer; then asks the backend about its own structure
 /// (``PersistentStore/integrityFindings()``). Changes nothing. A damaged record is a finding, and the check goes on behind it.
 ///
 /// - Parameters:
@@ -187,6 +187,7 @@ private struct StoreCheck {
     private mutating func lookUp() throws(StoreError) {
         guard !pending.isEmpty else { return }
         var entityByTarget: [Target: Int] = [:]
+        var damagedTargets: Set<Int64> = []
         // Different entities of one hierarchy share keys, so the root says what a key means.
         let targets = Set(
             pending.compactMap { reference in
@@ -194,6 +195,9 @@ private struct StoreCheck {
             })
         let ids = targets.sorted { ($0.root, $0.key) < ($1.root, $1.key) }
             .map { ObjectID(model.entities[$0.root].name, $0.key) }
+        // Of one-to-one relationships: where the other ends lead.
+        let inverses = Set(pending.compactMap { oneToOneInverse(of: $0.relationship) })
+        var answers: [Answer: Int64] = [:]
         let cursor = try snapshot.records(with: ids)
         var lastDamaged: ObjectID?
         while true {
@@ -206,7 +210,18 @@ private struct StoreCheck {
                 else { throw error }
                 lastDamaged = damaged
                 entityByTarget[Target(root: entity.root, key: damaged.key)] = entity.number
+                damagedTargets.insert(damaged.key)
                 continue
+            }
+            if !inverses.isEmpty {
+                found.forEachRecord { record in
+                    for field in references[record.entityNumber] {
+                        guard let relationship = field.relationship, inverses.contains(relationship),
+                            let (_, key) = record.reference(field)
+                        else { continue }
+                        answers[Answer(relationship: relationship, key: record.key)] = key
+                    }
+                }
             }
             for index in 0..<found.count {
                 let entity = found.entityNumber(at: index)
@@ -227,9 +242,32 @@ private struct StoreCheck {
                     .warning,
                     "\(reference.owner) refers by '\(name)' to \(reference.target), which is of entity '\(model.entities[entity].name)'.",
                     kind: "reference")
+            } else if let inverse = oneToOneInverse(of: reference.relationship),
+                !damagedTargets.contains(reference.target.key),
+                answers[Answer(relationship: inverse, key: reference.target.key)] != reference.owner.key
+            {
+                findings.add(
+                    .warning,
+                    "\(reference.owner) refers by '\(name)' to \(reference.target), whose '\(model.relationships[inverse].name)' does not lead back.",
+                    kind: "inverse")
             }
         }
         pending.removeAll(keepingCapacity: true)
+    }
+
+    /// The number of the to-one inverse of a to-one relationship; nil for every other one.
+    private func oneToOneInverse(of number: Int) -> Int? {
+        let relationship = model.relationships[number]
+        guard relationship.storage == .field, let inverse = relationship.inverse,
+            model.relationships[inverse].storage == .field
+        else { return nil }
+        return inverse
+    }
+
+    /// A to-one relationship of an object.
+    private struct Answer: Hashable {
+        var relationship: Int
+        var key: Int64
     }
 
     private struct Target: Hashable {

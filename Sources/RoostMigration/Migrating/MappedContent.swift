@@ -97,17 +97,14 @@ private struct MappedReading {
     private var transforms: [RecordTransform] = []
     private var keySets: [KeySet] = []
     private var copied: CopiedContent
-    /// What was read, for comparison with what the source recorded.
-    private var found: StoreTally
-    private var foundRoots: Set<Int> = []
-    private var foundLinks: Set<Int> = []
+    private var found: FoundContent
 
     init(_ snapshot: any StoreSnapshot, _ plan: MappingPlan, _ options: ConversionOptions) {
         self.snapshot = snapshot
         self.plan = plan
         self.options = options
         copied = CopiedContent(tally: StoreTally(model: plan.destination))
-        found = StoreTally(model: plan.source)
+        found = FoundContent(plan.source)
         counts = Array(repeating: nil, count: plan.mapping.entityMappings.count)
     }
 
@@ -129,7 +126,7 @@ private struct MappedReading {
             counts[maker.mapping] = (transform.readCount, transform.madeCount)
             losses += MigrationReport.losses(maker.source.name, transform.lostIDs)
         }
-        copied.warnings = warnings()
+        if copied.skipped.isEmpty { copied.warnings = found.warnings(against: recorded) }
         copied.skippedThere = copied.skipped.flatMap { id in
             plan.makers.filter { $0.source.name == id.entity }.map { ObjectID($0.destination.name, id.key) }
         }
@@ -162,7 +159,7 @@ private struct MappedReading {
         for (entity, maker) in hierarchy.makers { makers[entity] = maker }
         // A hierarchy that becomes several is read once for each of them, and counted once.
         let entity = plan.source.entities[source]
-        let isCounted = entity.number == entity.root && foundRoots.insert(entity.root).inserted
+        let isCounted = entity.number == entity.root && found.begins(entity.selfAndSubentities)
         return try forEachBatch(of: entity) { (this, records) throws(StoreError) in
             if isCounted { this.found.add(records) }
             var batch = channel.spareRecords(this.plan.destination)
@@ -257,12 +254,16 @@ private struct MappedReading {
             let owner = plan.source.relationships[number]
             let cursor = try snapshot.links(of: owner.name, after: nil)
             var links = LinkBatch(relationship: number)
-            let isCounted = foundLinks.insert(number).inserted
+            var leadingBack = LinksBySource(snapshot, owner)
+            let isCounted = found.begins(linksOf: number)
             while try cursor.next(into: &links) {
                 try options.cancellation?.check()
                 if isCounted { found.add(links) }
                 var batch = channel.spareLinks(link.relationship.number)
-                for link in links.links { mapper.append(link, to: &batch) }
+                for link in links.links {
+                    let back = mapper.needsBack(of: link) ? try leadingBack.link(backOf: link) : nil
+                    mapper.append(link, back: back, to: &batch)
+                }
                 guard send(batch, into: channel) else { return false }
             }
             return true
@@ -273,16 +274,48 @@ private struct MappedReading {
                     (reference: $0, order: entity.layout.field(RecordLayout.orderFieldName(of: $0.name)))
                 }
             }
-            return try forEachBatch(of: plan.source.entities[relationship.source]) { (this, records) in
+            func stored(_ record: RecordReader) -> Link? {
+                guard let field = fields[record.entityNumber], let (_, key) = record.reference(field.reference) else {
+                    return nil
+                }
+                return Link(record.key, key, inverseOrder: field.order.map { record.integer($0) } ?? 0)
+            }
+            return try forEachBatch(of: plan.source.entities[relationship.source]) {
+                (this, records) throws(StoreError) in
                 var batch = channel.spareLinks(link.relationship.number)
+                var unsure: [Link] = []
                 records.forEachRecord { record in
-                    guard let field = fields[record.entityNumber],
-                        let (_, key) = record.reference(field.reference)
-                    else { return }
-                    let place = field.order.map { record.integer($0) } ?? 0
-                    mapper.append(Link(record.key, key, inverseOrder: place), to: &batch)
+                    guard let pair = stored(record) else { return }
+                    if mapper.needsBack(of: pair) { unsure.append(pair) } else { mapper.append(pair, to: &batch) }
+                }
+                let backs = try this.pairs(of: unsure.map(\.target), of: relationship, stored)
+                for pair in unsure {
+                    let back = backs[pair.target].flatMap { $0.target == pair.source ? $0 : nil }
+                    mapper.append(pair, back: back, to: &batch)
                 }
                 return this.send(batch, into: channel)
+            }
+        }
+    }
+
+    /// The pairs that objects with some keys have by a to-one relationship, by key; none of objects that are damaged.
+    private mutating func pairs(
+        of keys: [Int64], of relationship: ManagedObjectModel.Relationship, _ stored: (RecordReader) -> Link?
+    ) throws(StoreError) -> [Int64: Link] {
+        guard !keys.isEmpty else { return [:] }
+        let entity = plan.source.entities[relationship.source].name
+        let cursor = try snapshot.records(with: Set(keys).sorted().map { ObjectID(entity, $0) })
+        var batch = RecordBatch(model: snapshot.model)
+        var pairs: [Int64: Link] = [:]
+        while true {
+            do throws(StoreError) {
+                guard try cursor.next(into: &batch) else { return pairs }
+            } catch  where options.skipsDamaged && error.code == .corrupted {
+                try skip(error)
+                continue
+            }
+            batch.forEachRecord { record in
+                if let pair = stored(record) { pairs[record.key] = pair }
             }
         }
     }
@@ -301,7 +334,7 @@ private struct MappedReading {
     mutating func countRest() throws(StoreError) {
         let whole = Set(plan.hierarchies.compactMap(\.source).filter { plan.source.entities[$0].root == $0 })
         for root in plan.source.roots where !whole.contains(root) {
-            foundRoots.insert(root)
+            _ = found.begins(plan.source.entities[root].selfAndSubentities)
             _ = try forEachBatch(of: plan.source.entities[root]) { (this, records) in
                 this.found.add(records)
                 return true
@@ -313,7 +346,7 @@ private struct MappedReading {
                 return nil
             })
         for relationship in plan.source.linkRelationships where !read.contains(relationship.number) {
-            foundLinks.insert(relationship.number)
+            _ = found.begins(linksOf: relationship.number)
             let cursor = try snapshot.links(of: relationship.name, after: nil)
             var links = LinkBatch(relationship: relationship.number)
             while try cursor.next(into: &links) {
@@ -328,26 +361,7 @@ private struct MappedReading {
     /// Throws code `corrupted` where the source, of which all was counted, does not hold what its last commit recorded.
     func requireRecordedContent(of path: String) throws(StoreError) {
         guard let recorded else { return }
-        guard found.entities == recorded.entities, found.relationships == recorded.relationships else {
-            throw .notRecordedContent(path)
-        }
-    }
-
-    /// What the source's own record of its content says against what was read.
-    private func warnings() -> [String] {
-        guard let recorded, copied.skipped.isEmpty else { return [] }
-        let changed = plan.source.entities.filter {
-            foundRoots.contains($0.root) && found.entities[$0.number] != recorded.entities[$0.number]
-        }
-        let changedLinks = plan.source.relationships.filter {
-            foundLinks.contains($0.number) && found.relationships[$0.number] != recorded.relationships[$0.number]
-        }
-        guard !changed.isEmpty || !changedLinks.isEmpty else { return [] }
-        let names = (changed.map { "entity '\($0.name)'" } + changedLinks.map { "relationship '\($0.name)'" })
-            .joined(separator: ", ")
-        return [
-            "The source's content is not what its last commit recorded (\(names)): another program changed it, or it was damaged. It was migrated as it is; 'roost check' says more."
-        ]
+        guard found.isWhole(recorded) else { throw .notRecordedContent(path) }
     }
 }
 
@@ -361,6 +375,9 @@ private struct LinkMapper {
     private let hasInverseOrder: Bool
     /// Whether the source keeps each pair once that counts from both ends here.
     private let isDoubled: Bool
+    /// Whether a pair there and one back are one here: both ends have it, and the source may say it once or twice.
+    private let isMerged: Bool
+    private let isOrdered: Bool
 
     init(_ plan: LinkPlan, _ source: ManagedObjectModel, _ keySets: [KeySet]) {
         self.plan = plan
@@ -373,23 +390,85 @@ private struct LinkMapper {
         let origin = plan.relation.relationship(source)
         let (order, inverseOrder) = (origin.isOrdered, origin.inverseIsOrdered)
         (hasOrder, hasInverseOrder) = plan.relation.isFlipped ? (inverseOrder, order) : (order, inverseOrder)
-        isDoubled = origin.isReflexive && !plan.relationship.isReflexive
+        // Of a to-one relationship that is its own inverse, each of the two objects keeps the pair.
+        var isKeptOnce = origin.isReflexive
+        if case .field = plan.relation.storage { isKeptOnce = false }
+        isDoubled = isKeptOnce && !plan.relationship.isReflexive
+        isMerged = !isKeptOnce && plan.relationship.isReflexive
+        isOrdered = plan.relationship.isOrdered && (hasOrder || hasInverseOrder)
+    }
+
+    /// Whether what becomes of a pair depends on whether one leads back.
+    func needsBack(of pair: Link) -> Bool {
+        guard isMerged, pair.source != pair.target else { return false }
+        return isOrdered || (pair.source > pair.target) != plan.relation.isFlipped
     }
 
     /// Appends what becomes of a pair of the source, as the source keeps it.
-    func append(_ pair: Link, to batch: inout LinkBatch) {
-        let pair = plan.relation.isFlipped ? pair.flipped : pair
-        append(oriented: pair, to: &batch)
-        if isDoubled, pair.source != pair.target { append(oriented: pair.flipped, to: &batch) }
+    ///
+    /// - Parameters:
+    ///   - pair: The pair.
+    ///   - back: The one that leads back, where it is needed and there is one.
+    ///   - batch: What the links are appended to.
+    func append(_ pair: Link, back: Link? = nil, to batch: inout LinkBatch) {
+        let pair = oriented(pair)
+        let back = back.map(oriented).flatMap { takes($0) ? $0 : nil }
+        // Of two, the one with the lower source stands for both.
+        if back != nil, pair.source > pair.target { return }
+        append(oriented: pair, back: back, to: &batch)
+        if isDoubled, pair.source != pair.target { append(oriented: pair.flipped, back: nil, to: &batch) }
     }
 
-    private func append(oriented pair: Link, to batch: inout LinkBatch) {
-        if let sources, !sources.contains(pair.source) { return }
-        if let targets, !targets.contains(pair.target) { return }
+    private func oriented(_ pair: Link) -> Link { plan.relation.isFlipped ? pair.flipped : pair }
+
+    private func takes(_ pair: Link) -> Bool {
+        (sources?.contains(pair.source) ?? true) && (targets?.contains(pair.target) ?? true)
+    }
+
+    private func append(oriented pair: Link, back: Link?, to batch: inout LinkBatch) {
+        guard takes(pair) else { return }
         // Who had no place in order stands where its key puts it.
+        let order = hasOrder ? pair.order : hasInverseOrder ? back?.inverseOrder : nil
+        let inverseOrder = hasInverseOrder ? pair.inverseOrder : hasOrder ? back?.order : nil
         let link = Link(
-            pair.source, pair.target, order: hasOrder ? pair.order : pair.target,
-            inverseOrder: hasInverseOrder ? pair.inverseOrder : pair.source)
+            pair.source, pair.target, order: order ?? pair.target, inverseOrder: inverseOrder ?? pair.source)
         batch.links.append(plan.relationship.normalised(link))
+    }
+}
+
+/// The links of a relationship by their sources, those of the sources that were asked for last in memory.
+private struct LinksBySource {
+    /// How many links are kept, beside those of the object asked for last.
+    private static let keptCount = 1 << 16
+
+    private let snapshot: any StoreSnapshot
+    private let relationship: ManagedObjectModel.Relationship
+    private let entity: EntityName
+    private var known: [Int64: [Int64: Link]] = [:]
+    private var count = 0
+
+    init(_ snapshot: any StoreSnapshot, _ relationship: ManagedObjectModel.Relationship) {
+        self.snapshot = snapshot
+        self.relationship = relationship
+        entity = snapshot.model.entities[relationship.source].name
+    }
+
+    /// The link from the target of another one to its source; nil for none.
+    mutating func link(backOf link: Link) throws(StoreError) -> Link? {
+        if let links = known[link.target] { return links[link.source] }
+        var links: [Int64: Link] = [:]
+        var batch = LinkBatch(relationship: relationship.number)
+        let cursor = try snapshot.links(of: relationship.name, from: ObjectID(entity, link.target))
+        while try cursor.next(into: &batch) {
+            for link in batch.links { links[link.target] = link }
+        }
+        if count > Self.keptCount {
+            known.removeAll(keepingCapacity: true)
+            count = 0
+        }
+        known[link.target] = links
+        // An object without links takes a place too.
+        count += links.count + 1
+        return links[link.source]
     }
 }

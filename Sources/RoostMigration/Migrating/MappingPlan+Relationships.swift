@@ -79,6 +79,10 @@ extension MappingPlan {
             addObstacle(sayDifferently(relationship))
             return nil
         }
+        if relationship.isReflexive, let own, !own.isReflexive {
+            addObstacle("'\(relationship.name)' becomes its own inverse, so an object can be in two pairs")
+            return nil
+        }
         // What the other side says must be the same pairs.
         var others: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
         if let inverse, inverse.number != relationship.number { others = origins(of: inverse) }
@@ -176,7 +180,11 @@ extension MappingPlan {
                     && !fitting.contains { $0.source.number == entity && $0.filter == nil }
             }
         }
-        if isNarrower || leavesOut || old.count < origins.count { countedRelationships.append(relationship.number) }
+        // Who leads to an object counts for it too.
+        let becomesReflexive = relationship.isReflexive && old.contains { !$0.isReflexive }
+        if isNarrower || leavesOut || becomesReflexive || old.count < origins.count {
+            countedRelationships.append(relationship.number)
+        }
     }
 
     /// The numbers of the entities of a relationship's objects whose mappings all say nothing of it.
@@ -201,9 +209,6 @@ extension MappingPlan {
         guard let relation = relations.first else { return }
         let owner = relation.relationship(source)
         guard relations.count == 1 else { return addObstacle(sayDifferently(relationship)) }
-        if relationship.isReflexive, !owner.isReflexive {
-            return addObstacle("'\(relationship.name)' becomes its own inverse, so pairs can be there twice")
-        }
         let (from, to) =
             relation.isFlipped ? (owner.destination, owner.source) : (owner.source, owner.destination)
         var sources = fitting(from, relationship.source)

@@ -10,8 +10,9 @@ extension MigrationManager {
     /// from then on objects are committed, and it is the store that numbers a commit's versions. A new object begins at 1 there, and one that is written
     /// again counts one more. The store's UUID, the user's metadata and the keys that count as used are carried over. In a relationship
     /// that becomes ordered, objects stand in the order of their keys. The digest of what the mapping made is compared with the finished
-    /// destination, which is read again; only then the destination gets its name, atomically. After an error or a cancellation nothing is left of it; the source is
-    /// opened read-only.
+    /// destination, which is read again; only then the destination gets its name, atomically. After an error or a cancellation nothing
+    /// is left of it, but for an open store that was given: what was written to it by then may stay, and it is to be discarded. The source
+    /// is opened read-only.
     ///
     /// - Parameters:
     ///   - source: The store to migrate; its model comes from itself.
@@ -21,7 +22,8 @@ extension MigrationManager {
     /// - Returns: What was done.
     /// - Throws: `mappingNotInferable` with every reason at once; `invalidMappingModel`; `migrationFailed` for a mandatory attribute
     ///   without a value, a mandatory to-one relationship whose object is left out, and a value that does not fit its new type, naming
-    ///   entity, property and object, and for what a policy throws;
+    ///   entity, property and object, where an object would be in two pairs of a relationship with a to-one inverse, and for what a policy
+    ///   throws;
     ///   `constraintViolation` where objects collide under a new uniqueness constraint; what ``convert(from:to:options:)`` throws.
     public func migrate(
         from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,

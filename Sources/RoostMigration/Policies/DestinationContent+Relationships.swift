@@ -74,18 +74,89 @@ extension DestinationContent {
         try set(relationship, of: object, to: destinations.uniqued())
     }
 
+    /// What becomes of the pairs that an object is in already when one of its relationships is set.
+    enum Manner {
+        /// They end, as those of the destinations do in a to-one inverse.
+        case replacing
+        /// They stay, since the other end said them by the same mapping; where there is room for one of two, the migration ends.
+        ///
+        /// What a policy set gives way.
+        case adding
+    }
+
     /// The same, of checked destinations, each there once.
+    ///
+    /// - Parameters:
+    ///   - relationship: The relationship.
+    ///   - object: The object.
+    ///   - destinations: Where it leads.
+    ///   - manner: What becomes of other pairs.
+    ///   - place: Of a to-one relationship: the place in the ordered inverse; nil for that behind the last one.
+    /// - Throws: `migrationFailed` for a pair that another one leaves no room for; what reading and writing throws.
     func set(
-        _ relationship: Relationship, of object: DestinationObject, to destinations: [DestinationObject]
+        _ relationship: Relationship, of object: DestinationObject, to destinations: [DestinationObject],
+        manner: Manner = .replacing, place: Int64? = nil
     ) throws(StoreError) {
         switch relationship.storage {
-        case .field: try setField(relationship, of: object, to: destinations.first)
+        case .field:
+            if manner == .adding {
+                guard try hasRoom(relationship, of: object, for: destinations.first) else { return }
+            }
+            try setField(relationship, of: object, to: destinations.first, place: place)
         case .derived(let inverse):
-            try setMembers(relationship, inverse: model.relationships[inverse], of: object, to: destinations)
+            let inverse = model.relationships[inverse]
+            try setMembers(relationship, inverse: inverse, of: object, to: destinations, manner: manner)
         case .links(let owner, let isFlipped):
-            try setLinks(relationship, model.relationships[owner], isFlipped: isFlipped, of: object, to: destinations)
+            try setLinks(
+                relationship, model.relationships[owner], isFlipped: isFlipped, of: object, to: destinations,
+                manner: manner)
         }
     }
+
+    // MARK: One of two pairs
+
+    /// Whether a to-one relationship with a to-one inverse is to be set: false where it leads nowhere, and the other end may have said more.
+    private func hasRoom(
+        _ relationship: Relationship, of object: DestinationObject, for destination: DestinationObject?
+    ) throws(StoreError) -> Bool {
+        let isGiven = try isSetByPolicy(relationship, of: object)
+        guard let destination else { return isGiven }
+        guard let inverse = relationship.inverse.map({ model.relationships[$0] }), !inverse.isToMany else {
+            return true
+        }
+        if !isGiven, let other = try reference(field(relationship, of: object), of: object), other != destination {
+            throw Self.noRoom(relationship, inverse, from: object, to: destination, "\(other.id) leads to \(object.id)")
+        }
+        try requireRoom(relationship, inverse, from: object, to: destination)
+        return true
+    }
+
+    /// Throws where the to-one `inverse` of a destination leads to another object, unless a policy set it.
+    private func requireRoom(
+        _ relationship: Relationship, _ inverse: Relationship, from object: DestinationObject,
+        to destination: DestinationObject
+    ) throws(StoreError) {
+        guard let other = try reference(field(inverse, of: destination), of: destination), other != object,
+            try !isSetByPolicy(inverse, of: destination)
+        else { return }
+        throw Self.noRoom(relationship, inverse, from: object, to: destination, "\(other.id) does")
+    }
+
+    private func isSetByPolicy(_ relationship: Relationship, of object: DestinationObject) throws(StoreError) -> Bool {
+        try isSetByPolicy(relationship, of: AssociationTable.Object(entity: object.entityNumber, key: object.key))
+    }
+
+    private static func noRoom(
+        _ relationship: Relationship, _ inverse: Relationship, from object: DestinationObject,
+        to destination: DestinationObject, _ other: String
+    ) -> StoreError {
+        StoreError(
+            .migrationFailed,
+            "'\(relationship.name)' of \(object.id) would lead to \(destination.id), but \(other) already, and '\(inverse.name)' has one object only; say in a policy which pair it keeps, or make the inverse to-many."
+        )
+    }
+
+    // MARK: By storage
 
     private func field(_ relationship: Relationship, of object: DestinationObject) throws(StoreError)
         -> RecordLayout.Field
@@ -94,7 +165,7 @@ extension DestinationContent {
     }
 
     private func setField(
-        _ relationship: Relationship, of object: DestinationObject, to destination: DestinationObject?
+        _ relationship: Relationship, of object: DestinationObject, to destination: DestinationObject?, place: Int64?
     ) throws(StoreError) {
         let field = try field(relationship, of: object)
         let old = try reference(field, of: object)
@@ -116,9 +187,9 @@ extension DestinationContent {
         try set(field, of: object, to: destination.map { .objectID($0.id) } ?? .null)
         guard let inverse, inverse.isToMany else { return }
         if let order = model.entities[object.entityNumber].layout.field(RecordLayout.orderFieldName(of: field.name)) {
-            let place: Value
-            if let destination { place = .int(try takePlace(in: inverse, of: destination)) } else { place = .null }
-            try set(order, of: object, to: place)
+            var taken = Value.null
+            if let destination { taken = .int(try takePlace(in: inverse, of: destination, place)) }
+            try set(order, of: object, to: taken)
         } else if let destination {
             touched[End(relationship: inverse.number, key: destination.key)] = 0
         }
@@ -133,19 +204,39 @@ extension DestinationContent {
         }
     }
 
-    /// The place behind the last one in an ordered relationship.
-    private func takePlace(in relationship: Relationship, of object: DestinationObject) throws(StoreError) -> Int64 {
+    /// A place in an ordered relationship: the one that is wanted, or else that behind the last one.
+    private func takePlace(
+        in relationship: Relationship, of object: DestinationObject, _ wanted: Int64? = nil
+    ) throws(StoreError) -> Int64 {
         let end = End(relationship: relationship.number, key: object.key)
+        let known = touched[end] ?? nextPlaces[end]
+        if let wanted {
+            // Of what is in the store the last place is not known, and need not be.
+            guard known != nil || isOnlyInMemory(object) else { return wanted }
+            noteNextPlace(max(known ?? 0, Self.next(wanted)), at: end)
+            return wanted
+        }
         let place: Int64
-        if let known = touched[end] {
+        if let known {
             place = known
         } else if isOnlyInMemory(object) {
             place = 0
         } else {
-            place = try members(of: relationship, from: object).last.map { Self.next($0.link.order) } ?? 0
+            place = try lastPlace(in: relationship, of: object).map(Self.next) ?? 0
         }
-        touched[end] = Self.next(place)
+        noteNextPlace(Self.next(place), at: end)
         return place
+    }
+
+    /// The last place in an ordered relationship; what is in memory is written first.
+    private func lastPlace(in relationship: Relationship, of object: DestinationObject) throws(StoreError) -> Int64? {
+        try open()
+        try write()
+        var last: Int64?
+        var batch = LinkBatch(relationship: relationship.number)
+        let cursor = try snapshot().links(of: relationship.name, from: object.id)
+        while try cursor.next(into: &batch) { last = batch.links.last?.order ?? last }
+        return last
     }
 
     /// The place behind another one; behind the greatest possible one the key decides.
@@ -161,20 +252,28 @@ extension DestinationContent {
 
     private func setMembers(
         _ relationship: Relationship, inverse: Relationship, of object: DestinationObject,
-        to members: [DestinationObject]
+        to members: [DestinationObject], manner: Manner
     ) throws(StoreError) {
         let wanted = Set(members)
-        for (member, _) in try current(relationship, of: object) where !wanted.contains(member) {
+        var first: Int64 = 0
+        for (member, link) in try current(relationship, of: object) where !wanted.contains(member) {
+            if manner == .adding, try !isSetByPolicy(inverse, of: member) {
+                first = max(first, Self.next(link.order))
+                continue
+            }
             try noteField(inverse, of: member)
             try set(try field(inverse, of: member), of: member, to: .null)
             if let order = orderField(inverse, of: member) { try set(order, of: member, to: .null) }
         }
-        for (place, member) in members.enumerated() {
+        var place = first
+        for member in members {
+            if manner == .adding { try requireRoom(relationship, inverse, from: object, to: member) }
             try noteField(inverse, of: member)
             try set(try field(inverse, of: member), of: member, to: .objectID(object.id))
-            if let order = orderField(inverse, of: member) { try set(order, of: member, to: .int(Int64(place))) }
+            if let order = orderField(inverse, of: member) { try set(order, of: member, to: .int(place)) }
+            place = Self.next(place)
         }
-        touched[End(relationship: relationship.number, key: object.key)] = Int64(members.count)
+        noteNextPlace(place, at: End(relationship: relationship.number, key: object.key))
     }
 
     private func orderField(_ relationship: Relationship, of object: DestinationObject) -> RecordLayout.Field? {
@@ -183,20 +282,29 @@ extension DestinationContent {
 
     private func setLinks(
         _ relationship: Relationship, _ owner: Relationship, isFlipped: Bool, of object: DestinationObject,
-        to destinations: [DestinationObject]
+        to destinations: [DestinationObject], manner: Manner
     ) throws(StoreError) {
         var places: [Int64: (place: Int64, inverse: Int64)] = [:]
+        var first: Int64 = 0
         let wanted = Set(destinations.map(\.key))
         for (member, link) in try current(relationship, of: object) {
+            if manner == .adding {
+                // Where the other end put it, it stays.
+                places[member.key] = (link.order, link.inverseOrder)
+                first = max(first, Self.next(link.order))
+                continue
+            }
             if wanted.contains(member.key) { places[member.key] = (link.order, link.inverseOrder) }
             guard !wanted.contains(member.key) || relationship.isOrdered else { continue }
             // A link that stays at another place goes and comes back.
             remove(isFlipped ? link.flipped : link, from: owner)
         }
         let end = End(relationship: relationship.number, key: object.key)
-        for (position, destination) in destinations.enumerated() {
-            if !relationship.isOrdered, places[destination.key] != nil { continue }
-            var link = Link(object.key, destination.key, order: relationship.isOrdered ? Int64(position) : 0)
+        var next = first
+        for destination in destinations {
+            if !relationship.isOrdered || manner == .adding, places[destination.key] != nil { continue }
+            var link = Link(object.key, destination.key, order: relationship.isOrdered ? next : 0)
+            next = Self.next(next)
             if relationship.inverseIsOrdered, let inverse = relationship.inverse {
                 if let known = places[destination.key] {
                     link.inverseOrder = known.inverse
@@ -208,6 +316,6 @@ extension DestinationContent {
             }
             add(isFlipped ? link.flipped : link, to: owner)
         }
-        touched[end] = Int64(destinations.count)
+        noteNextPlace(next, at: end)
     }
 }

@@ -36,6 +36,8 @@ final class DestinationContent {
 
     /// The bytes of values set after which objects are written, beside those of a batch.
     private static let changedByteLimit = 1 << 20
+    /// The ends of ordered relationships whose next place is remembered beyond a writing.
+    private static let placeLimit = 1 << 16
 
     let model: ManagedObjectModel
     let failures: PolicyFailures
@@ -57,6 +59,8 @@ final class DestinationContent {
     private(set) var pendingLinkCount = 0
     /// The ends of relationships that were set since the last writing, with the next free place of each.
     var touched: [End: Int64] = [:]
+    /// The next free places of some ends of ordered relationships, also of those that were written.
+    private(set) var nextPlaces: [End: Int64] = [:]
     /// By root: the key of the next object that has none of the source.
     private var nextKeys: [Int: Int64]
     private let blueprints: [EntityBlueprint?]
@@ -119,6 +123,8 @@ final class DestinationContent {
     ) throws(StoreError) -> DestinationObject {
         try requireUnfinished()
         try body(&records)
+        // It may have a place in the field of a relationship.
+        forgetPlaces()
         return addPending(entity, key)
     }
 
@@ -339,6 +345,17 @@ final class DestinationContent {
         return !found.isEmpty
     }
 
+    /// Notes the next free place of an end of a relationship that is being set.
+    func noteNextPlace(_ place: Int64, at end: End) {
+        touched[end] = place
+        if nextPlaces.count >= Self.placeLimit { forgetPlaces() }
+        nextPlaces[end] = place
+    }
+
+    private func forgetPlaces() {
+        if !nextPlaces.isEmpty { nextPlaces.removeAll(keepingCapacity: true) }
+    }
+
     // MARK: Links
 
     /// Adds a link of the relationship that owns it, which is not there.
@@ -367,6 +384,7 @@ final class DestinationContent {
     func write(_ batch: LinkBatch) throws(StoreError) {
         guard !batch.isEmpty else { return }
         tally.add(batch)
+        forgetPlaces()
         switch output {
         case .loading(let load):
             try load.send(.links(batch))

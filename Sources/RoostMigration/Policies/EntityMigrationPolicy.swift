@@ -24,7 +24,8 @@ public import RoostCore
 /// }
 /// ```
 ///
-/// An error that a callback throws ends the migration: the source stays as it was, and nothing is left of the destination. A
+/// An error that a callback throws ends the migration: the source stays as it was, and nothing is left of the destination, as
+/// `migrate(from:to:model:options:)` says. A
 /// `StoreError` comes through as it is, any other as the underlying error of code `migrationFailed`.
 open class EntityMigrationPolicy {
     /// Makes a policy.

@@ -93,10 +93,12 @@ struct LinkJob {
         _ session: MigrationSession, _ transform: (LinkBatch) throws(StoreError) -> LinkBatch
     ) throws(StoreError) {
         let cursor = try session.source.snapshot.links(of: origin.name, after: nil)
+        let isCounted = session.source.found.begins(linksOf: origin.number)
         while true {
             try session.checkCancellation()
             var batch = session.content.spareLinks(origin.number)
             guard try cursor.next(into: &batch) else { return }
+            if isCounted { session.source.found.add(batch) }
             batch.relationship = owner.number
             for index in batch.links.indices {
                 let link = batch.links[index]

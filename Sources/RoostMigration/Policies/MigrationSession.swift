@@ -47,7 +47,7 @@ public final class MigrationSession {
 
     /// Ends the migration as soon as the callback returns; `migrate` throws this error, as the underlying one of code `cancelled` where it is no `StoreError`.
     ///
-    /// The source stays as it was, and nothing is left of the destination.
+    /// The source stays as it was, and nothing is left of the destination, but for what an open store that was given may keep.
     public func cancel(with error: any Error) { if policyCancellation == nil { policyCancellation = error } }
 
     /// Throws what the migration was cancelled with, by a policy or from outside.

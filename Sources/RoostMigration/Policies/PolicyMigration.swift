@@ -125,6 +125,7 @@ final class PolicyMigration {
         copied.skipped = skipped
         copied.warnings = try EmptyRelationships(plan.declaration, from: plan.source, to: plan.destination)
             .warnings(store)
+        if skipped.isEmpty { copied.warnings += source.found.warnings(against: try source.snapshot.recordedTally()) }
         copied.isFlushed = !content.hasCommitted
         var counts: [(read: Int, made: Int)] = []
         for mapping in plan.mappings {
@@ -179,18 +180,20 @@ final class PolicyMigration {
         guard let entity = mapping.source else { return }
         let cursor = try source.snapshot.fetch(
             FetchRequest(entity.name, where: mapping.declaration.sourcePredicate, includesSubentities: false))
+        let isCounted = mapping.declaration.sourcePredicate == nil && source.found.begins([entity.number])
         var spare: RecordBatch?
         while true {
             try session.checkCancellation()
             var records = spare ?? RecordBatch(model: source.model)
             spare = nil
             do throws(StoreError) {
-                guard try cursor.next(into: &records) else { return }
+                guard try cursor.next(into: &records) else { break }
             } catch  where contents.options.conversion.skipsDamaged && error.code == .corrupted {
                 try skip(error)
                 continue
             }
             let count = records.count
+            if isCounted { source.found.add(records) }
             var batch = SourceBatch(source, records)
             records = RecordBatch(model: source.model)
             try makeObjects(mapping, batch)
@@ -201,6 +204,7 @@ final class PolicyMigration {
             session.progress = totalObjects == 0 ? 0.5 : 0.5 * min(1, Double(readCount) / Double(totalObjects))
             report(entity.name.text)
         }
+        if isCounted, skipped.isEmpty { source.note(count: mapping.readCount, of: entity) }
     }
 
     /// Notes a damaged object; one that several mappings meet is noted once.

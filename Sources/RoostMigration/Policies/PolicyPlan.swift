@@ -7,6 +7,8 @@ final class PolicyPlan {
     let destination: ManagedObjectModel
     /// The entity mappings, in the order of the mapping model.
     private(set) var mappings: [PolicyMapping] = []
+    /// The relationships that a rule sets in the first pass, with their inverses.
+    private var madeAtOnce: Set<Int> = []
     private let numbers: [String: Int]
     /// By the number of each source entity: that of the entity which the first pass writes for IDs of its objects, as if they kept their
     /// keys; nil where nothing is made of them.
@@ -49,6 +51,20 @@ final class PolicyPlan {
         assumedEntities = attributes.makersBySource.map { $0.first?.destination.number }
         for mapping in mappings { try mapping.resolve(self, attributes) }
         for mapping in mappings { mapping.resolveWays(self) }
+        for rule in mappings.flatMap(\.rules) where rule.way == .field {
+            madeAtOnce.insert(rule.relationship.number)
+            if let inverse = rule.relationship.inverse { madeAtOnce.insert(inverse) }
+        }
+    }
+
+    /// What becomes of pairs that objects are in already when a rule is made object by object.
+    ///
+    /// Both ends of a pair say it, or one for both. So what the other end said stays, in a relationship that is its own inverse and in one
+    /// with a to-one inverse; but for what the first pass wrote as if every object kept its key.
+    func manner(of rule: RelationshipRule) -> DestinationContent.Manner {
+        guard rule.way == .each, let inverse = rule.relationship.inverse else { return .replacing }
+        if destination.relationships[inverse].isToMany { return rule.relationship.isReflexive ? .adding : .replacing }
+        return madeAtOnce.contains(rule.relationship.number) ? .replacing : .adding
     }
 
     private static func policy(

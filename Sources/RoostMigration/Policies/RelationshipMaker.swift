@@ -109,17 +109,22 @@ final class RelationshipMaker {
     /// Sets the relationship of a rule to what it says.
     func make(_ index: Int, of object: DestinationObject, sources: [SourceObject]) throws {
         let rule = mapping.rules[index]
-        for source in sources {
+        let manner = session.plan.manner(of: rule)
+        for (position, source) in sources.enumerated() {
             let found = try destinations(rule, index, source, object)
             let destinations = rule.relationship.isToMany ? found : Array(found.prefix(1))
             if case .policy = rule.origin {
                 try session.content.setGiven(rule.relationship, of: object, to: destinations)
-            } else {
-                try session.content.set(rule.relationship, of: object, to: destinations)
+                continue
             }
-            if !rule.relationship.isToMany, !destinations.isEmpty, let (field, place) = rule.orderPlace(source) {
-                try session.content.set(field, of: object, to: .int(place))
+            // Of an object that was made of several, the last one decides.
+            if position > 0, manner == .adding, !rule.relationship.isToMany, !destinations.isEmpty {
+                try session.content.set(rule.relationship, of: object, to: [])
             }
+            let order = rule.relationship.isToMany || destinations.isEmpty ? nil : rule.orderPlace(source)
+            try session.content.set(
+                rule.relationship, of: object, to: destinations, manner: manner, place: order?.place)
+            if let order { try session.content.set(order.field, of: object, to: .int(order.place)) }
         }
     }
 

@@ -85,17 +85,23 @@ final class MigrationSource {
     let model: ManagedObjectModel
     private lazy var graph = snapshot.objectGraph()
     private var counts: [Int: Int] = [:]
+    /// What was read as a whole.
+    var found: FoundContent
 
     init(_ snapshot: any StoreSnapshot, failures: PolicyFailures) {
         self.snapshot = snapshot
         self.failures = failures
         model = snapshot.model
+        found = FoundContent(snapshot.model)
     }
 
     /// What expressions see of the source beside the object.
     var objectGraph: any ObjectGraph { graph }
 
-    /// How many objects an entity has, not counting those of subentities.
+    /// Notes how many objects of an entity there are, once all were read.
+    func note(count: Int, of entity: ManagedObjectModel.Entity) { counts[entity.number] = count }
+
+    /// How many objects an entity has, not counting those of subentities: as they were counted, or else as the last commit recorded.
     func count(of entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
         if let known = counts[entity.number] { return known }
         let count: Int

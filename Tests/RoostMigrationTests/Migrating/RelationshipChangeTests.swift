@@ -1,0 +1,460 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostMigration
+import Testing
+
+@Suite("Relationships whose ends change")
+struct RelationshipChangeTests {
+    private typealias R = RelationshipDescription
+
+    // MARK: Models and stores
+
+    private static func nodes(_ relationships: R...) throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription("A", attributes: [AttributeDescription("n", .integer64)], relationships: relationships)
+        ])
+    }
+
+    /// Objects 1 to `count` of `A`, with the keys of their to-one destinations and the links of their to-many ones.
+    private static func store(
+        _ model: ManagedObjectModel, count: Int64 = 4, s: [Int64: Int64] = [:], links: [Link] = [],
+        by relationship: String = "fr", _ type: String = "memory", _ path: String = ""
+    ) throws -> any PersistentStore {
+        try Scenario.store(
+            type, path, model,
+            (1...count).map { key in
+                var values: [String: Value] = ["n": .int(key)]
+                if let target = s[key] { values["s"] = .objectID(ObjectID("A", target)) }
+                return Scenario.Object("A", key, values)
+            }, links: links.map { (RelationshipName("A", relationship), $0) })
+    }
+
+    private static func manager() -> MigrationManager { MigrationManager(registry: .builtIn) }
+
+    private static func migrate(
+        _ source: any PersistentStore, _ model: ManagedObjectModel, _ path: MigrationPath,
+        options: MigrationOptions = MigrationOptions()
+    ) throws -> (store: any PersistentStore, report: MigrationReport) {
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+        let report = try manager().migrate(from: .store(source), to: .store(store), model: model, options: options)
+        #expect(report.path == path)
+        #expect(try checkStore(store) == [])
+        return (store, report)
+    }
+
+    /// An inferred mapping with a policy that does what it would do without.
+    private static func withPolicy(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> MigrationOptions {
+        var mapping = try MappingModel.inferred(from: old, to: new)
+        for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
+        return MigrationOptions(mapping: mapping, policies: ["P": { EntityMigrationPolicy() }])
+    }
+
+    private static func pairs(_ name: String, in store: any PersistentStore) throws -> Set<[Int64]> {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        var pairs: Set<[Int64]> = []
+        for object in try Scenario.objects("A", in: store) {
+            let cursor = try snapshot.links(of: RelationshipName("A", name), from: object.id)
+            var batch = LinkBatch(relationship: 0)
+            while try cursor.next(into: &batch) {
+                for link in batch.links { pairs.insert([link.source, link.target]) }
+            }
+        }
+        return pairs
+    }
+
+    private static func references(_ entity: EntityName, _ name: String, in store: any PersistentStore) throws
+        -> [Int64: Int64]
+    {
+        var found: [Int64: Int64] = [:]
+        for object in try Scenario.objects(entity, in: store) {
+            if case .objectID(let id)? = object.values[name] { found[object.id.key] = id.key }
+        }
+        return found
+    }
+
+    // MARK: Its own inverse
+
+    @Test(
+        "a to-many relationship that becomes its own inverse has the pairs of both directions",
+        arguments: Sample.writingTypes, ["none", "both", "policy"])
+    func becomesOwnInverse(type: String, how: String) throws {
+        let old =
+            how == "both"
+            ? try Self.nodes(.toMany("fr", "A", inverse: "back"), .toMany("back", "A", inverse: "fr"))
+            : try Self.nodes(.toMany("fr", "A"))
+        let new = try Self.nodes(.toMany("fr", "A", inverse: "fr"))
+        let directory = try TemporaryDirectory()
+        // A pair of which both directions are there, one of each direction, and one of an object with itself.
+        let links = [Link(1, 2), Link(2, 1), Link(2, 3), Link(4, 1), Link(3, 3)]
+        let source = try Self.store(old, links: links, type, directory.file("old"))
+        let isPolicy = how == "policy"
+        let (store, report) = try Self.migrate(
+            source, new, isPolicy ? .threePasses : .onePass,
+            options: isPolicy ? try Self.withPolicy(old, new) : MigrationOptions())
+        #expect(
+            try Self.pairs("fr", in: store)
+                == [[1, 2], [2, 1], [2, 3], [3, 2], [1, 4], [4, 1], [3, 3]])
+        #expect(report.links == 4)
+        // That one led to the other is not there any more, and the report says so.
+        #expect(report.losses.contains { $0.contains("A.fr") && $0.contains("its own inverse") })
+        try source.close()
+    }
+
+    @Test("links that become pairs of many batches are found again", arguments: [true, false])
+    func manyLinks(isOrdered: Bool) throws {
+        let old = try Self.nodes(.toMany("fr", "A", isOrdered: isOrdered))
+        let new = try Self.nodes(.toMany("fr", "A", inverse: "fr", isOrdered: isOrdered))
+        var generator = SeededGenerator(seed: 11)
+        var links: Set<[Int64]> = []
+        for _ in 0..<4000 { links.insert([Int64(1 + generator.below(90)), Int64(1 + generator.below(90))]) }
+        let source = try Self.store(
+            old, count: 90, links: links.sorted { $0[1] < $1[1] }.map { Link($0[0], $0[1], order: $0[1] * 7) })
+        let (store, report) = try Self.migrate(source, new, .onePass)
+        #expect(try Self.pairs("fr", in: store) == links.union(links.map { [$0[1], $0[0]] }))
+        #expect(report.links == Set(links.map { $0.sorted() }).count)
+    }
+
+    @Test("each end of a pair that both said keeps its place")
+    func keepsPlaces() throws {
+        let old = try Self.nodes(.toMany("fr", "A", isOrdered: true))
+        let new = try Self.nodes(.toMany("fr", "A", inverse: "fr", isOrdered: true))
+        let source = try Self.store(
+            old,
+            links: [
+                Link(1, 2, order: 3), Link(1, 3, order: 2), Link(1, 4, order: 1), Link(2, 1, order: 8),
+                Link(2, 3, order: 9), Link(2, 4, order: 7), Link(3, 1, order: 5), Link(3, 2, order: 4),
+                Link(4, 1, order: 5), Link(4, 2, order: 4),
+            ])
+        let (store, _) = try Self.migrate(source, new, .onePass)
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        func targets(_ key: Int64) throws -> [Int64] {
+            try snapshot.targets(of: RelationshipName("A", "fr"), from: ObjectID("A", key))
+        }
+        #expect(try targets(1) == [4, 3, 2])
+        #expect(try targets(2) == [4, 1, 3])
+        #expect(try targets(3) == [2, 1])
+        #expect(try targets(4) == [2, 1])
+    }
+
+    @Test("a to-one relationship becomes its own to-many inverse with every pair", arguments: [false, true])
+    func toOneBecomesOwnInverse(hasPolicy: Bool) throws {
+        let old = try Self.nodes(.toOne("s", "A"))
+        let new = try Self.nodes(.toMany("s", "A", inverse: "s"))
+        let source = try Self.store(old, count: 6, s: [1: 2, 2: 3, 3: 3, 4: 1, 5: 6, 6: 5])
+        let (store, report) = try Self.migrate(
+            source, new, hasPolicy ? .threePasses : .onePass,
+            options: hasPolicy ? try Self.withPolicy(old, new) : MigrationOptions())
+        #expect(
+            try Self.pairs("s", in: store)
+                == [[1, 2], [2, 1], [2, 3], [3, 2], [3, 3], [1, 4], [4, 1], [5, 6], [6, 5]])
+        #expect(report.links == 5)
+    }
+
+    @Test(
+        "a pair of a one-to-one relationship that is its own inverse stays one when it becomes to-many",
+        arguments: ["itself", "none", "another"], Sample.writingTypes)
+    func ownOneToOneBecomesToMany(inverse: String, type: String) throws {
+        let directory = try TemporaryDirectory()
+        let old = try Self.nodes(.toOne("s", "A", inverse: "s"))
+        let new =
+            switch inverse {
+            case "itself": try Self.nodes(.toMany("s", "A", inverse: "s"))
+            case "none": try Self.nodes(.toMany("s", "A"))
+            default: try Self.nodes(.toMany("s", "A", inverse: "t"), .toMany("t", "A", inverse: "s"))
+            }
+        let source = try Self.store(old, s: [1: 2, 2: 1, 3: 3], type, directory.file("old"))
+        let (store, report) = try Self.migrate(source, new, .onePass)
+        #expect(try Self.pairs("s", in: store) == [[1, 2], [2, 1], [3, 3]])
+        if inverse == "another" { #expect(try Self.pairs("t", in: store) == [[1, 2], [2, 1], [3, 3]]) }
+        #expect(report.links == (inverse == "itself" ? 2 : 3))
+        try source.close()
+    }
+
+    @Test("the most that a relationship may lead to counts those that led to the object")
+    func countsBothDirections() throws {
+        let old = try Self.nodes(
+            R("fr", destination: "A", inverse: nil, maxCount: 2))
+        let new = try Self.nodes(
+            R("fr", destination: "A", inverse: "fr", maxCount: 2))
+        let source = try Self.store(old, links: [Link(1, 2), Link(2, 3), Link(4, 2)])
+        let error = #expect(throws: StoreError.self) { try Self.migrate(source, new, .onePass) }
+        #expect(error?.code == .migrationFailed)
+        #expect(error?.message.contains("A/p2") ?? false)
+    }
+
+    // MARK: One partner only
+
+    @Test(
+        "a to-one relationship becomes its own inverse where no object is in two pairs",
+        arguments: [
+            ([1: 2, 3: 3], [1: 2, 2: 1, 3: 3]), ([2: 1, 4: 3, 3: 4], [1: 2, 2: 1, 3: 4, 4: 3]),
+            ([1: 2, 2: 3], nil), ([2: 3, 1: 2], nil), ([2: 3, 3: 3], nil), ([1: 3, 2: 3], nil), ([3: 1, 2: 3], nil),
+        ] as [([Int64: Int64], [Int64: Int64]?)])
+    func becomesOwnOneToOne(before: [Int64: Int64], after: [Int64: Int64]?) throws {
+        let (old, new) = (try Self.nodes(.toOne("s", "A")), try Self.nodes(.toOne("s", "A", inverse: "s")))
+        let source = try Self.store(old, s: before)
+        let plan = try Self.manager().planMigration(
+            from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new)
+        #expect(plan.losses.contains { $0.contains("A.s") && $0.contains("its own inverse") })
+        #expect(plan.warnings.contains { $0.contains("A.s") && $0.contains("two partners") })
+        guard let after else {
+            let error = #expect(throws: StoreError.self) { try Self.migrate(source, new, .threePasses) }
+            #expect(error?.code == .migrationFailed)
+            #expect(error?.message.contains("'A.s' of A/p") ?? false)
+            return
+        }
+        #expect(try Self.references("A", "s", in: Self.migrate(source, new, .threePasses).store) == after)
+    }
+
+    /// `A.b` or `A.bs`, and `B` with the inverse.
+    private static func two(_ a: R, _ b: R?) throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription("A", relationships: [a]), EntityDescription("B", relationships: b.map { [$0] } ?? []),
+        ])
+    }
+
+    private static func twoStore(_ model: ManagedObjectModel, b: [Int64: Int64]) throws -> any PersistentStore {
+        var objects: [Scenario.Object] = []
+        for key: Int64 in 1...3 {
+            var values: [String: Value] = [:]
+            if let target = b[key] { values["b"] = .objectID(ObjectID("B", target)) }
+            objects.append(Scenario.Object("A", key, values))
+            objects.append(Scenario.Object("B", key, [:]))
+        }
+        return try Scenario.store("memory", "", model, objects)
+    }
+
+    @Test(
+        "a new to-one inverse is taken where it has room, and ends the migration where it has none",
+        arguments: [true, false], [true, false])
+    func newToOneInverse(hasRoom: Bool, hasPolicy: Bool) throws {
+        let old = try Self.two(.toOne("b", "B"), nil)
+        let new = try Self.two(.toOne("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
+        let source = try Self.twoStore(old, b: [1: 2, 3: hasRoom ? 1 : 2])
+        let options = hasPolicy ? try Self.withPolicy(old, new) : MigrationOptions()
+        let plan = try Self.manager().planMigration(
+            from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new, options: options)
+        #expect(plan.refusals == [])
+        #expect(plan.warnings.contains { $0.contains("'B.a', is to-one") } == !hasPolicy)
+        guard hasRoom else {
+            let error = #expect(throws: StoreError.self) {
+                try Self.migrate(source, new, .threePasses, options: options)
+            }
+            #expect(error?.code == .migrationFailed)
+            #expect(
+                error?.message
+                    == "'A.b' of A/p3 would lead to B/p2, but A/p1 does already, and 'B.a' has one object only; say in a policy which pair it keeps, or make the inverse to-many."
+            )
+            return
+        }
+        let (store, _) = try Self.migrate(source, new, .threePasses, options: options)
+        #expect(try Self.references("A", "b", in: store) == [1: 2, 3: 1])
+        #expect(try Self.references("B", "a", in: store) == [2: 1, 1: 3])
+    }
+
+    @Test("a to-many relationship gets a to-one inverse where each object is in one list", arguments: [true, false])
+    func newToOneInverseOfToMany(hasRoom: Bool) throws {
+        let old = try Self.two(.toMany("bs", "B", isOrdered: true), nil)
+        let new = try Self.two(.toMany("bs", "B", inverse: "a", isOrdered: true), .toOne("a", "A", inverse: "bs"))
+        let source = try Scenario.store(
+            "memory", "", old,
+            (1...3).flatMap { [Scenario.Object("A", $0, [:]), Scenario.Object("B", $0, [:])] },
+            links: [Link(1, 3, order: 1), Link(1, 1, order: 2), Link(2, hasRoom ? 2 : 3)]
+                .map { (RelationshipName("A", "bs"), $0) })
+        guard hasRoom else {
+            let error = #expect(throws: StoreError.self) { try Self.migrate(source, new, .threePasses) }
+            #expect(error?.code == .migrationFailed)
+            #expect(error?.message.contains("'A.bs' of A/p2 would lead to B/p3, but A/p1 does") ?? false)
+            return
+        }
+        let (store, report) = try Self.migrate(source, new, .threePasses)
+        #expect(try Self.references("B", "a", in: store) == [1: 1, 2: 2, 3: 1])
+        let snapshot = try store.snapshot()
+        #expect(try snapshot.targets(of: RelationshipName("A", "bs"), from: ObjectID("A", 1)) == [3, 1])
+        #expect(report.losses == [])
+    }
+
+    @Test("a mapping model that gives two objects the same partner ends the migration", arguments: [true, false])
+    func explicitMapping(isToMany: Bool) throws {
+        let old = try Self.two(.toOne("b", "B", inverse: "as"), .toMany("as", "A", inverse: "b"))
+        let new = try Self.two(.toOne("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
+        let mapping = MappingModel([
+            EntityMapping(
+                "A", .transform, from: "A", to: "A",
+                relationships: [PropertyMapping("b", .relatedInstances(ofSourceRelationship: "b"))]),
+            EntityMapping("B", .transform, from: "B", to: "B"),
+        ])
+        #expect(mapping.remarks(from: old, to: new).contains { $0.kind == .demand && $0.property == "b" })
+        let options = MigrationOptions(mapping: mapping)
+        let (store, _) = try Self.migrate(
+            try Self.twoStore(old, b: [1: 3, 2: 1]), new, .threePasses, options: options)
+        #expect(try Self.references("B", "a", in: store) == [3: 1, 1: 2])
+        let error = #expect(throws: StoreError.self) {
+            try Self.migrate(
+                try Self.twoStore(old, b: [1: 3, 2: 1, 3: 3]), new, .threePasses, options: options)
+        }
+        #expect(error?.code == .migrationFailed)
+    }
+
+    @Test("a policy may take the partner of another object, whatever the mapping said before")
+    func policiesTakePartners() throws {
+        let old = try Self.two(.toOne("b", "B"), nil)
+        let new = try Self.two(.toOne("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
+        var mapping = try MappingModel.inferred(from: old, to: new)
+        for index in mapping.entityMappings.indices where mapping.entityMappings[index].sourceEntity == "A" {
+            mapping.entityMappings[index].policyName = "Last"
+        }
+        let last: @Sendable () -> EntityMigrationPolicy = {
+            ClosurePolicy {
+                $0.onRelate = { object, session, standard in
+                    let source = try session.sourceInstances(
+                        forEntityMapping: "IEM_Transform_A", destinationObjects: [object])
+                    let id = try #require(source.first?.id)
+                    guard id.key == 3 else { return try standard() }
+                    let made = try session.destinationObjects(FetchRequest("B"))
+                    try object.setObject(made.first { $0.id.key == 2 }, for: "b")
+                }
+            }
+        }
+        let (store, _) = try Self.migrate(
+            try Self.twoStore(old, b: [1: 2, 2: 1, 3: 2]), new, .threePasses,
+            options: MigrationOptions(mapping: mapping, policies: ["Last": last]))
+        #expect(try Self.references("A", "b", in: store) == [2: 1, 3: 2])
+        #expect(try Self.references("B", "a", in: store) == [1: 2, 2: 3])
+    }
+
+    // MARK: Order
+
+    /// Two hierarchies that become one, so that objects get new keys, with an ordered inverse.
+    private static func merged(_ count: Int64) throws -> (
+        source: any PersistentStore, model: ManagedObjectModel, mapping: MappingModel
+    ) {
+        func pair(_ suffix: String, _ back: String) -> [EntityDescription] {
+            [
+                EntityDescription("A\(suffix)", relationships: [.toOne("b", "B\(suffix)", inverse: back)]),
+                EntityDescription(
+                    "B\(suffix)", relationships: [.toMany(back, "A\(suffix)", inverse: "b", isOrdered: true)]),
+            ]
+        }
+        let old = try ManagedObjectModel(entities: pair("1", "as") + pair("2", "as"))
+        let new = try ManagedObjectModel(entities: pair("", "as"))
+        var objects = [Scenario.Object("B1", 1, [:]), Scenario.Object("B1", 2, [:])]
+        objects += [Scenario.Object("A2", 1, [:]), Scenario.Object("B2", 1, [:])]
+        for key in 1...count {
+            objects.append(
+                Scenario.Object(
+                    "A1", key, ["b": .objectID(ObjectID("B1", key % 2 + 1)), "b#order": .int(count - key)]))
+        }
+        let mappings = ["1", "2"].flatMap { suffix in
+            [
+                EntityMapping(
+                    "A\(suffix)", .transform, from: EntityName("A\(suffix)"), to: "A",
+                    relationships: [PropertyMapping("b", .relatedInstances(ofSourceRelationship: "b"))]),
+                EntityMapping("B\(suffix)", .transform, from: EntityName("B\(suffix)"), to: "B"),
+            ]
+        }
+        return (try Scenario.store("memory", "", old, objects), new, MappingModel(mappings))
+    }
+
+    @Test("objects with new keys keep their places, and are written in batches rather than one by one")
+    func keepsPlacesOfNewKeys() throws {
+        let (source, model, mapping) = try Self.merged(2000)
+        let (store, _) = try Self.migrate(source, model, .threePasses, options: MigrationOptions(mapping: mapping))
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let all = try Scenario.objects("A", in: store)
+        let lists = try Scenario.objects("B", in: store).map {
+            try snapshot.targets(of: RelationshipName("B", "as"), from: $0.id)
+        }
+        #expect(all.count == 2001 && lists.map(\.count).sorted() == [0, 1000, 1000])
+        // The last one came first, and new keys follow the old ones.
+        for list in lists { #expect(list == list.sorted(by: >)) }
+        // Each commit is a generation.
+        let tally = try #require(try snapshot.recordedTally())
+        #expect(tally.generation < 40)
+    }
+
+    @Test("a policy that puts objects into ordered relationships needs no commit for each of them")
+    func placesByPolicy() throws {
+        let old = try ManagedObjectModel(entities: [
+            EntityDescription("A", attributes: [AttributeDescription("n", .integer64)]),
+            EntityDescription("B", attributes: [AttributeDescription("n", .integer64)]),
+        ])
+        let new = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "A", attributes: [AttributeDescription("n", .integer64)],
+                relationships: [.toOne("b", "B", inverse: "as")]),
+            EntityDescription(
+                "B", attributes: [AttributeDescription("n", .integer64)],
+                relationships: [.toMany("as", "A", inverse: "b", isOrdered: true)]),
+        ])
+        let source = try Scenario.store(
+            "memory", "", old,
+            (1...1000).map { Scenario.Object("A", $0, ["n": .int($0)]) }
+                + (1...2).map { Scenario.Object("B", $0, ["n": .int($0)]) })
+        var mapping = try MappingModel.inferred(from: old, to: new)
+        for index in mapping.entityMappings.indices where mapping.entityMappings[index].sourceEntity == "A" {
+            mapping.entityMappings[index].policyName = "P"
+        }
+        let policy: @Sendable () -> EntityMigrationPolicy = {
+            ClosurePolicy {
+                $0.onRelate = { object, session, standard in
+                    let owners = session.userInfo["owners"] as? [DestinationObject]
+                    let all = try owners ?? session.destinationObjects(FetchRequest("B"))
+                    session.userInfo["owners"] = all
+                    try object.setObject(all[Int(object.id.key % 2)], for: "b")
+                }
+            }
+        }
+        let (store, _) = try Self.migrate(
+            source, new, .threePasses, options: MigrationOptions(mapping: mapping, policies: ["P": policy]))
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let odd = try snapshot.targets(of: RelationshipName("B", "as"), from: ObjectID("B", 2))
+        #expect(odd == (0..<500).map { $0 * 2 + 1 })
+        let tally = try #require(try snapshot.recordedTally())
+        #expect(tally.generation < 40)
+    }
+
+    // MARK: The source
+
+    @Test("a check says which one-to-one references are not answered by the other end")
+    func findsUnansweredReferences() throws {
+        let own = try Self.store(
+            try Self.nodes(.toOne("s", "A", inverse: "s")), count: 6, s: [1: 2, 2: 3, 3: 2, 4: 4, 5: 6])
+        #expect(
+            try checkStore(own) == [
+                StoreFinding(.warning, "A/p1 refers by 'A.s' to A/p2, whose 'A.s' does not lead back."),
+                StoreFinding(.warning, "A/p5 refers by 'A.s' to A/p6, whose 'A.s' does not lead back."),
+            ])
+        let model = try Self.two(.toOne("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
+        let two = try Scenario.store(
+            "memory", "", model,
+            [
+                Scenario.Object("A", 1, ["b": .objectID(ObjectID("B", 1))]),
+                Scenario.Object("A", 2, ["b": .objectID(ObjectID("B", 1))]),
+                Scenario.Object("B", 1, ["a": .objectID(ObjectID("A", 1))]),
+            ])
+        #expect(try checkStore(two).map(\.message) == ["A/p2 refers by 'A.b' to B/p1, whose 'B.a' does not lead back."])
+    }
+
+    @Test("three passes say when a source does not hold what its last commit recorded")
+    func noticesChangedSources() throws {
+        let base = try Sample.store("memory", "", people: 50)
+        let mapping = try PolicySample.mapping()
+        func warnings(_ faults: Faults) throws -> [String] {
+            try PolicySample.migrate(
+                FaultyStore(base, faults), to: .url(StoreURL(type: "memory", path: "")), mapping,
+                policies: ["P": { EntityMigrationPolicy() }]
+            ).warnings
+        }
+        #expect(try warnings(Faults()) == [])
+        let found = try warnings(Faults(losesLinks: true))
+        #expect(found.count == 1)
+        #expect(found.first?.contains("relationship 'Person.friends'") ?? false)
+        #expect(found.first?.contains("entity") == false)
+    }
+}
