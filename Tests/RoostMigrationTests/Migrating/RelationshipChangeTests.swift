@@ -97,8 +97,8 @@ struct RelationshipChangeTests {
             try Self.pairs("fr", in: store)
                 == [[1, 2], [2, 1], [2, 3], [3, 2], [1, 4], [4, 1], [3, 3]])
         #expect(report.links == 4)
-        // That one led to the other is not there any more, and the report says so.
-        #expect(report.losses.contains { $0.contains("A.fr") && $0.contains("its own inverse") })
+        // That one led to the other is not there any more, and the report says so; what a policy makes of it, nobody knows.
+        #expect(report.losses.contains { $0.contains("A.fr") && $0.contains("its own inverse") } == !isPolicy)
         try source.close()
     }
 
