@@ -246,7 +246,10 @@ struct CrashLabTests {
             }
         }
         let names = try findings(without: .syncDirectory)
-        #expect(names["lost"] != nil, "without flushes of directories: \(names)")
+        // A store that changes its model within its own file gives no name to anything.
+        if type != "sqlite" || operation != .migrate {
+            #expect(names["lost"] != nil, "without flushes of directories: \(names)")
+        }
         let files = try findings(without: .sync)
         #expect(files["unusable"] != nil, "without flushes of files: \(files)")
     }

@@ -386,12 +386,13 @@ struct InPlaceMigrationTests {
         let url = url(type, directory)
         try Notes.store(url).close()
         let before = try bytes(url)
+        // With a backup, so that a new file takes the place of the old one whatever the type.
         let options = MigrationOptions(
             conversion: ConversionOptions(onProgress: { progress in
                 guard progress.phase == .verifying else { return }
                 // What a program that uses SQLite itself has beside the file as long as it is open.
                 _ = FileManager.default.createFile(atPath: url.path + "-wal", contents: Data())
-            }))
+            }), keepsBackup: true)
         let error = error { _ = try manager.migrateInPlace(url, model: try Notes.v2(), options: options) }
         #expect(error?.code == .busy && error?.message.contains("'\(url.path)-wal' is there") == true)
         #expect(try bytes(url) == before)
