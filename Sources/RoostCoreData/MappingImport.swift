@@ -148,6 +148,7 @@ struct MappingImport {
         for (index, mapping) in model.entityMappings.enumerated() where mapping.type == .copy {
             let copies = mapping.relationshipMappings.allSatisfy {
                 model.isCopy($0, of: mapping, from: sourceModel, to: destinationModel)
+                    || namesOtherObjects($0, of: mapping, in: model, destinationModel)
             }
             guard copies else {
                 settled.entityMappings[index].type = .transform
@@ -157,6 +158,24 @@ struct MappingImport {
             settled.entityMappings[index].relationshipMappings = []
         }
         return settled
+    }
+
+    /// Whether a relationship mapping of what would be a copy names an entity mapping that never makes what the relationship leads to.
+    ///
+    /// Files have such names, left from an earlier state of the mapping model: the relationship is meant as it is.
+    private func namesOtherObjects(
+        _ property: PropertyMapping, of mapping: EntityMapping, in model: MappingModel,
+        _ destinationModel: ManagedObjectModel
+    ) -> Bool {
+        guard
+            case .registered(MappingFunction.destinationInstances.rawValue, let arguments)? = property.valueExpression,
+            arguments.count == 3, arguments[2] == .source(property.name),
+            case .constant(.string(let name)) = arguments[1],
+            let made = model.entityMappings.first(where: { $0.name == name })?.destinationEntity
+                .flatMap(destinationModel.entity),
+            let relationship = mapping.destinationEntity.flatMap(destinationModel.entity)?.relationship(property.name)
+        else { return false }
+        return !destinationModel.entities[relationship.destination].includes(made.number)
     }
 
     /// The type, which Xcode derives when it compiles the file.
