@@ -79,6 +79,9 @@ struct MappingImport {
         }
         // Mappings of one number stay in the order of the links.
         let ordered = linked.enumerated().sorted { ($0.element.number, $0.offset) < ($1.element.number, $1.offset) }
+        var names: Set<String> = []
+        /// By a name that several have: the number behind it that was given last.
+        var lastNumbers: [String: Int] = [:]
         for (_, (object, _)) in ordered {
             let ends = [object["sourcename"], object["destinationname"]].compactMap(\.self)
             guard let end = ends.last else {
@@ -86,17 +89,19 @@ struct MappingImport {
                 continue
             }
             var name = object["name"] ?? (ends.count == 2 ? "\(ends[0])To\(end)" : end)
-            if mappings.contains(where: { $0.name == name }) {
+            if names.contains(name) {
                 let taken = name
-                var number = 2
-                while mappings.contains(where: { $0.name == name }) {
-                    name = "\(taken)\(number)"
+                var number = lastNumbers[taken] ?? 1
+                while names.contains(name) {
                     number += 1
+                    name = "\(taken)\(number)"
                 }
+                lastNumbers[taken] = number
                 warn(
                     object, "entity mapping '\(taken)'",
                     "there are several of this name; this one is called '\(name)', and '\(taken)' means the first")
             }
+            names.insert(name)
             mappings.append((object, name))
         }
         guard !mappings.isEmpty else {

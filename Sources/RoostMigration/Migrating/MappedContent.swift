@@ -16,9 +16,6 @@ final class MappedContent: ContentSource {
         var losses: [String] = []
     }
 
-    /// The damaged objects after which a source counts as lost.
-    static let skippedLimit = 100_000
-
     private let store: any PersistentStore
     private let plan: MappingPlan
     private let options: ConversionOptions
@@ -97,6 +94,7 @@ private struct MappedReading {
     private var transforms: [RecordTransform] = []
     private var keySets: [KeySet] = []
     private var copied: CopiedContent
+    private var skipped = SkippedObjects()
     private var found: FoundContent
 
     init(_ snapshot: any StoreSnapshot, _ plan: MappingPlan, _ options: ConversionOptions) {
@@ -126,6 +124,7 @@ private struct MappedReading {
             counts[maker.mapping] = (transform.readCount, transform.madeCount)
             losses += MigrationReport.losses(maker.source.name, transform.lostIDs)
         }
+        copied.skipped = skipped.ids
         if copied.skipped.isEmpty { copied.warnings = found.warnings(against: recorded) }
         copied.skippedThere = copied.skipped.flatMap { id in
             plan.makers.filter { $0.source.name == id.entity }.map { ObjectID($0.destination.name, id.key) }
@@ -188,26 +187,11 @@ private struct MappedReading {
             do throws(StoreError) {
                 guard try cursor.next(into: &batch) else { return true }
             } catch  where options.skipsDamaged && error.code == .corrupted {
-                try skip(error)
+                try skipped.note(error)
                 continue
             }
             guard try body(&self, batch) else { return false }
         }
-    }
-
-    /// Notes a damaged object; one that is met again is noted once.
-    private mutating func skip(_ error: StoreError) throws(StoreError) {
-        // Only an error that names an object promises that the cursor goes on behind it.
-        guard let damaged = error.damagedObject else { throw error }
-        guard !copied.skipped.contains(damaged) else { return }
-        guard copied.skipped.count < MappedContent.skippedLimit else {
-            throw StoreError(
-                .corrupted,
-                "More than \(MappedContent.skippedLimit) records of the source are damaged; restore a backup.",
-                underlying: error
-            )
-        }
-        copied.skipped.append(damaged)
     }
 
     // MARK: Keys
@@ -311,7 +295,7 @@ private struct MappedReading {
             do throws(StoreError) {
                 guard try cursor.next(into: &batch) else { return pairs }
             } catch  where options.skipsDamaged && error.code == .corrupted {
-                try skip(error)
+                try skipped.note(error)
                 continue
             }
             batch.forEachRecord { record in

@@ -208,6 +208,11 @@ extension MigrationReport.Mapping {
 }
 
 extension MigrationReport {
+    /// What is said of references to objects that were left out.
+    static func warnings(of dangling: [RelationshipCount]) -> [String] {
+        dangling.map { "\($0.count) references by '\($0.relationship)' lead to objects that were left out." }
+    }
+
     /// What is said of IDs in attributes of a source entity's objects that became null, counted by attribute of the destination.
     static func losses(_ entity: EntityName, _ lostIDs: [String: Int]) -> [String] {
         lostIDs.sorted { $0.key < $1.key }.map { name, count in
@@ -228,9 +233,7 @@ extension MigrationReport {
             peakPrivateBytes: copied.peakPrivateBytes, skipped: copied.skipped,
             losses: remarks.filter { $0.kind == .loss }.map(\.text) + losses,
             warnings: copied.warnings
-                + copied.dangling.map {
-                    "\($0.count) references by '\($0.relationship)' lead to objects that were left out."
-                }
+                + MigrationReport.warnings(of: copied.dangling)
                 // Those of them that are empty were counted, and warned of.
                 + remarks.filter { $0.kind == .note && !$0.isAboutEmptyRelationship }.map(\.text))
     }

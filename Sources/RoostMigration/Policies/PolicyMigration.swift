@@ -62,7 +62,7 @@ final class PolicyMigration {
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
     private var readCount = 0
-    private var skipped: [ObjectID] = []
+    private var skipped = SkippedObjects()
 
     init(
         _ contents: PolicyContent, _ snapshot: any StoreSnapshot, _ store: any PersistentStore, _ filler: StoreFiller,
@@ -122,7 +122,7 @@ final class PolicyMigration {
             throw error
         }
         var copied = CopiedContent(tally: content.tally)
-        copied.skipped = skipped
+        copied.skipped = skipped.ids
         copied.warnings = try EmptyRelationships(plan.declaration, from: plan.source, to: plan.destination)
             .warnings(store)
         if skipped.isEmpty { copied.warnings += source.found.warnings(against: try source.snapshot.recordedTally()) }
@@ -189,7 +189,7 @@ final class PolicyMigration {
             do throws(StoreError) {
                 guard try cursor.next(into: &records) else { break }
             } catch  where contents.options.conversion.skipsDamaged && error.code == .corrupted {
-                try skip(error)
+                try skipped.note(error)
                 continue
             }
             let count = records.count
@@ -205,20 +205,6 @@ final class PolicyMigration {
             report(entity.name.text)
         }
         if isCounted, skipped.isEmpty { source.note(count: mapping.readCount, of: entity) }
-    }
-
-    /// Notes a damaged object; one that several mappings meet is noted once.
-    private func skip(_ error: StoreError) throws(StoreError) {
-        // Only an error that names an object promises that the cursor goes on behind it.
-        guard let damaged = error.damagedObject else { throw error }
-        guard !skipped.contains(damaged) else { return }
-        guard skipped.count < MappedContent.skippedLimit else {
-            throw StoreError(
-                .corrupted,
-                "More than \(MappedContent.skippedLimit) records of the source are damaged; restore a backup.",
-                underlying: error)
-        }
-        skipped.append(damaged)
     }
 
     private func makeObjects(_ mapping: PolicyMapping, _ batch: SourceBatch) throws(StoreError) {

@@ -28,19 +28,20 @@ struct ChainRun: Sendable {
         var current = source
         var held: UnpublishedStore?
         var reports: [MigrationReport] = []
-        /// Of a source that a handler gets a copy of: what it held before.
-        var sourceDigest: String?
+        /// Of a source that a handler gets a copy of: how that was made.
+        var copying: ConversionReport?
         do throws(StoreError) {
             for (position, step) in chain.steps.enumerated() {
                 if let handler = step.stage?.willMigrate, let stage = step.stage {
                     if held == nil {
-                        let (copy, digest) = try copy(source, identity)
+                        let (copy, report) = try copy(source, identity)
                         (held, current) = (copy, .store(copy.store))
-                        if position == 0 { sourceDigest = digest }
+                        copying = report
                     }
                     if let held { try call(handler, held.store, stage, step) }
                 }
-                let next = try next(after: position, step, identity)
+                // With the metadata that handlers left, what they removed included.
+                let next = try next(after: position, step, try held?.store.metadata() ?? identity)
                 let target: any PersistentStore
                 if let next { target = next.store } else { target = try openDestination }
                 do throws(StoreError) {
@@ -58,7 +59,7 @@ struct ChainRun: Sendable {
         } catch {
             throw held?.discard(after: error) ?? error
         }
-        if let sourceDigest, !reports.isEmpty { reports[0].sourceDigest = sourceDigest }
+        if let copying, !reports.isEmpty { reports[0].begin(with: copying) }
         guard let report = MigrationReport(joining: reports) else {
             throw StoreError(.internalInconsistency, "A migration without steps was run.")
         }
@@ -92,10 +93,10 @@ struct ChainRun: Sendable {
         }
     }
 
-    /// A copy of the source that a handler may change, and the digest of its content.
+    /// A copy of the source that a handler may change, and how it was made.
     private func copy(
         _ source: ConversionEndpoint, _ identity: StoreMetadata
-    ) throws(StoreError) -> (store: UnpublishedStore, digest: String) {
+    ) throws(StoreError) -> (store: UnpublishedStore, report: ConversionReport) {
         let copy = try UnpublishedStore(
             beside: place, model: identity.model, identity: identity, options: options.conversion, registry: registry)
         do throws(StoreError) {
@@ -103,7 +104,7 @@ struct ChainRun: Sendable {
             conversion.overwrites = false
             let report = try MigrationManager(registry: registry).convert(
                 from: source, to: .store(copy.store), options: conversion)
-            return (copy, report.digest)
+            return (copy, report)
         } catch {
             throw copy.discard(after: error)
         }
@@ -176,6 +177,13 @@ struct ChainRun: Sendable {
 }
 
 extension MigrationReport {
+    /// Says what the copy of the source came to that the first step read.
+    fileprivate mutating func begin(with copying: ConversionReport) {
+        sourceDigest = copying.digest
+        skipped = copying.skipped + skipped
+        warnings = copying.warnings + Self.warnings(of: copying.dangling) + warnings
+    }
+
     /// The report of a whole chain; nil without steps.
     ///
     /// Of one step it is that one; of several it has theirs as ``steps``.

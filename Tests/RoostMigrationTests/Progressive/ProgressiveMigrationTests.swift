@@ -162,6 +162,35 @@ struct ProgressiveMigrationTests {
         try destroy(old, new)
     }
 
+    @Test("what a first stage's code gets a copy of is reported as it was read, and keeps what the code makes of it")
+    func stagedCopy() throws {
+        let source = try Notes.store(StoreURL(type: "memory", path: ""))
+        var changes = ChangeSet(model: source.model)
+        changes.userMetadata = ["dropped": .string("b")]
+        _ = try source.commit(changes)
+        let stages = try StagedMigrationManager([
+            .custom(
+                CustomMigrationStage(
+                    from: Notes.v1(), to: Notes.v2(), label: "first",
+                    willMigrate: { store, _ in
+                        var changes = ChangeSet(model: store.model)
+                        changes.userMetadata = ["dropped": nil]
+                        _ = try store.commit(changes)
+                    }))
+        ])
+        let faulty = FaultyStore(source, Faults(damaged: [ObjectID("Note", 2)]))
+        let directory = try TemporaryDirectory()
+        let new = StoreURL(type: "json", path: directory.file("new"))
+        let report = try manager.migrate(
+            from: .store(faulty), to: .url(new), model: Notes.v2(),
+            options: MigrationOptions(conversion: ConversionOptions(skipsDamaged: true), stages: stages))
+        #expect(report.skipped == ["Note/p2"])
+        #expect(report.warnings.contains { $0.contains("references by") }, "\(report.warnings)")
+        let store = try StoreRegistry.builtIn.open(new)
+        #expect(try store.metadata().userMetadata == ["by": .string("me")])
+        try store.close()
+    }
+
     @Test("a way without the space for its stores ends before anything is made", arguments: Sample.fileTypes)
     func requiresSpace(type: String) throws {
         let directory = try TemporaryDirectory()
