@@ -100,12 +100,12 @@ struct InPlaceMigration: Sendable {
             }
             do throws(StoreError) {
                 try options.conversion.cancellation?.check()
+                try store.store.close()
+                // The type knows what of a closed store must be flushed, and what stands beside its file.
+                try type.replace(new, with: store.url, overwriting: false)
             } catch {
                 throw store.discard(after: error)
             }
-            try store.store.close()
-            // The type knows what of a closed store must be flushed, and what stands beside its file.
-            try type.replace(new, with: store.url, overwriting: false)
             report = outcome.report
             return true
         }

@@ -93,10 +93,10 @@ struct ChainMigration: Sendable {
     private func publish(_ unpublished: UnpublishedStore) throws(StoreError) {
         do throws(StoreError) {
             try options.conversion.cancellation?.check()
+            try unpublished.store.close()
         } catch {
             throw unpublished.discard(after: error)
         }
-        try unpublished.store.close()
         guard case .url(let url) = destination, !url.path.isEmpty else { return }
         let type = try registry.type(named: url.type)
         do throws(StoreError) {
