@@ -76,7 +76,8 @@ struct RowRequest {
             let meant = loose.replacing { replacement($0, names) }
             isRewritten = meant != loose
             return try FetchRequest.Expression(
-                isRewritten ? try meant.format() : part.inPlace, for: entity.name, model: model)
+                isRewritten ? try meant.format() : part.inPlace, for: entity.name, model: model,
+                ofGroups: option != "group-by")
         } catch {
             throw Self.naming(option, error, hasPlace: !isRewritten)
         }
@@ -88,7 +89,8 @@ struct RowRequest {
             let loose = try FetchRequest.Predicate(format: text)
             let meant = loose.replacing { replacement($0, written) }
             isRewritten = meant != loose
-            return try FetchRequest.Predicate(isRewritten ? try meant.format() : text, for: entity.name, model: model)
+            return try FetchRequest.Predicate(
+                isRewritten ? try meant.format() : text, for: entity.name, model: model, ofGroups: true)
         } catch {
             throw Self.naming("having", error, hasPlace: !isRewritten)
         }
