@@ -52,7 +52,7 @@ private struct Layers {
 
 @Suite("Ways that meet again")
 struct PathRepetitionTests {
-    /// `next.next.next…`
+    /// The path through all layers, without a field.
     private static let far = Layers.path(Layers.depth, []).joined(separator: ".")
     /// Nodes that are gone on from: the first one, and all of the layers up to the last.
     private static let nodeCount = 1 + (Layers.depth - 1) * Layers.width
