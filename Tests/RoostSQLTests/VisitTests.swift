@@ -179,4 +179,30 @@ struct VisitTests {
         let linkCount = width * width * depth * (predicate.text.contains("near") ? 2 : 1)
         #expect(steps < 20 * (depth + 1) * width * depth * linkCount, "\(steps)")
     }
+
+    @Test("a statement that looks for its first row ends when its task is cancelled")
+    func cancelled() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try Self.layers(width: 12, depth: 5, directory)
+        func count(_ times: Int) -> String {
+            "SELECT COUNT(*) FROM " + (0..<times).map { "Node AS n\($0)" }.joined(separator: ", ")
+        }
+        let (long, short) = (count(5), count(2))
+        let code = try await Task { () throws -> StoreError.Code? in
+            let snapshot = try #require(try store.snapshot() as? SQLSnapshot)
+            defer { snapshot.close() }
+            withUnsafeCurrentTask { $0?.cancel() }
+            let connection = try snapshot.open()
+            do throws(StoreError) {
+                // Two billion rows.
+                _ = try connection.endingWithTask { () throws(StoreError) in try connection.integer(long) }
+                return nil
+            } catch {
+                // What is not a fetch goes on.
+                #expect(try connection.integer(short) == 72 * 72)
+                return error.code
+            }
+        }.value
+        #expect(code == .cancelled)
+    }
 }

@@ -97,7 +97,7 @@ struct RowRequest {
     }
 
     /// An error of the language as one of an option; without its place, if that is one of another text.
-    private static func naming(_ option: String, _ error: StoreError, hasPlace: Bool) -> StoreError {
+    static func naming(_ option: String, _ error: StoreError, hasPlace: Bool) -> StoreError {
         var message = error.message
         if !hasPlace, message.hasPrefix("At column "), let colon = message.firstIndex(of: ":") {
             message = String(message[message.index(after: colon)...].drop(while: \.isWhitespace))

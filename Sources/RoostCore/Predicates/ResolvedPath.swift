@@ -81,7 +81,7 @@ public struct ResolvedPath: Sendable {
             if path == ["objectID"], current.layout.field("objectID") == nil {
                 position += 1
             } else {
-                end = .field(try Self.field(Array(path), of: current, spelling))
+                end = .field(try Self.field(Array(path), of: current, model, spelling))
                 position += path.count
             }
             if position < names.count {
@@ -137,7 +137,8 @@ public struct ResolvedPath: Sendable {
     }
 
     private static func field(
-        _ names: [String], of entity: ManagedObjectModel.Entity, _ spelling: (String) -> String
+        _ names: [String], of entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel,
+        _ spelling: (String) -> String
     ) throws(StoreError) -> RecordLayout.Field {
         let name = names.joined(separator: ".")
         if let field = entity.layout.field(name) { return field }
@@ -161,7 +162,16 @@ public struct ResolvedPath: Sendable {
         let known = entity.layout.fields.map(\.name) + entity.relationships.map(\.name.name)
         // What is misspelt may be the first name of several.
         let near = nearestName(to: name, among: known) ?? names.first.flatMap { nearestName(to: $0, among: known) }
-        let hint = near.map { "; did you mean '\(spelling($0))'?" } ?? "."
-        throw StoreError(.unknownProperty, "Entity '\(entity.name)' has no stored property '\(name)'\(hint)")
+        let hint = near.map { "; did you mean '\(spelling($0))'?" }
+        // The request may be for too many entities.
+        let owner = entity.selfAndSubentities.first { number in
+            model.entities[number].layout.field(name) != nil
+                || names.first.map {
+                    model.entities[number].attribute($0) != nil || model.entities[number].relationship($0) != nil
+                } ?? false
+        }
+        let other = owner.map { "; its subentity '\(model.entities[$0].name)' has it: ask for objects of that." }
+        throw StoreError(
+            .unknownProperty, "Entity '\(entity.name)' has no stored property '\(name)'\(other ?? hint ?? ".")")
     }
 }

@@ -121,6 +121,10 @@ extension PredicateBinding {
                 at: place)
         }
         guard names.count > 1 else { return Shape() }
+        let values = try path(Array(names.dropFirst()), from: entity.number, at: place)
+        guard !values.isMany else {
+            throw located(.invalidRequest, FetchRequest.Expression.manyOfEach(names), at: place)
+        }
         return try path(names, from: entity.number, ofMany: true, at: place)
     }
 
