@@ -40,7 +40,7 @@ final class LMDBWriter: KeyValueWriter {
     /// end for one that still does.
     private func cursor(_ space: KeySpace, isAppending: Bool = false) throws(StoreError) -> OpaquePointer {
         _ = try transaction.requireOpen()
-        if !isAppending { try endRoom(in: space) }
+        if !isAppending, room != nil { try endRoom(in: space) }
         if let place = places[space.position] {
             if place.isAppending == isAppending { return place.cursor }
             places[space.position] = nil
@@ -112,7 +112,13 @@ final class LMDBWriter: KeyValueWriter {
             lastRecordKey = code == MDB_SUCCESS ? Array(UnsafeRawBufferPointer(last)) : []
             knowsLastRecordKey = true
         }
-        return lastRecordKey.lexicographicallyPrecedes(key)
+        return lastRecordKey.withUnsafeBytes { last in
+            let common = min(last.count, key.count)
+            guard common > 0, let first = last.baseAddress, let second = key.baseAddress else { return last.isEmpty }
+            // SAFETY: both have as many bytes.
+            let order = memcmp(first, second, common)
+            return order != 0 ? order < 0 : last.count < key.count
+        }
     }
 
     private func put(
