@@ -79,13 +79,15 @@ struct PreparedChange: Sendable {
     }
 
     private static func inOrder(_ items: [Item]) -> [Item] {
-        let isInOrder = items.indices.dropFirst().allSatisfy { !(items[$0].place < items[$0 - 1].place) }
+        var isInOrder = true
+        for index in 1..<max(1, items.count) where items[index].place < items[index - 1].place { isInOrder = false }
         guard !isInOrder else { return items }
         // By the digits of their places: keys that lie anywhere would be compared some seventeen times each.
-        var order = items.indices.map { index in
-            EntryArena.Item(
-                high: UInt64(UInt(bitPattern: items[index].place.root)),
-                low: UInt64(bitPattern: items[index].place.key) ^ 1 << 63, offset: index)
+        var order: [EntryArena.Item] = []
+        order.reserveCapacity(items.count)
+        for (index, item) in items.enumerated() {
+            let key = UInt64(bitPattern: item.place.key) ^ 1 << 63
+            order.append(EntryArena.Item(high: UInt64(UInt(bitPattern: item.place.root)), low: key, offset: index))
         }
         order.sortByPrefix()
         return order.map { items[$0.offset] }

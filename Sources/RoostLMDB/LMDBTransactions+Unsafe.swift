@@ -68,7 +68,9 @@ final class LMDBTransaction {
     var cursorCount: Int { cursors.count }
 
     func closeCursor(_ cursor: OpaquePointer) {
-        guard let index = cursors.lastIndex(of: cursor) else { return }
+        var index = cursors.count - 1
+        while index >= 0, cursors[index] != cursor { index -= 1 }
+        guard index >= 0 else { return }
         cursors.remove(at: index)
         mdb_cursor_close(cursor)
     }

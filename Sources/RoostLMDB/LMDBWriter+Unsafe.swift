@@ -112,13 +112,7 @@ final class LMDBWriter: KeyValueWriter {
             lastRecordKey = code == MDB_SUCCESS ? Array(UnsafeRawBufferPointer(last)) : []
             knowsLastRecordKey = true
         }
-        return lastRecordKey.withUnsafeBytes { last in
-            let common = min(last.count, key.count)
-            guard common > 0, let first = last.baseAddress, let second = key.baseAddress else { return last.isEmpty }
-            // SAFETY: both have as many bytes.
-            let order = memcmp(first, second, common)
-            return order != 0 ? order < 0 : last.count < key.count
-        }
+        return lastRecordKey.lexicographicallyPrecedes(key)
     }
 
     private func put(

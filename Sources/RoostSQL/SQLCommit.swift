@@ -80,7 +80,7 @@ struct SQLCommit {
         inserted = SQLObjectSet(changes.inserts, schema)
         if let object = inserted.repeated { throw duplicate(id(object, changes.inserts)) }
         updated = SQLObjectSet(changes.updates, schema)
-        if let object = updated.objects.first(where: inserted.contains) { throw duplicate(id(object, changes.updates)) }
+        for object in updated.objects where inserted.contains(object) { throw duplicate(id(object, changes.updates)) }
         if let object = updated.repeated { throw twice(id(object, changes.updates)) }
         for batch in changes.addedLinks + changes.removedLinks { try batch.requirePositiveKeys(model) }
         var gone: [SQLObjectKey] = []

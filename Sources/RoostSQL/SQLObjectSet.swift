@@ -22,18 +22,23 @@ struct SQLObjectSet {
     init() { objects = [] }
 
     init(_ objects: [SQLObjectKey]) {
-        let isInOrder = objects.indices.dropFirst().allSatisfy { objects[$0 - 1] <= objects[$0] }
+        var isInOrder = true
+        for index in 1..<max(1, objects.count) where objects[index] < objects[index - 1] { isInOrder = false }
         self.objects = isInOrder ? objects : objects.sorted()
     }
 
     /// The objects of a batch's records.
     init(_ records: RecordBatch, _ schema: SQLSchema) {
-        self.init((0..<records.count).map { schema.object(records, at: $0) })
+        var objects: [SQLObjectKey] = []
+        objects.reserveCapacity(records.count)
+        for index in 0..<records.count { objects.append(schema.object(records, at: index)) }
+        self.init(objects)
     }
 
     /// An object that is there twice; nil if there is none.
     var repeated: SQLObjectKey? {
-        objects.indices.dropFirst().first { objects[$0 - 1] == objects[$0] }.map { objects[$0] }
+        for index in 1..<max(1, objects.count) where objects[index] == objects[index - 1] { return objects[index] }
+        return nil
     }
 
     /// Whether an object is there.

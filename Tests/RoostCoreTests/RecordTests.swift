@@ -141,7 +141,7 @@ struct RecordTests {
         let model = try everyTypeModel()
         let layout = try #require(model.entity("Thing")).layout
         var values: [String: Value] = ["integer16": 7, "double": 0.5]
-        if hasTail { values.merge(["string": "x", "data": .data(Data([0, 1, 2]))]) { $1 } }
+        if hasTail { values.merge(["string": "x", "binaryData": .data(Data([0, 1, 2]))]) { $1 } }
         var read = RecordBatch(model: model)
         try read.append(ObjectID("Thing", 9), version: 3, values: values)
         var changed = RecordBatch(model: model)
