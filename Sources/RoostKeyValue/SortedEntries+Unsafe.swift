@@ -194,7 +194,9 @@ extension [EntryArena.Item] {
     ///
     /// A byte that is the same in all is passed over, and most are. O(*n*) for each of the others; as much memory again.
     mutating func sortByPrefix() {
-        guard count > 64 else { return sort { $0.high != $1.high ? $0.high < $1.high : $0.low < $1.low } }
+        guard count > 64 else {
+            return sort { ($0.high, $0.low, $0.offset) < ($1.high, $1.low, $1.offset) }
+        }
         var differing: (high: UInt64, low: UInt64) = (0, 0)
         for item in self {
             differing.high |= item.high ^ self[0].high

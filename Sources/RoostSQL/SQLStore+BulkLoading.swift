@@ -154,7 +154,10 @@ final class SQLBulkLoader: BulkLoader {
         try perform { () throws(StoreError) in
             if !missingIndexes.isEmpty { try makeIndexes() }
             try store.raiseLastKeys(lastKeys, connection)
-            if change != StoreTally(model: store.model) { _ = try SQLTallies.apply(change, connection, store) }
+            if change != StoreTally(model: store.model) {
+                var nothing = SQLKnownTallies(model: store.model)
+                _ = try SQLTallies.apply(change, known: &nothing, connection, store)
+            }
             tally = try SQLTallies.read(connection, store)
             isActive = false
             switch mode {
@@ -189,6 +192,7 @@ final class SQLBulkLoader: BulkLoader {
         switch mode {
         case .transaction: store.database.rollBackWriting(connection)
         case .unpublished:
+            store.forgetRecordedKeys()
             do throws(StoreError) {
                 try store.database.abandonLoading(connection) { (connection) throws(StoreError) in
                     try SQLMetadata.create(schema, uuid: store.storeUUID, userMetadata: userMetadata, on: connection)
