@@ -6,7 +6,9 @@ extension LMDBEnvironment {
     /// Begins a read transaction.
     ///
     /// The caller hands it back with ``endRead(_:)``.
-    func beginRead() throws(StoreError) -> (transaction: OpaquePointer, databases: [MDB_dbi]) {
+    func beginRead() throws(StoreError) -> (
+        transaction: OpaquePointer, databases: [MDB_dbi], pageByteCount: Int?
+    ) {
         try verifyFile()
         var patience = Patience(seconds: settings.timeoutSeconds)
         while true {
@@ -15,9 +17,11 @@ extension LMDBEnvironment {
             let begun = gate.withLock { gate in
                 var transaction: OpaquePointer?
                 (result, transaction) = Self.begin(&gate)
-                guard result == MDB_SUCCESS, let transaction else { return nil as (OpaquePointer, [MDB_dbi])? }
+                guard result == MDB_SUCCESS, let transaction else {
+                    return nil as (OpaquePointer, [MDB_dbi], Int?)?
+                }
                 gate.activeCount += 1
-                return (transaction, gate.databases)
+                return (transaction, gate.databases, gate.pageByteCount)
             }
             if let begun { return begun }
             switch result {
