@@ -45,7 +45,10 @@ struct LMDBLeafPage {
     /// The position of the entry whose key starts at an address; nil where none of the page's does.
     func position(of key: UnsafeRawPointer) -> Int? {
         let wanted = key - start - Self.nodeHeaderByteCount
-        return (0..<count).first { Int(Self.number(start, at: Self.headerByteCount + 2 * $0)) == wanted }
+        for index in 0..<count where Int(Self.number(start, at: Self.headerByteCount + 2 * index)) == wanted {
+            return index
+        }
+        return nil
     }
 
     /// The entry at a position below ``count``; nil where its value lies on pages of its own, or it does not lie in the page.

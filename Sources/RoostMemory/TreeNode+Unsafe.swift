@@ -141,14 +141,14 @@ final class TreeNode: @unchecked Sendable {
     /// As ``prepareChild(_:)``, for what is read first of the child's memory; the child was fetched before.
     func prepareEntriesOfChild(_ index: Int) {
         guard index < children.count else { return }
-        Unmanaged.passUnretained(children[index])._withUnsafeGuaranteedRef { child in
-            let slots = UnsafeRawPointer(child.slot(0))
-            croost_prefetch(slots)
-            croost_prefetch(slots - 64)
-            croost_prefetch(child.memory)
-            croost_prefetch(child.memory + 64)
-            croost_prefetch(child.memory + 128)
-        }
+        // SAFETY: this page holds its children.
+        unowned(unsafe) let child = children[index]
+        let (memory, slots) = (child.memory, UnsafeRawPointer(child.slot(0)))
+        croost_prefetch(slots)
+        croost_prefetch(slots - 64)
+        croost_prefetch(memory)
+        croost_prefetch(memory + 64)
+        croost_prefetch(memory + 128)
     }
 
     /// The bytes that an entry takes of its page.

@@ -84,13 +84,14 @@ final class FilterProgram: @unchecked Sendable {
     ///   - entities: The numbers of the entities whose records can be wanted: that of the comparisons, and of its subentities.
     ///   - model: The model.
     init?(_ comparisons: [FieldComparison], entities: [Int], model: ManagedObjectModel) {
-        let program = PredicateProgram(comparisons.map(\.constant), model: model)
+        let program = PredicateProgram(comparisons.map { $0.constant }, model: model)
         var starts = [Int](repeating: Self.rejected, count: model.entities.count)
         var compiler = Compiler(program: program)
         for number in entities {
             let layout = model.entities[number].layout
             var next = Self.accepted
-            for comparison in comparisons.reversed() {
+            for index in comparisons.indices.reversed() {
+                let comparison = comparisons[index]
                 // A subentity has the field at another place.
                 guard
                     let field = layout.entityNumber == comparison.entity
