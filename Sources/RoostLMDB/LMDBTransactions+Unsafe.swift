@@ -68,9 +68,10 @@ final class LMDBTransaction {
     var cursorCount: Int { cursors.count }
 
     func closeCursor(_ cursor: OpaquePointer) {
-        guard let index = cursors.lastIndex(of: cursor) else { return }
-        cursors.remove(at: index)
-        mdb_cursor_close(cursor)
+        for index in cursors.indices.reversed() where cursors[index] == cursor {
+            cursors.remove(at: index)
+            return mdb_cursor_close(cursor)
+        }
     }
 }
 

@@ -36,7 +36,6 @@ final class SQLBulkLoader: BulkLoader {
     /// The indexes to be made at the end.
     private var missingIndexes: [SQLSchema.Item] = []
     private let userMetadata: [String: MetadataValue]
-    private let verifiesStructure: Bool
     private var change: StoreTally
     /// By position in the schema's object tables.
     private var lastKeys: [Int64?]
@@ -53,7 +52,6 @@ final class SQLBulkLoader: BulkLoader {
         self.store = store
         self.lastKeys = lastKeys
         userMetadata = try store.metadata().userMetadata
-        verifiesStructure = options.verifiesStructure
         change = StoreTally(model: store.model)
         let loading =
             store.isUnpublished
@@ -163,7 +161,7 @@ final class SQLBulkLoader: BulkLoader {
             case .transaction: try store.database.commitWriting(connection)
             case .unpublished:
                 do throws(StoreError) {
-                    try store.database.commitLoading(connection, verifyingStructure: verifiesStructure)
+                    try store.database.commitLoading(connection)
                 } catch {
                     isActive = true
                     throw error

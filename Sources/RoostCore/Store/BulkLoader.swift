@@ -37,14 +37,7 @@ public protocol BulkLoader: AnyObject {
 public struct BulkLoadOptions: Sendable {
     /// The keys that count as used, by root entity, beyond those of the loaded objects: a copied store never reuses a deleted object's key.
     public var lastKeys: [EntityName: Int64]
-    /// Whether a store that has a check for the structure of its file runs it before the load counts; it reads the whole file.
-    ///
-    /// A commit runs none either: it finds what the disk or the memory did, not what was loaded.
-    public var verifiesStructure: Bool
 
     /// Makes options.
-    public init(lastKeys: [EntityName: Int64] = [:], verifiesStructure: Bool = false) {
-        self.lastKeys = lastKeys
-        self.verifiesStructure = verifiesStructure
-    }
+    public init(lastKeys: [EntityName: Int64] = [:]) { self.lastKeys = lastKeys }
 }
