@@ -6,9 +6,7 @@ extension LMDBEnvironment {
     /// Begins a read transaction.
     ///
     /// The caller hands it back with ``endRead(_:)``.
-    func beginRead() throws(StoreError) -> (
-        transaction: OpaquePointer, databases: [MDB_dbi], pageByteCount: Int?
-    ) {
+    func beginRead() throws(StoreError) -> (transaction: OpaquePointer, databases: [MDB_dbi]) {
         try verifyFile()
         var patience = Patience(seconds: settings.timeoutSeconds)
         while true {
@@ -17,11 +15,9 @@ extension LMDBEnvironment {
             let begun = gate.withLock { gate in
                 var transaction: OpaquePointer?
                 (result, transaction) = Self.begin(&gate)
-                guard result == MDB_SUCCESS, let transaction else {
-                    return nil as (OpaquePointer, [MDB_dbi], Int?)?
-                }
+                guard result == MDB_SUCCESS, let transaction else { return nil as (OpaquePointer, [MDB_dbi])? }
                 gate.activeCount += 1
-                return (transaction, gate.databases, gate.pageByteCount)
+                return (transaction, gate.databases)
             }
             if let begun { return begun }
             switch result {

@@ -23,8 +23,6 @@ final class LMDBEnvironment: Sendable {
         var handle: OpaquePointer?
         var databases: [MDB_dbi] = []
         var mapByteCount = 0
-        /// The size of pages, where each starts at a multiple of it; see ``LMDBLeafPage``.
-        var pageByteCount: Int?
         /// Transactions that are open, readers and the writer.
         var activeCount = 0
         /// Write transactions that were begun.
@@ -215,7 +213,6 @@ final class LMDBEnvironment: Sendable {
                 try check(mdb_reader_check(handle, &deadReaders), path)
             }
             gate.databases = try openDatabases(handle, path, isNew: isNew)
-            gate.pageByteCount = try LMDBLeafPage.alignedByteCount(of: handle, path: path)
             return gate
         } catch {
             mdb_env_close(handle)

@@ -9,8 +9,7 @@ final class LMDBTransaction {
     // SAFETY: valid until `end()`, which closes all cursors first and hands it to whoever commits or aborts it.
     private var pointer: OpaquePointer?
     private let databases: [MDB_dbi]
-    /// Mostly one or two, and the last one opened is closed first.
-    private var cursors: [OpaquePointer] = []
+    private var cursors: Set<OpaquePointer> = []
     let path: String
 
     init(_ pointer: OpaquePointer, _ databases: [MDB_dbi], path: String) {
@@ -60,7 +59,7 @@ final class LMDBTransaction {
         var cursor: OpaquePointer?
         let code = mdb_cursor_open(pointer, try database(space), &cursor)
         guard code == MDB_SUCCESS, let cursor else { throw StoreError.lmdb(code, "cannot be read", path: path) }
-        cursors.append(cursor)
+        cursors.insert(cursor)
         return cursor
     }
 
@@ -68,10 +67,7 @@ final class LMDBTransaction {
     var cursorCount: Int { cursors.count }
 
     func closeCursor(_ cursor: OpaquePointer) {
-        for index in cursors.indices.reversed() where cursors[index] == cursor {
-            cursors.remove(at: index)
-            return mdb_cursor_close(cursor)
-        }
+        if cursors.remove(cursor) != nil { mdb_cursor_close(cursor) }
     }
 }
 
@@ -92,26 +88,19 @@ final class LMDBCursor: KeyValueCursor {
     private let transaction: LMDBTransaction
     private let cursor: OpaquePointer
     private let verify: (() throws(StoreError) -> Void)?
-    /// The size of the pages that entries are read from; nil where each entry is asked of LMDB.
-    private let pageByteCount: Int?
     private var movesLeft = 0
     private var isAtEnd = false
-    /// Whether LMDB's cursor stands at an entry before this one's, which was read from its page.
-    private var isBehindLibrary = false
     private(set) var key = UnsafeRawBufferPointer(start: nil, count: 0)
     private(set) var value = UnsafeRawBufferPointer(start: nil, count: 0)
 
     /// Opens a cursor.
     ///
-    /// `verify` is called now and then while moving, for files that are read without locks. `pageByteCount` is that of the map of a
-    /// read transaction: see ``LMDBLeafPage``.
-    init(
-        _ transaction: LMDBTransaction, _ space: KeySpace, verify: (() throws(StoreError) -> Void)? = nil,
-        pageByteCount: Int? = nil
-    ) throws(StoreError) {
+    /// `verify` is called now and then while moving, for files that are read without locks.
+    init(_ transaction: LMDBTransaction, _ space: KeySpace, verify: (() throws(StoreError) -> Void)? = nil)
+        throws(StoreError)
+    {
         self.transaction = transaction
         self.verify = verify
-        self.pageByteCount = pageByteCount
         cursor = try transaction.openCursor(space)
     }
 
@@ -137,7 +126,6 @@ final class LMDBCursor: KeyValueCursor {
             _ = try transaction.requireOpen()
             return false
         }
-        try followPage()
         // On a cursor that stands nowhere yet, this is the first key.
         return try move(MDB_NEXT, MDB_val())
     }
@@ -147,40 +135,25 @@ final class LMDBCursor: KeyValueCursor {
     ) throws(StoreError) -> Bool {
         _ = try transaction.requireOpen()
         guard !key.isEmpty else { return false }
-        while try show(body) {
-            guard try next() else { return false }
-        }
-        return true
-    }
-
-    /// Shows the entry at the position, and those behind it that can be read from its page; false when `body` returned that.
-    private func show(
-        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Bool
-    ) throws(StoreError) -> Bool {
-        guard let pageByteCount, let start = key.baseAddress,
-            let page = LMDBLeafPage(holding: start, byteCount: pageByteCount), var position = page.position(of: start)
-        else { return try body(key, value) }
-        var entry = (key: key, value: value)
+        var (keyValue, dataValue) = (MDB_val(key), MDB_val(value))
         // The position is noted once, at the end, and not for every entry.
         defer {
-            isBehindLibrary = isBehindLibrary || entry.key.baseAddress != start
-            (key, value) = entry
+            key = UnsafeRawBufferPointer(keyValue)
+            value = UnsafeRawBufferPointer(dataValue)
         }
-        while try body(entry.key, entry.value) {
-            position += 1
-            guard position < page.count, let next = page.entry(at: position) else { return true }
-            entry = next
+        while try body(UnsafeRawBufferPointer(keyValue), UnsafeRawBufferPointer(dataValue)) {
+            try verifyNowAndThen()
+            let code = mdb_cursor_get(cursor, &keyValue, &dataValue, MDB_NEXT)
+            guard code == MDB_SUCCESS else {
+                (keyValue, dataValue) = (MDB_val(), MDB_val())
+                guard code == MDB_NOTFOUND else {
+                    throw StoreError.lmdb(code, "cannot be read", path: transaction.path)
+                }
+                isAtEnd = true
+                return false
+            }
         }
-        return false
-    }
-
-    /// Moves LMDB's cursor to the entry that was read from its page last.
-    private func followPage() throws(StoreError) {
-        guard isBehindLibrary else { return }
-        // It is on the page where the cursor stands already, so LMDB does not begin at the root.
-        guard try move(MDB_SET, MDB_val(key)) else {
-            throw StoreError(.corrupted, "An entry of '\(transaction.path)' is not found by its key")
-        }
+        return true
     }
 
     private func move(_ operation: MDB_cursor_op, _ target: MDB_val) throws(StoreError) -> Bool {
@@ -188,7 +161,6 @@ final class LMDBCursor: KeyValueCursor {
         try verifyNowAndThen()
         var (keyValue, value) = (target, MDB_val())
         let code = mdb_cursor_get(cursor, &keyValue, &value, operation)
-        isBehindLibrary = false
         switch code {
         case MDB_SUCCESS:
             key = UnsafeRawBufferPointer(keyValue)
@@ -218,15 +190,12 @@ final class LMDBReader: KeyValueReader {
     private let transaction: LMDBTransaction
     private var lease: EnvironmentLease?
     private let verify: (() throws(StoreError) -> Void)?
-    private let pageByteCount: Int?
 
     init(_ lease: EnvironmentLease) throws(StoreError) {
         let environment = lease.environment
-        let (pointer, databases, pageByteCount) = try environment.beginRead()
+        let (pointer, databases) = try environment.beginRead()
         transaction = LMDBTransaction(pointer, databases, path: environment.path)
         verify = environment.isUnlocked ? { () throws(StoreError) in try environment.verifyUnchanged() } : nil
-        // Pages of a file that is read without locks may be changed by a writer that does not know of this reader.
-        self.pageByteCount = verify == nil ? pageByteCount : nil
         self.lease = lease
     }
 
@@ -241,7 +210,7 @@ final class LMDBReader: KeyValueReader {
     }
 
     func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
-        try LMDBCursor(transaction, space, verify: verify, pageByteCount: pageByteCount)
+        try LMDBCursor(transaction, space, verify: verify)
     }
 
     func close() {

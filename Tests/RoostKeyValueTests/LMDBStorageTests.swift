@@ -2,7 +2,7 @@
     import Foundation
     import RoostCore
     import RoostFiles
-    @testable import RoostKeyValue
+    import RoostKeyValue
     @testable import RoostLMDB
     import Testing
 
@@ -66,104 +66,6 @@
             #expect(errorCode { _ = try cursor.visit { (_, _) throws(StoreError) in true } } == .closed)
             #expect(errorCode { _ = try reader.cursor(in: .records) } == .closed)
             #expect(errorCode { _ = try reader.text("b") } == .closed)
-        }
-
-        @Test("entries read from pages are those that LMDB shows one by one", arguments: 1...4 as ClosedRange<UInt64>)
-        func pages(seed: UInt64) throws {
-            var generator = SeededGenerator(seed)
-            let storage = try directory.get().create()
-            // Values that take pages of their own stand between small ones, and entries that were changed lie anywhere in a page.
-            for round in 0..<4 {
-                try storage.write(timeoutSeconds: 0) { [seed] (writer) throws(StoreError) in
-                    var generator = SeededGenerator(seed + UInt64(round))
-                    for _ in 0..<600 {
-                        let key = (0..<Int.random(in: 1...4, using: &generator)).map { _ in
-                            UInt8.random(in: 0...20, using: &generator)
-                        }
-                        let isLarge = Int.random(in: 0..<40, using: &generator) == 0
-                        let byteCount = Int.random(in: isLarge ? 2000...9000 : 0...200, using: &generator)
-                        let value = [UInt8](repeating: UInt8(round), count: byteCount)
-                        if Int.random(in: 0..<5, using: &generator) == 0 {
-                            try writer.delete(StorageKey(key), in: .records)
-                        } else {
-                            try writer.put(StorageKey(key), value, in: .records)
-                        }
-                    }
-                }
-            }
-            typealias Entry = (key: [UInt8], value: [UInt8])
-            var plain: [Entry] = []
-            let reader = try storage.read()
-            let stepping = try reader.cursor(in: .records)
-            while try stepping.next() { plain.append((Array(stepping.key), Array(stepping.value))) }
-            #expect(plain.count > 1000 && plain.contains { $0.value.count > 4096 })
-            let cursor = try reader.cursor(in: .records)
-            for _ in 0..<300 {
-                // From anywhere, some entries at once, then on by one step or the other.
-                var index = Int.random(in: 0..<plain.count, using: &generator)
-                #expect(try cursor.seek(to: StorageKey(plain[index].key)))
-                for _ in 0..<4 where index < plain.count {
-                    let most = Int.random(in: 1...90, using: &generator)
-                    var seen: [Entry] = []
-                    let isStopped = try cursor.visit { (key, value) throws(StoreError) in
-                        seen.append((Array(key), Array(value)))
-                        return seen.count < most
-                    }
-                    let expected = plain[index...].prefix(most)
-                    #expect(seen.map(\.key) == expected.map(\.key) && seen.map(\.value) == expected.map(\.value))
-                    #expect(isStopped == (expected.count == most))
-                    index += expected.count - 1
-                    guard isStopped else {
-                        #expect(try cursor.key.isEmpty && !cursor.next())
-                        break
-                    }
-                    #expect(Array(cursor.key) == plain[index].key && Array(cursor.value) == plain[index].value)
-                    if Bool.random(using: &generator) {
-                        index += 1
-                        #expect(try cursor.next() == (index < plain.count))
-                    } else {
-                        #expect(try cursor.seek(before: plain[index].key) == (index > 0))
-                        index = max(0, index - 1)
-                        if cursor.key.isEmpty { #expect(try cursor.seek(to: StorageKey(plain[0].key))) }
-                    }
-                    if index < plain.count { #expect(Array(cursor.key) == plain[index].key) }
-                }
-            }
-            reader.close()
-            try storage.close()
-        }
-
-        @Test("a page that is not what it should be shows no entry outside of it")
-        func brokenPages() throws {
-            let byteCount = 4096
-            let page = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: byteCount)
-            defer { page.deallocate() }
-            /// A leaf with one node, of a key of two bytes and a value of three, with another number at one place.
-            func shown(_ offset: Int? = nil, _ number: UInt16 = 0) -> [UInt8]? {
-                page.initializeMemory(as: UInt8.self, repeating: 0)
-                func set(_ offset: Int, _ number: UInt16) {
-                    page.storeBytes(of: number, toByteOffset: offset, as: UInt16.self)
-                }
-                for (offset, number) in [(10, 2), (12, 18), (14, 4082), (16, 4082), (4082, 3), (4088, 2)] {
-                    set(offset, UInt16(number))
-                }
-                page[4090] = 7
-                page[4092] = 9
-                if let offset { set(offset, number) }
-                guard let base = page.baseAddress,
-                    let leaf = LMDBLeafPage(holding: base + 4090, byteCount: byteCount), leaf.count > 0,
-                    let entry = leaf.entry(at: 0)
-                else { return nil }
-                return Array(entry.key) + Array(entry.value)
-            }
-            #expect(shown() == [7, 0, 9, 0, 0])
-            // The page's kind and end, where the node begins, its flags, and the lengths of value and key.
-            for (offset, numbers) in [
-                (8, [1]), (10, [1, 4, 0x12, 0x22]), (12, [0, 15, 16, 4097, 65535]), (16, [4089, 4096, 65535]),
-                (4082, [5, 65535]), (4084, [1, 65535]), (4086, [1, 2, 4, 65535]), (4088, [0, 4, 65535]),
-            ] as [(Int, [UInt16])] {
-                for number in numbers { #expect(shown(offset, number) == nil, "\(number) at \(offset)") }
-            }
         }
 
         @Test("a snapshot does not change while others write, and is not waited for")
