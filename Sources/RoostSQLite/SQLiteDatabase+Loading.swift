@@ -44,8 +44,11 @@ extension SQLiteDatabase {
         }
     }
 
-    /// Index building sorts outside the page cache, which then only costs memory.
+    /// Building an index finds no rows for long, and sorts outside the page cache, which then only costs memory.
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {
+        (connection as? SQLiteConnection)?.clock.pointee.limit = nil
+        // A connection that commits later keeps its cache.
+        guard state.withLock({ $0.isLoading }) else { return }
         try connection.execute("PRAGMA cache_size = -2048")
     }
 
