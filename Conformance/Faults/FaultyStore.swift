@@ -39,6 +39,7 @@ final class FaultyStore: PersistentStore {
     var type: any PersistentStoreType { base.type }
     var url: StoreURL { base.url }
     var model: ManagedObjectModel { base.model }
+    func requireSoundStructure() throws(StoreError) { try base.requireSoundStructure() }
     func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
     func notices() throws(StoreError) -> [String] { try base.notices() }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }

@@ -78,7 +78,16 @@ struct FileStatus {
 }
 
 /// Whether C sees the whole path: it is not empty, and no NUL cuts it short.
-func isUsable(_ path: String) -> Bool { !path.isEmpty && !path.utf8.contains(0) }
+///
+/// Asked at the beginning of every transaction.
+func isUsable(_ path: String) -> Bool {
+    guard !path.isEmpty else { return false }
+    let hasNUL = path.utf8.withContiguousStorageIfAvailable { bytes in
+        // SAFETY: no more bytes are looked at than the text has.
+        bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
+    }
+    return !(hasNUL ?? path.utf8.contains(0))
+}
 
 /// Repeats a call as long as a signal interrupts it.
 func retrying(_ call: () -> Int32) -> Int32 {

@@ -14,14 +14,7 @@ extension KeyValueStore {
             let root = try model.requireEntity(name).root
             lastKeys[root] = max(lastKeys[root] ?? 0, key)
         }
-        return try KeyValueBulkLoader(self, lastKeys: lastKeys)
-    }
-
-    /// Where a load may put what does not fit into memory.
-    var spillDirectories: [String] {
-        guard type.capabilities.contains(.file) else { return [SpillFile.systemDirectory] }
-        let directory = url.path.lastIndex(of: "/").map { String(url.path[..<$0]) } ?? "."
-        return [directory.isEmpty ? "/" : directory, SpillFile.systemDirectory]
+        return try KeyValueBulkLoader(self, lastKeys: lastKeys, checkCancellation: options.checkCancellation)
     }
 }
 
@@ -35,6 +28,7 @@ final class KeyValueBulkLoader: BulkLoader {
     private let startedEmpty: Bool
     private let commitsInParts: Bool
     private let sorter: ExternalSorter
+    private let checkCancellation: (@Sendable () throws(StoreError) -> Void)?
     private var write: (any KeyValueLongWrite)?
     private var writtenByteCount = 0
     private var hasCommittedParts = false
@@ -46,8 +40,12 @@ final class KeyValueBulkLoader: BulkLoader {
     private var values: [UInt8] = []
     private var key = StorageKey()
 
-    init(_ store: KeyValueStore, lastKeys: [Int: Int64]) throws(StoreError) {
+    init(
+        _ store: KeyValueStore, lastKeys: [Int: Int64],
+        checkCancellation: (@Sendable () throws(StoreError) -> Void)?
+    ) throws(StoreError) {
         self.store = store
+        self.checkCancellation = checkCancellation
         plan = store.plan
         highestKeys = lastKeys
         // What goes into memory anyway is sorted there.
@@ -199,6 +197,7 @@ final class KeyValueBulkLoader: BulkLoader {
         do throws(StoreError) {
             var entries = SortedEntryWriter(plan: plan, startedEmpty: startedEmpty, tally: tally)
             try sorter.drain { (sorted) throws(StoreError) in
+                try checkCancellation?()
                 entries = try requireUsable().perform { [entries] (writer) throws(StoreError) in
                     var entries = entries
                     try entries.write(sorted, writer)

@@ -86,6 +86,13 @@ struct LinkKey {
         else { return nil }
         (self.relationship, self.from, self.place, self.to) = (relationship, from, place, to)
     }
+
+    /// The last part of a key whose first bytes are known to be number and `from`; nil if the key has another form.
+    static func end(of key: UnsafeRawBufferPointer, behind byteCount: Int) -> Int64? {
+        var parts = KeyParts(key, at: byteCount)
+        guard parts.place() != nil, let to = parts.key(), parts.isAtEnd else { return nil }
+        return to
+    }
 }
 
 /// The links of one stream, or of several merged by place and key.

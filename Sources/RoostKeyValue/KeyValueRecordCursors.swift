@@ -55,17 +55,17 @@ final class EntityRecordCursor: RecordCursor, RecordVisitor {
             position = .atShown
             // Held here once, not for every record.
             let (model, wanted, root) = (snapshot.model, wanted, entity.root)
-            let verifier = snapshot.verifier(root: root)
+            let (verifier, keys) = (snapshot.verifier(root: root), RecordKeyReader(root: root))
             var isBehindAll = false
             let goesOn = try cursor.visit { (storageKey, value) throws(StoreError) in
-                var parts = KeyParts(storageKey)
-                guard parts.number() == root else {
+                let key: Int64
+                if let common = keys.key(storageKey) {
+                    key = common
+                } else if let other = try Self.key(storageKey, root, model) {
+                    key = other
+                } else {
                     isBehindAll = true
                     return false
-                }
-                guard let key = parts.key(), parts.isAtEnd else {
-                    throw StoreError(
-                        .corrupted, "A record of '\(model.entities[root].name)' has a key of the wrong form.")
                 }
                 // Also a record that is not wanted is verified: damage might have made it so.
                 let record = try verifier.record(value, key: key)
@@ -78,6 +78,19 @@ final class EntityRecordCursor: RecordCursor, RecordVisitor {
             if error.damagedObject == nil { position = .atEnd }
             throw error
         }
+    }
+
+    /// The key of a record of the hierarchy `root`; nil behind all of them.
+    @inline(never)
+    private static func key(
+        _ storageKey: UnsafeRawBufferPointer, _ root: Int, _ model: ManagedObjectModel
+    ) throws(StoreError) -> Int64? {
+        var parts = KeyParts(storageKey)
+        guard parts.number() == root else { return nil }
+        guard let key = parts.key(), parts.isAtEnd else {
+            throw StoreError(.corrupted, "A record of '\(model.entities[root].name)' has a key of the wrong form.")
+        }
+        return key
     }
 
     /// Moves the storage's cursor to the next record that was not shown; false if there is none.

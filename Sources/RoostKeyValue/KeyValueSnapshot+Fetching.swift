@@ -56,7 +56,8 @@ extension KeyValueSnapshot {
         // Refuses what is wrong or nested too deep before the planner goes down into it.
         let filter = try RecordFilter(request, model: model)
         let order = try RecordOrder(request, model: model)
-        let planner = try FetchPlanner(request, model: model, plan: plan) { [self] (entity) throws(StoreError) in
+        let entity = try entity(request.entity)
+        let planner = FetchPlanner(request, entity, model: model, plan: plan) { [self] (entity) throws(StoreError) in
             let tally = try MetaSpace.readTally(model, reader)
             return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
         }

@@ -21,26 +21,10 @@ enum MetaSpace {
         return key
     }
 
-    /// The value of a key; nil where there is none.
-    ///
-    /// - Throws: Code `corrupted` when its checksum does not match.
-    static func read(_ key: StorageKey, _ reader: any KeyValueReader) throws(StoreError) -> [UInt8]? {
-        guard let stored = try reader.value(of: key, in: .meta) else { return nil }
-        let payload = Array(stored.dropFirst(8))
-        guard stored.count >= 8, checksum(payload) == stored.littleEndian64(at: 0) else {
-            throw damaged(key, "its checksum does not match its bytes")
-        }
-        return payload
-    }
-
     /// The value of a key that every store has.
     static func require(_ key: StorageKey, _ reader: any KeyValueReader) throws(StoreError) -> [UInt8] {
         guard let value = try read(key, reader) else { throw damaged(key, "it is missing") }
         return value
-    }
-
-    static func write(_ payload: [UInt8], _ key: StorageKey, _ writer: any KeyValueWriter) throws(StoreError) {
-        try writer.put(key, checksum(payload).littleEndianBytes + payload, in: .meta)
     }
 
     static func damaged(_ key: StorageKey, _ reason: String) -> StoreError {
@@ -49,20 +33,20 @@ enum MetaSpace {
             .corrupted, "The store's metadata are damaged at '\(name)': \(reason). Restore it from a copy.")
     }
 
-    private static func checksum(_ payload: [UInt8]) -> UInt64 {
-        payload.span.bytes.withUnsafeBytes { RecordHash.bytes($0) }
-    }
-
     // MARK: Numbers and tallies
 
     /// The highest key used or reserved in the hierarchy `root`; 0 if none was.
     static func readLastKey(root: Int, _ reader: any KeyValueReader) throws(StoreError) -> Int64 {
         let key = lastKey(root: root)
-        guard let value = try read(key, reader) else { return 0 }
-        guard value.count == 8, let number = value.littleEndian64(at: 0), number <= UInt64(Int64.max) else {
-            throw damaged(key, "it is not a key")
+        var last: Int64 = 0
+        try withValue(of: key, reader) { (value) throws(StoreError) in
+            guard let value else { return }
+            guard value.count == 8, let number = value.littleEndian64(at: 0), number <= UInt64(Int64.max) else {
+                throw damaged(key, "it is not a key")
+            }
+            last = Int64(number)
         }
-        return Int64(number)
+        return last
     }
 
     static func writeLastKey(_ last: Int64, root: Int, _ writer: any KeyValueWriter) throws(StoreError) {
@@ -71,23 +55,24 @@ enum MetaSpace {
 
     /// The tally: generation, entity count, relationship count, then count and sum of each; all eight bytes, little-endian.
     static func readTally(_ model: ManagedObjectModel, _ reader: any KeyValueReader) throws(StoreError) -> StoreTally {
-        let value = try require(tally, reader)
         var result = StoreTally(model: model)
         let (entities, relationships) = (result.entities.count, result.relationships.count)
-        guard value.count == 8 * (3 + 2 * (entities + relationships)),
-            value.littleEndian64(at: 8) == UInt64(entities), value.littleEndian64(at: 16) == UInt64(relationships)
-        else { throw damaged(tally, "its length is not that of the model") }
-        func word(_ index: Int) -> UInt64 { value.littleEndian64(at: 8 * index) ?? 0 }
-        func tallyAt(_ index: Int) -> Tally {
-            Tally(count: Int(truncatingIfNeeded: word(3 + 2 * index)), sum: word(4 + 2 * index))
+        try withValue(of: tally, reader) { (value) throws(StoreError) in
+            guard let value else { throw damaged(tally, "it is missing") }
+            guard value.count == 8 * (3 + 2 * (entities + relationships)),
+                value.littleEndian64(at: 8) == UInt64(entities), value.littleEndian64(at: 16) == UInt64(relationships)
+            else { throw damaged(tally, "its length is not that of the model") }
+            func word(_ index: Int) -> UInt64 { value.littleEndian64(at: 8 * index) ?? 0 }
+            func tallyAt(_ index: Int) throws(StoreError) -> Tally {
+                let (count, sum) = (word(3 + 2 * index), word(4 + 2 * index))
+                // Far above what fits on any disk, and far below what could overflow a sum.
+                guard count < 1 << 48 else { throw damaged(tally, "it counts more than there can be") }
+                return Tally(count: Int(truncatingIfNeeded: count), sum: sum)
+            }
+            result.generation = word(0)
+            for index in 0..<entities { result.entities[index] = try tallyAt(index) }
+            for index in 0..<relationships { result.relationships[index] = try tallyAt(entities + index) }
         }
-        // Far above what fits on any disk, and far below what could overflow a sum.
-        guard (0..<entities + relationships).allSatisfy({ word(3 + 2 * $0) < 1 << 48 }) else {
-            throw damaged(tally, "it counts more than there can be")
-        }
-        result.generation = word(0)
-        for index in 0..<entities { result.entities[index] = tallyAt(index) }
-        for index in 0..<relationships { result.relationships[index] = tallyAt(entities + index) }
         return result
     }
 

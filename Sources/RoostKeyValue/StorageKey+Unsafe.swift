@@ -238,10 +238,38 @@ struct KeyParts {
     private mutating func positive(byteCount: Int) -> Int64? {
         let start = offset + 1
         guard byteCount >= 1, byteCount <= 8, bytes.count - start >= byteCount, bytes[start] != 0 else { return nil }
-        var number: UInt64 = 0
-        for index in start..<start + byteCount { number = number << 8 | UInt64(bytes[index]) }
         offset = start + byteCount
+        // Most numbers end at least four bytes behind the key's beginning, and are what a word that ends there has at its end.
+        if byteCount <= 4, offset >= 4 {
+            // SAFETY: four bytes lie before `offset`, which is not behind the end.
+            let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset - 4, as: UInt32.self))
+            let shift = UInt32(truncatingIfNeeded: 32 - 8 * byteCount)
+            return Int64((word &<< shift) &>> shift)
+        }
+        var number: UInt64 = 0
+        for index in start..<offset { number = number << 8 | UInt64(bytes[index]) }
         return Int64(exactly: number)
+    }
+}
+
+/// Reads the keys of one hierarchy's records as most are written, without taking them apart.
+struct RecordKeyReader {
+    /// The first byte of its keys; a number that no byte is for a hierarchy whose number takes more.
+    private let first: Int
+
+    init(root: Int) { first = root < KeyParts.wideNumber ? root : 256 }
+
+    /// The key of an object of the hierarchy, of two to four bytes; nil for any other key, which ``KeyParts`` tells.
+    @inline(__always)
+    func key(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        let byteCount = bytes.count - 2
+        guard byteCount >= 2, byteCount <= 4, Int(bytes[0]) == first, Int(bytes[1]) == byteCount, bytes[2] != 0 else {
+            return nil
+        }
+        // SAFETY: there are at least four bytes; those before the number are shifted out.
+        let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: byteCount - 2, as: UInt32.self))
+        let shift = UInt32(truncatingIfNeeded: 32 - 8 * byteCount)
+        return Int64((word &<< shift) &>> shift)
     }
 }
 

@@ -9,7 +9,8 @@ final class LMDBTransaction {
     // SAFETY: valid until `end()`, which closes all cursors first and hands it to whoever commits or aborts it.
     private var pointer: OpaquePointer?
     private let databases: [MDB_dbi]
-    private var cursors: Set<OpaquePointer> = []
+    /// In the order in which they were opened; the one that is closed is mostly among the last.
+    private var cursors: [OpaquePointer] = []
     let path: String
 
     init(_ pointer: OpaquePointer, _ databases: [MDB_dbi], path: String) {
@@ -59,7 +60,7 @@ final class LMDBTransaction {
         var cursor: OpaquePointer?
         let code = mdb_cursor_open(pointer, try database(space), &cursor)
         guard code == MDB_SUCCESS, let cursor else { throw StoreError.lmdb(code, "cannot be read", path: path) }
-        cursors.insert(cursor)
+        cursors.append(cursor)
         return cursor
     }
 
@@ -67,7 +68,11 @@ final class LMDBTransaction {
     var cursorCount: Int { cursors.count }
 
     func closeCursor(_ cursor: OpaquePointer) {
-        if cursors.remove(cursor) != nil { mdb_cursor_close(cursor) }
+        var index = cursors.count - 1
+        while index >= 0, cursors[index] != cursor { index -= 1 }
+        guard index >= 0 else { return }
+        cursors.remove(at: index)
+        mdb_cursor_close(cursor)
     }
 }
 

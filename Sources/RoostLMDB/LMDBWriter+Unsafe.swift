@@ -40,7 +40,7 @@ final class LMDBWriter: KeyValueWriter {
     /// end for one that still does.
     private func cursor(_ space: KeySpace, isAppending: Bool = false) throws(StoreError) -> OpaquePointer {
         _ = try transaction.requireOpen()
-        if !isAppending { try endRoom(in: space) }
+        if !isAppending, room != nil { try endRoom(in: space) }
         if let place = places[space.position] {
             if place.isAppending == isAppending { return place.cursor }
             places[space.position] = nil

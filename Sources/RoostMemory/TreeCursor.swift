@@ -110,18 +110,21 @@ final class TreeCursor: KeyValueCursor {
     private func show(
         _ leaf: TreeNode, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
+        let (entries, above) = (leaf.entries, path.last)
+        if let above { above.node.prepareChild(above.index + 1) }
         var position = index
         // Noted once, and not for every entry.
         defer {
             index = position
-            (key, value) = leaf.entry(at: position)
+            (key, value) = entries[position]
         }
         while true {
             // Records of a scan come from memory that was not used for long; a few of them are fetched while one is looked at.
-            leaf.prepare(position + 6)
-            let (key, value) = leaf.entry(at: position)
+            entries.prepare(position + 6)
+            if position == entries.count - 8, let above { above.node.prepareEntriesOfChild(above.index + 1) }
+            let (key, value) = entries[position]
             guard try body(key, value) else { return false }
-            guard position < leaf.count - 1 else { return true }
+            guard position < entries.count - 1 else { return true }
             position += 1
         }
     }

@@ -27,7 +27,7 @@ final class TreeNode: @unchecked Sendable {
     // from outside are compared with it.
 
     /// Where an entry is, and what of its key a search compares.
-    private struct Slot {
+    fileprivate struct Slot {
         var head: UInt64
         // No page has 4 GiB: values have at most one, and a page that is too large is split into balanced halves.
         var offset: UInt32
@@ -99,18 +99,56 @@ final class TreeNode: @unchecked Sendable {
     @inline(__always)
     func entry(at index: Int) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         precondition(index >= 0 && index < count, "no entry at this position")
-        return entry(slot(index).pointee)
+        return Self.entry(slot(index).pointee, in: memory)
     }
 
-    /// Has the processor fetch the beginning of an entry that will be looked at soon, if there is one at this position.
-    @inline(__always)
-    func prepare(_ index: Int) {
-        guard index < count else { return }
-        let start = memory + Int(slot(index).pointee.offset)
-        // Fetching ahead reads nothing, so it may go beyond the page.
-        croost_prefetch(start)
-        croost_prefetch(start + 64)
-        croost_prefetch(start + 128)
+    /// The entries of a page while it does not change, for going through many of them.
+    struct Entries {
+        // SAFETY: copies of what the page says; valid until the node changes or goes.
+        fileprivate let memory: UnsafeMutableRawPointer
+        fileprivate let firstSlot: UnsafePointer<Slot>
+        let count: Int
+
+        /// Key and value of an entry.
+        @inline(__always)
+        subscript(index: Int) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+            precondition(index >= 0 && index < count, "no entry at this position")
+            return TreeNode.entry(firstSlot[-index], in: memory)
+        }
+
+        /// Has the processor fetch the beginning of an entry that will be looked at soon, if there is one at this position.
+        @inline(__always)
+        func prepare(_ index: Int) {
+            guard index < count else { return }
+            let start = memory + Int(firstSlot[-index].offset)
+            // Fetching ahead reads nothing, so it may go beyond the page.
+            croost_prefetch(start)
+            croost_prefetch(start + 64)
+            croost_prefetch(start + 128)
+        }
+    }
+
+    /// The entries as they are now.
+    var entries: Entries { Entries(memory: memory, firstSlot: UnsafePointer(slot(0)), count: count) }
+
+    /// Has the processor fetch the child at a position, if there is one, which will be gone through soon.
+    func prepareChild(_ index: Int) {
+        guard index < children.count else { return }
+        // Its count of references is in what is fetched, so that it is not touched here.
+        croost_prefetch(Unmanaged.passUnretained(children[index]).toOpaque())
+    }
+
+    /// As ``prepareChild(_:)``, for what is read first of the child's memory; the child was fetched before.
+    func prepareEntriesOfChild(_ index: Int) {
+        guard index < children.count else { return }
+        // SAFETY: this page holds its children.
+        unowned(unsafe) let child = children[index]
+        let (memory, slots) = (child.memory, UnsafeRawPointer(child.slot(0)))
+        croost_prefetch(slots)
+        croost_prefetch(slots - 64)
+        croost_prefetch(memory)
+        croost_prefetch(memory + 64)
+        croost_prefetch(memory + 128)
     }
 
     /// The bytes that an entry takes of its page.
@@ -134,7 +172,7 @@ final class TreeNode: @unchecked Sendable {
             if slot.head != head {
                 high = middle
             } else {
-                let order = Self.order(entry(slot).key, key)
+                let order = Self.order(Self.entry(slot, in: memory).key, key)
                 if order == 0 { return (middle, true) }
                 if order < 0 { low = middle + 1 } else { high = middle }
             }
@@ -200,10 +238,12 @@ final class TreeNode: @unchecked Sendable {
     }
 
     @inline(__always)
-    private func entry(_ slot: Slot) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    private static func entry(
+        _ slot: Slot, in memory: UnsafeMutableRawPointer
+    ) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         let start = memory + Int(slot.offset)
         let keyCount = Int(start.loadUnaligned(as: UInt16.self))
-        let key = start + Self.keyCountBytes
+        let key = start + keyCountBytes
         return (
             UnsafeRawBufferPointer(start: key, count: keyCount),
             UnsafeRawBufferPointer(start: key + keyCount, count: Int(slot.valueCount))

@@ -33,6 +33,7 @@ final class FrozenStore: PersistentStore {
     /// Use one at a time.
     func snapshot() throws(StoreError) -> any StoreSnapshot { FrozenSnapshot(frozen.withLock { $0 }) }
 
+    func requireSoundStructure() throws(StoreError) { try base.requireSoundStructure() }
     func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
     func notices() throws(StoreError) -> [String] { try base.notices() }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }

@@ -7,6 +7,8 @@ struct StoreConversion: Sendable {
     let destination: ConversionEndpoint
     let options: ConversionOptions
     let registry: StoreRegistry
+    /// See ``StoreFiller/maximumReaders``.
+    var maximumReaders = 4
 
     init(
         from source: ConversionEndpoint, to destination: ConversionEndpoint, options: ConversionOptions,
@@ -32,7 +34,9 @@ struct StoreConversion: Sendable {
 
     /// What makes the destination.
     var filler: StoreFiller {
-        StoreFiller(destination: destination, sourceName: source.url.description, options: options, registry: registry)
+        StoreFiller(
+            destination: destination, sourceName: source.url.description, options: options, registry: registry,
+            maximumReaders: maximumReaders)
     }
 
     /// See ``MigrationManager/plan(from:to:options:)``.

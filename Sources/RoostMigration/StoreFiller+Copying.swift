@@ -63,7 +63,10 @@ extension StoreFiller {
         guard case .begin(let lastKeys, let totalObjects, let totalLinks)? = channel.receive() else { return nil }
         let clock = ContinuousClock()
         let start = clock.now
-        let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: lastKeys, verifiesStructure: options.verifies))
+        let cancellation = options.cancellation
+        let loader = try store.bulkLoader(
+            BulkLoadOptions(
+                lastKeys: lastKeys, checkCancellation: { () throws(StoreError) in try cancellation?.check() }))
         var (objects, links, batches) = (0, 0, 0)
         do throws(StoreError) {
             while true {

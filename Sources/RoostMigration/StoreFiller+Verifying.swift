@@ -1,3 +1,4 @@
+internal import Foundation
 internal import RoostCore
 
 /// What reading the finished destination gave.
@@ -9,49 +10,31 @@ struct SecondReading {
 }
 
 extension StoreFiller {
-    /// Reads the whole destination, hashing every record and link anew.
+    /// Reads the whole destination, hashing every record and link anew, and lets it check its file's structure if it is to be verified.
+    ///
+    /// On several threads, as far as the machine has processors and the content is worth it.
     func readAgain(
         _ store: any PersistentStore, expecting copied: CopiedContent, _ memory: PrivateMemory
     ) throws(StoreError) -> SecondReading {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        let model = snapshot.model
-        let expected = copied.tally.digest
-        let clock = ContinuousClock()
-        let start = clock.now
-        var tally = StoreTally(model: model)
-        var leftOut = LeftOut(copied.skippedThere ?? copied.skipped, model)
-        var records = RecordBatch(model: model)
-        var (objects, links) = (0, 0)
-        for root in model.roots {
-            let name = model.entities[root].name
-            let cursor = try snapshot.records(of: name, after: nil)
-            while try cursor.next(into: &records) {
-                try options.cancellation?.check()
-                records.forEachRecord { tally.entities[$0.entityNumber].add($0.computedContentHash) }
-                leftOut.count(records)
-                objects += records.count
-                report(
-                    .verifying, name.text, objects: objects, links: links, totalObjects: expected.objectCount,
-                    totalLinks: expected.linkCount, seconds: (clock.now - start).inSeconds)
-            }
-            memory.sample()
-        }
-        for relationship in model.linkRelationships {
-            var batch = LinkBatch(relationship: relationship.number)
-            let cursor = try snapshot.links(of: relationship.name, after: nil)
-            while try cursor.next(into: &batch) {
-                try options.cancellation?.check()
-                tally.add(batch)
-                leftOut.count(batch, relationship)
-                links += batch.count
-                report(
-                    .verifying, relationship.name.description, objects: objects, links: links,
-                    totalObjects: expected.objectCount, totalLinks: expected.linkCount,
-                    seconds: (clock.now - start).inSeconds)
+        let generation = try snapshot.recordedTally()?.generation
+        let parts = try ContentPart.parts(of: copied.tally, snapshot, checkingStructure: options.verifies)
+        let reading = PartwiseReading(self, store, parts, expecting: copied, memory)
+        let threads = min(maximumReaders, ProcessInfo.processInfo.activeProcessorCount, parts.count)
+        // A store that records no generation could not tell that two snapshots show the same.
+        let others = (1..<max(threads, 1)).filter { _ in generation != nil }.map { _ in
+            WorkerThread("roost-verifier") { () throws(StoreError) in
+                // Without a file handle or a reader's place for this thread the others read its part.
+                guard let own = try? store.snapshot() else { return }
+                defer { own.close() }
+                // Where somebody commits meanwhile there is one state that counts, the one of the first snapshot.
+                if try own.recordedTally()?.generation == generation { reading.run(own) }
             }
         }
-        return SecondReading(tally: tally, dangling: leftOut.counts)
+        reading.run(snapshot)
+        for result in others.map({ $0.join() }) { try result.get() }
+        return try reading.result()
     }
 
     /// Throws code `verificationFailed` unless both tallies agree in each entity and each relationship.
@@ -78,54 +61,5 @@ extension StoreFiller {
             .verificationFailed,
             "The finished destination '\(url)' is not what the source holds: \(difference). It was discarded; check the disk and try again, or report it."
         )
-    }
-}
-
-/// Counts what leads to objects that were left out.
-private struct LeftOut {
-    private struct Target: Hashable {
-        var root: Int
-        var key: Int64
-    }
-
-    private let model: ManagedObjectModel
-    private let targets: Set<Target>
-    private let references: [[RecordLayout.Field]]
-    private var countByRelationship: [Int]
-
-    init(_ skipped: [ObjectID], _ model: ManagedObjectModel) {
-        self.model = model
-        targets = Set(skipped.compactMap { id in model.entity(id.entity).map { Target(root: $0.root, key: id.key) } })
-        references = model.entities.map { entity in entity.layout.fields.filter { $0.destination != nil } }
-        countByRelationship = Array(repeating: 0, count: model.relationships.count)
-    }
-
-    mutating func count(_ batch: RecordBatch) {
-        guard !targets.isEmpty else { return }
-        batch.forEachRecord { record in
-            for field in references[record.entityNumber] {
-                guard let destination = field.destination, let relationship = field.relationship,
-                    let (_, key) = record.reference(field),
-                    targets.contains(Target(root: model.entities[destination].root, key: key))
-                else { continue }
-                countByRelationship[relationship] += 1
-            }
-        }
-    }
-
-    mutating func count(_ batch: LinkBatch, _ relationship: ManagedObjectModel.Relationship) {
-        guard !targets.isEmpty else { return }
-        let (source, target) = (model.entities[relationship.source].root, model.entities[relationship.destination].root)
-        for link in batch.links
-        where targets.contains(Target(root: source, key: link.source))
-            || targets.contains(Target(root: target, key: link.target))
-        {
-            countByRelationship[relationship.number] += 1
-        }
-    }
-
-    var counts: [RelationshipCount] {
-        zip(model.relationships, countByRelationship).filter { $1 > 0 }
-            .map { RelationshipCount(relationship: $0.name.description, count: $1) }
     }
 }

@@ -8,6 +8,8 @@ struct StoreFiller: Sendable {
     let sourceName: String
     let options: ConversionOptions
     let registry: StoreRegistry
+    /// The most threads that read a finished destination at once; each has a batch, and a snapshot with what the store caches for it.
+    var maximumReaders = 4
 
     /// Makes the destination and fills it.
     func fill(from source: any StoreContents) throws(StoreError) -> ConversionReport {

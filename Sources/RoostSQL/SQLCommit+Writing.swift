@@ -104,15 +104,11 @@ extension SQLCommit {
     mutating func writeInserts() throws(StoreError) {
         guard !changes.inserts.isEmpty else { return }
         hasChanged = true
-        var tables: Set<Int> = []
-        for index in 0..<changes.inserts.count {
-            tables.insert(schema.tableOfEntity[changes.inserts.entityNumber(at: index)])
-        }
-        for table in tables.sorted() {
+        for table in lastKeys.indices where lastKeys[table] != nil {
             try connection.insert(changes.inserts, plan: schema.objectTables[table].writing, version: 1)
         }
         tally.add(changes.inserts)
-        try store.raiseLastKeys(lastKeys(), connection)
+        try store.raiseLastKeys(lastKeys, connection)
     }
 
     // MARK: Links

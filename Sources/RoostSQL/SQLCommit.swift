@@ -1,11 +1,5 @@
 internal import RoostCore
 
-/// One object of a change set: its table and its key.
-struct SQLObjectKey: Hashable {
-    let table: Int
-    let key: Int64
-}
-
 /// What a row says about itself, without its values.
 struct SQLRowHead {
     let version: UInt32
@@ -22,15 +16,19 @@ struct SQLCommit {
     let connection: any SQLConnection
     /// What changes in the store's tallies.
     var tally: StoreTally
+    /// What is known of the tallies before, then after the commit.
+    private(set) var knownTallies: SQLKnownTallies
     /// The positions of the updates in the order of their tables and keys, in which rows that lie together are reached together.
     private(set) var updateOrder: [Int] = []
     /// The heads of the rows that are updated, by position in the updates.
     private(set) var updateHeads: [SQLRowHead?] = []
     /// The heads of the rows that are deleted, by position in the deletes.
     private(set) var deleteHeads: [SQLRowHead?] = []
-    var inserted: Set<SQLObjectKey> = []
-    var updated: Set<SQLObjectKey> = []
-    var deleted: Set<SQLObjectKey> = []
+    private(set) var inserted = SQLObjectSet()
+    private(set) var updated = SQLObjectSet()
+    private(set) var deleted = SQLObjectSet()
+    /// The highest keys of inserted objects, by position in the schema's object tables.
+    private(set) var lastKeys: [Int64?] = []
     /// Whether anything in the store is different afterwards.
     var hasChanged = false
     /// Constraints whose values move between updated objects: the old ones must go before the new ones come.
@@ -44,6 +42,7 @@ struct SQLCommit {
         self.store = store
         self.connection = connection
         tally = StoreTally(model: store.model)
+        knownTallies = store.state.withLock { $0.knownTallies }
     }
 
     /// Does all of it; returns the generation, which is a new one if anything changed.
@@ -51,7 +50,6 @@ struct SQLCommit {
     /// After an error the transaction must be rolled back.
     mutating func run() throws(StoreError) -> UInt64 {
         try collect()
-        try requireNoDuplicates()
         try requireCurrentVersions()
         try checkConstraints()
         try deleteObjects()
@@ -68,46 +66,47 @@ struct SQLCommit {
             }
         }
         guard hasChanged else { return try SQLTallies.read(connection, store).generation }
-        return try SQLTallies.apply(tally, connection, store)
-    }
-
-    /// The highest keys of inserted objects, by position in the schema's object tables.
-    func lastKeys() -> [Int64?] {
-        var last = [Int64?](repeating: nil, count: schema.objectTables.count)
-        for object in inserted { last[object.table] = max(last[object.table] ?? 0, object.key) }
-        return last
+        return try SQLTallies.apply(tally, known: &knownTallies, connection, store)
     }
 
     // MARK: Checking
 
     private mutating func collect() throws(StoreError) {
-        inserted.reserveCapacity(changes.inserts.count)
-        updated.reserveCapacity(changes.updates.count)
-        for index in 0..<changes.inserts.count {
-            guard changes.inserts.version(at: index) <= 1 else {
-                throw StoreError(
-                    .invalidRequest,
-                    "New object \(changes.inserts.id(at: index)) carries a version above 1; is it an update?")
-            }
-            let key = SQLObjectKey(
-                table: schema.tableOfEntity[changes.inserts.entityNumber(at: index)],
-                key: changes.inserts.key(at: index))
-            guard inserted.insert(key).inserted else { throw duplicate(changes.inserts.id(at: index)) }
+        for index in 0..<changes.inserts.count where changes.inserts.version(at: index) > 1 {
+            throw StoreError(
+                .invalidRequest,
+                "New object \(changes.inserts.id(at: index)) carries a version above 1; is it an update?")
         }
-        for index in 0..<changes.updates.count {
-            let key = SQLObjectKey(
-                table: schema.tableOfEntity[changes.updates.entityNumber(at: index)],
-                key: changes.updates.key(at: index))
-            guard !inserted.contains(key) else { throw duplicate(changes.updates.id(at: index)) }
-            guard updated.insert(key).inserted else { throw twice(changes.updates.id(at: index)) }
-        }
+        inserted = SQLObjectSet(changes.inserts, schema)
+        if let object = inserted.repeated { throw duplicate(id(object, changes.inserts)) }
+        updated = SQLObjectSet(changes.updates, schema)
+        for object in updated.objects where inserted.contains(object) { throw duplicate(id(object, changes.updates)) }
+        if let object = updated.repeated { throw twice(id(object, changes.updates)) }
         for batch in changes.addedLinks + changes.removedLinks { try batch.requirePositiveKeys(model) }
+        var gone: [SQLObjectKey] = []
         for reference in changes.deletes {
-            let key = SQLObjectKey(
-                table: schema.tableOfEntity[try model.requireEntity(reference.id.entity).number], key: reference.id.key)
-            guard !inserted.contains(key) else { throw duplicate(reference.id) }
-            guard deleted.insert(key).inserted, !updated.contains(key) else { throw twice(reference.id) }
+            let object = try schema.object(reference)
+            if inserted.contains(object) { throw duplicate(reference.id) }
+            if updated.contains(object) { throw twice(reference.id) }
+            gone.append(object)
         }
+        deleted = SQLObjectSet(gone)
+        if let object = deleted.repeated {
+            throw twice(gone.lastIndex(of: object).map { changes.deletes[$0].id } ?? id(object))
+        }
+        lastKeys = [Int64?](repeating: nil, count: schema.objectTables.count)
+        for object in inserted.objects { lastKeys[object.table] = object.key }
+    }
+
+    /// The identity of an object of a batch.
+    private func id(_ object: SQLObjectKey, _ records: RecordBatch) -> ObjectID {
+        let index = (0..<records.count).last { schema.object(records, at: $0) == object }
+        return index.map(records.id) ?? id(object)
+    }
+
+    /// The identity of an object whose own entity is not known, by the root of its hierarchy.
+    private func id(_ object: SQLObjectKey) -> ObjectID {
+        ObjectID(model.entities[schema.objectTables[object.table].root].name, object.key)
     }
 
     private func duplicate(_ id: ObjectID) -> StoreError {
@@ -119,22 +118,21 @@ struct SQLCommit {
         StoreError(.invalidRequest, "The change set changes \(id) more than once; nothing was written.")
     }
 
-    /// Looks up the inserted keys; of a table whose keys all lie below them, the highest is enough.
-    private func requireNoDuplicates() throws(StoreError) {
-        var highest: [Int: Int64] = [:]
+    /// Looks the inserted keys up in the store; throws code `duplicateObject`, naming the first that is there.
+    ///
+    /// The database itself refuses such a key, without naming it.
+    func requireNoDuplicates() throws(StoreError) {
         for index in 0..<changes.inserts.count {
-            let key = changes.inserts.key(at: index)
-            let number = schema.tableOfEntity[changes.inserts.entityNumber(at: index)]
-            let plan = schema.objectTables[number].writing
-            if highest[number] == nil { highest[number] = try connection.integer(plan.highestKeySQL) ?? 0 }
-            guard let last = highest[number], key <= last else { continue }
-            if try connection.integer(plan.existsSQL, .integer(key)) != nil {
+            let object = schema.object(changes.inserts, at: index)
+            let sql = schema.objectTables[object.table].writing.existsSQL
+            if try connection.integer(sql, .integer(object.key)) != nil {
                 throw duplicate(changes.inserts.id(at: index))
             }
         }
     }
 
     mutating func requireCurrentVersions() throws(StoreError) {
+        guard !changes.updates.isEmpty || !changes.deletes.isEmpty || !changes.unchanged.isEmpty else { return }
         var conflicts: [(position: Int, conflict: ObjectConflict)] = []
         try readUpdateHeads(&conflicts)
         for reference in changes.deletes { deleteHeads.append(try head(reference, &conflicts)) }

@@ -44,8 +44,8 @@ public protocol SQLDatabase: AnyObject, Sendable {
     /// Tells that all rows are in and that indexes follow.
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError)
 
-    /// Ends a load that ``beginLoading(ifEmpty:)`` began and makes everything durable, after checking the file's structure if asked to.
-    func commitLoading(_ connection: any SQLConnection, verifyingStructure: Bool) throws(StoreError)
+    /// Ends a load that ``beginLoading(ifEmpty:)`` began and makes everything durable.
+    func commitLoading(_ connection: any SQLConnection) throws(StoreError)
 
     /// Empties the database after a failed load and calls `recreate` in a transaction to make the tables again.
     func abandonLoading(
@@ -58,6 +58,11 @@ public protocol SQLDatabase: AnyObject, Sendable {
     /// - Returns: The connection; nil where something that is not Roost's has a name that is needed.
     /// - Throws: `busy` when somebody else has the store open, or writes, for longer than the timeout.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)?
+
+    /// Throws code `corrupted` when the structure of the database's file is damaged, as a connection in a transaction sees it.
+    ///
+    /// Reads the whole file.
+    func requireSoundStructure(_ connection: any SQLConnection) throws(StoreError)
 
     /// What the database finds wrong with its own file: pages, indexes against tables.
     func integrityFindings() throws(StoreError) -> [StoreFinding]

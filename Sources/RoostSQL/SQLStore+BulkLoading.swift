@@ -35,8 +35,9 @@ final class SQLBulkLoader: BulkLoader {
     private let mode: Mode
     /// The indexes to be made at the end.
     private var missingIndexes: [SQLSchema.Item] = []
+    private let linkSorter: SQLLinkSorter
+    private let checkCancellation: (@Sendable () throws(StoreError) -> Void)?
     private let userMetadata: [String: MetadataValue]
-    private let verifiesStructure: Bool
     private var change: StoreTally
     /// By position in the schema's object tables.
     private var lastKeys: [Int64?]
@@ -53,7 +54,9 @@ final class SQLBulkLoader: BulkLoader {
         self.store = store
         self.lastKeys = lastKeys
         userMetadata = try store.metadata().userMetadata
-        verifiesStructure = options.verifiesStructure
+        checkCancellation = options.checkCancellation
+        linkSorter = SQLLinkSorter(
+            relationshipCount: store.model.relationships.count, directories: store.spillDirectories)
         change = StoreTally(model: store.model)
         let loading =
             store.isUnpublished
@@ -113,22 +116,29 @@ final class SQLBulkLoader: BulkLoader {
             try links.requirePositiveKeys(store.model)
             var batch = links
             for index in batch.links.indices { batch.links[index] = table.relationship.normalised(batch.links[index]) }
-            defer { change.add(batch) }
+            change.add(batch)
             guard store.difference?.keptLinkTables.contains(links.relationship) != true else { return }
-            do throws(StoreError) {
-                let rowsPerInsert = 64
-                var start = 0
-                while start < batch.count {
-                    let count = batch.count - start >= rowsPerInsert ? rowsPerInsert : 1
-                    try insert(batch.links[start..<start + count], into: table)
-                    start += count
-                }
-            } catch  where error.code == .duplicateObject {
-                throw StoreError(
-                    .duplicateObject,
-                    "Two links of '\(table.relationship.name)' lead from one object to the same other object.",
-                    underlying: error.underlying)
+            try linkSorter.sort(&batch)
+            try insert(batch)
+        }
+    }
+
+    /// Inserts links, which are in the order of their table.
+    private func insert(_ batch: LinkBatch) throws(StoreError) {
+        guard let table = schema.linkTables[batch.relationship] else { return }
+        do throws(StoreError) {
+            let rowsPerInsert = 64
+            var start = 0
+            while start < batch.count {
+                let count = batch.count - start >= rowsPerInsert ? rowsPerInsert : 1
+                try insert(batch.links[start..<start + count], into: table)
+                start += count
             }
+        } catch  where error.code == .duplicateObject {
+            throw StoreError(
+                .duplicateObject,
+                "Two links of '\(table.relationship.name)' lead from one object to the same other object.",
+                underlying: error.underlying)
         }
     }
 
@@ -154,16 +164,23 @@ final class SQLBulkLoader: BulkLoader {
     func finish() throws(StoreError) -> StoreTally {
         var tally = StoreTally(model: store.model)
         try perform { () throws(StoreError) in
+            try linkSorter.drain { (batch) throws(StoreError) in
+                try checkCancellation?()
+                try insert(batch)
+            }
             if !missingIndexes.isEmpty { try makeIndexes() }
             try store.raiseLastKeys(lastKeys, connection)
-            if change != StoreTally(model: store.model) { _ = try SQLTallies.apply(change, connection, store) }
+            if change != StoreTally(model: store.model) {
+                var nothing = SQLKnownTallies(model: store.model)
+                _ = try SQLTallies.apply(change, known: &nothing, connection, store)
+            }
             tally = try SQLTallies.read(connection, store)
             isActive = false
             switch mode {
             case .transaction: try store.database.commitWriting(connection)
             case .unpublished:
                 do throws(StoreError) {
-                    try store.database.commitLoading(connection, verifyingStructure: verifiesStructure)
+                    try store.database.commitLoading(connection)
                 } catch {
                     isActive = true
                     throw error
@@ -177,6 +194,7 @@ final class SQLBulkLoader: BulkLoader {
     private func makeIndexes() throws(StoreError) {
         try store.database.beginIndexing(connection)
         for index in missingIndexes {
+            try checkCancellation?()
             do throws(StoreError) {
                 try connection.execute(index.sql)
             } catch  where error.code == .constraintViolation {
@@ -191,6 +209,7 @@ final class SQLBulkLoader: BulkLoader {
         switch mode {
         case .transaction: store.database.rollBackWriting(connection)
         case .unpublished:
+            store.forgetRecordedKeys()
             do throws(StoreError) {
                 try store.database.abandonLoading(connection) { (connection) throws(StoreError) in
                     try SQLMetadata.create(schema, uuid: store.storeUUID, userMetadata: userMetadata, on: connection)

@@ -1,6 +1,12 @@
 public import RoostCore
 
 extension SQLStore {
+    /// Lets the database check the structure of its file.
+    public func requireSoundStructure() throws(StoreError) {
+        try requireOpen()
+        try reading { (connection) throws(StoreError) in try database.requireSoundStructure(connection) }
+    }
+
     /// Examines the database's file, and every row against the checksum that Roost stored with it.
     ///
     /// A row that another tool changed is read as changed; here it is reported.

@@ -13,15 +13,31 @@ extension SQLStore {
             }
         }
         guard !changes.isEmpty else { return try verifyUnchanged(changes) }
-        var lastKeys: [Int64?] = []
-        let generation = try writing { (connection) throws(StoreError) -> UInt64 in
-            var commit = SQLCommit(changes, store: self, connection: connection)
-            let generation = try commit.run()
-            lastKeys = commit.lastKeys()
-            return generation
+        let done: (generation: UInt64, lastKeys: [Int64?], tallies: SQLKnownTallies)
+        do throws(StoreError) {
+            done = try writing { (connection) throws(StoreError) in
+                var commit = SQLCommit(changes, store: self, connection: connection)
+                let generation = try commit.run()
+                return (generation, commit.lastKeys, commit.knownTallies)
+            }
+        } catch  where error.code == .duplicateObject && error.underlying != nil {
+            throw namingDuplicate(in: changes, error)
         }
-        noteUsedKeys(lastKeys)
-        return CommitReceipt(generation: generation)
+        noteUsedKeys(done.lastKeys)
+        state.withLock { $0.knownTallies = done.tallies }
+        return CommitReceipt(generation: done.generation)
+    }
+
+    /// The error for an insert that the database refused, naming the object; the database's own where the key has become free meanwhile.
+    private func namingDuplicate(in changes: ChangeSet, _ original: StoreError) -> StoreError {
+        do throws(StoreError) {
+            try reading { (connection) throws(StoreError) in
+                try SQLCommit(changes, store: self, connection: connection).requireNoDuplicates()
+            }
+            return original
+        } catch {
+            return error.code == .duplicateObject ? error : original
+        }
     }
 
     /// Compares versions without writing anything.

@@ -29,6 +29,7 @@ extension SQLStore {
         return state.withLock { state in
             // Another thread may have fetched a block too; the one with more left is kept, keys of the other stay gaps.
             let rest = block.lowerBound + Int64(count)..<block.upperBound
+            state.recordedLastKeys[table] = max(state.recordedLastKeys[table], block.upperBound - 1)
             if rest.count > state.reservedKeys[table].count { state.reservedKeys[table] = rest }
             return block.lowerBound..<block.lowerBound + Int64(count)
         }
@@ -44,19 +45,27 @@ extension SQLStore {
         }
     }
 
-    /// Makes sure that keys that were chosen by somebody else are never given out.
+    /// Makes sure that keys that were chosen by somebody else are never given out; called when the commit that wrote them is durable.
     ///
     /// - Parameter lastKeys: By position in the schema's object tables, the highest key that was written, or nil.
     func noteUsedKeys(_ lastKeys: [Int64?]) {
         state.withLock { state in
             for (table, key) in lastKeys.enumerated() {
                 guard let key else { continue }
+                state.recordedLastKeys[table] = max(state.recordedLastKeys[table], key)
                 let available = state.reservedKeys[table]
                 if available.lowerBound <= key {
                     state.reservedKeys[table] =
                         (key < available.upperBound ? key + 1 : available.upperBound)..<available.upperBound
                 }
             }
+        }
+    }
+
+    /// Assumes nothing about what the database records, because its tables are made again.
+    func forgetRecordedKeys() {
+        state.withLock { state in
+            for table in state.recordedLastKeys.indices { state.recordedLastKeys[table] = 0 }
         }
     }
 
@@ -79,8 +88,9 @@ extension SQLStore {
 
     /// Raises the last keys to those that were written; by position in the schema's object tables.
     func raiseLastKeys(_ lastKeys: [Int64?], _ connection: any SQLConnection) throws(StoreError) {
+        let recorded = state.withLock { $0.recordedLastKeys }
         for (table, key) in lastKeys.enumerated() {
-            guard let key else { continue }
+            guard let key, key > recorded[table] else { continue }
             let root = schema.objectTables[table].root
             if try Self.lastKey(root, connection, self) < key {
                 try Self.setLastKey(key, root, connection, schema.dialect)

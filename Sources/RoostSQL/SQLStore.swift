@@ -28,6 +28,10 @@ public final class SQLStore: PersistentStore {
         var reservedKeys: [Range<Int64>]
         /// How many keys the next block has, by position in the schema's object tables.
         var nextBlockCount: [Int64]
+        /// The last keys that the database records at least, by position in the schema's object tables; what it records only grows.
+        var recordedLastKeys: [Int64]
+        /// What this store's last commit left of the tallies.
+        var knownTallies: SQLKnownTallies
     }
 
     /// Wraps a database whose tables were compared with `schema`.
@@ -66,7 +70,9 @@ public final class SQLStore: PersistentStore {
         state = Mutex(
             State(
                 reservedKeys: schema.objectTables.map { _ in 1..<1 },
-                nextBlockCount: schema.objectTables.map { _ in 64 }))
+                nextBlockCount: schema.objectTables.map { _ in 64 },
+                recordedLastKeys: schema.objectTables.map { _ in 0 },
+                knownTallies: SQLKnownTallies(model: schema.model)))
     }
 
     deinit { try? close() }

@@ -282,8 +282,6 @@ public final class SQLWritePlan: Sendable {
     public let insertManySQL: String
     /// UPDATE of one row; parameters as in an INSERT, the first of which is the key that is looked for.
     public let updateSQL: String
-    /// SELECT of the highest key.
-    let highestKeySQL: String
     /// SELECT of a row, if there is one with a key.
     let existsSQL: String
 
@@ -294,7 +292,6 @@ public final class SQLWritePlan: Sendable {
         self.columns = SQLRowColumns(Array(columns.indices), fields: fields, model: model)
         let names = ["_id", "_entity", "_version", "_checksum"] + columns
         rowsPerInsert = max(1, min(24, dialect.maximumParameterCount / names.count))
-        highestKeySQL = "SELECT MAX(_id) FROM \(table)"
         existsSQL = "SELECT 1 FROM \(table) WHERE _id = \(dialect.parameter(1))"
         insertOneSQL = Self.insertSQL(table, names, order, rows: 1, dialect)
         insertManySQL = Self.insertSQL(table, names, order, rows: rowsPerInsert, dialect)

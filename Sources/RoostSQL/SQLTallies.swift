@@ -52,44 +52,65 @@ public enum SQLTallies {
     }
 
     /// Adds what changed to what is recorded, and one to the generation, which is returned.
+    ///
+    /// A row is replaced on the condition that it holds what `known` says. Only where it does not, because somebody else wrote since, or
+    /// where nothing is known, it is read before. `known` then has what was written, which holds if the transaction is committed.
     static func apply(
-        _ change: StoreTally, _ connection: any SQLConnection, _ store: SQLStore
+        _ change: StoreTally, known: inout SQLKnownTallies, _ connection: any SQLConnection, _ store: SQLStore
     ) throws(StoreError) -> UInt64 {
         // A commit of one object spends more on statements about the store than on its own: their texts are made once.
-        try connection.withStatement(store.schema.tallySQL.select) { (select) throws(StoreError) -> UInt64 in
-            try connection.withStatement(store.schema.tallySQL.update) { (update) throws(StoreError) -> UInt64 in
-                func add(_ change: Tally, _ kind: SQLTallyKind, _ number: Int) throws(StoreError) -> Int {
-                    for statement in [select, update] {
-                        try statement.bind(.text(kind.rawValue), at: 1)
-                        try statement.bind(.integer(Int64(number)), at: 2)
-                    }
-                    guard try select.step() else { throw damaged(store) }
-                    let count = Int(truncatingIfNeeded: try select.integer(at: 0)) &+ change.count
-                    let sum = UInt64(bitPattern: try select.integer(at: 1)) &+ change.sum
-                    select.reset()
-                    try update.bind(.integer(Int64(count)), at: 3)
-                    try update.bind(.integer(Int64(bitPattern: sum)), at: 4)
+        try connection.withStatement(store.schema.tallySQL.update) { (update) throws(StoreError) -> UInt64 in
+            func add(_ change: Tally, _ kind: SQLTallyKind, _ number: Int) throws(StoreError) -> Int {
+                func replace(_ old: Tally) throws(StoreError) -> Tally? {
+                    let new = Tally(count: old.count &+ change.count, sum: old.sum &+ change.sum)
+                    try update.bind(.text(kind.rawValue), at: 1)
+                    try update.bind(.integer(Int64(number)), at: 2)
+                    try update.bind(.integer(Int64(old.count)), at: 3)
+                    try update.bind(.integer(Int64(bitPattern: old.sum)), at: 4)
+                    try update.bind(.integer(Int64(new.count)), at: 5)
+                    try update.bind(.integer(Int64(bitPattern: new.sum)), at: 6)
                     while try update.step() {}
                     update.reset()
-                    return count
+                    return connection.changedRowCount == 1 ? new : nil
                 }
-                for (number, tally) in change.entities.enumerated() where tally != Tally() {
-                    _ = try add(tally, .entity, number)
-                }
-                for (number, tally) in change.relationships.enumerated() where tally != Tally() {
-                    _ = try add(tally, .relationship, number)
-                }
-                return UInt64(bitPattern: Int64(try add(Tally(count: 1), .generation, 0)))
+                var new: Tally?
+                if let old = known[kind, number] { new = try replace(old) }
+                if new == nil { new = try replace(try row(kind, number, connection, store)) }
+                guard let new else { throw damaged(store) }
+                known[kind, number] = new
+                return new.count
             }
+            for (number, tally) in change.entities.enumerated() where tally != Tally() {
+                _ = try add(tally, .entity, number)
+            }
+            for (number, tally) in change.relationships.enumerated() where tally != Tally() {
+                _ = try add(tally, .relationship, number)
+            }
+            return UInt64(bitPattern: Int64(try add(Tally(count: 1), .generation, 0)))
         }
     }
 
-    /// SELECT of one row's count and sum, and UPDATE of them; parameters kind, number, count, sum.
+    /// One row as it is stored.
+    private static func row(
+        _ kind: SQLTallyKind, _ number: Int, _ connection: any SQLConnection, _ store: SQLStore
+    ) throws(StoreError) -> Tally {
+        try connection.withStatement(store.schema.tallySQL.select) { (select) throws(StoreError) -> Tally in
+            try select.bind([.text(kind.rawValue), .integer(Int64(number))])
+            guard try select.step() else { throw damaged(store) }
+            return Tally(
+                count: Int(truncatingIfNeeded: try select.integer(at: 0)),
+                sum: UInt64(bitPattern: try select.integer(at: 1)))
+        }
+    }
+
+    /// SELECT of one row's count and sum, with the parameters kind and number; and UPDATE of them where they are as expected, with the
+    /// expected and then the new ones as further parameters.
     static func statements(_ dialect: any SQLDialect) -> (select: String, update: String) {
-        let row = "WHERE kind = \(dialect.parameter(1)) AND number = \(dialect.parameter(2))"
+        let p = (1...6).map { dialect.parameter($0) }
+        let row = "WHERE kind = \(p[0]) AND number = \(p[1])"
         return (
             "SELECT count, sum FROM _roost_tallies \(row)",
-            "UPDATE _roost_tallies SET count = \(dialect.parameter(3)), sum = \(dialect.parameter(4)) \(row)"
+            "UPDATE _roost_tallies SET count = \(p[4]), sum = \(p[5]) \(row) AND count = \(p[2]) AND sum = \(p[3])"
         )
     }
 

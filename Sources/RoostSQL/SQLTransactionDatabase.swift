@@ -56,9 +56,7 @@ final class SQLTransactionDatabase: SQLDatabase {
 
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError) { try base.beginIndexing(connection) }
 
-    func commitLoading(_ connection: any SQLConnection, verifyingStructure: Bool) throws(StoreError) {
-        throw unsupported
-    }
+    func commitLoading(_ connection: any SQLConnection) throws(StoreError) { throw unsupported }
 
     func abandonLoading(
         _ connection: any SQLConnection, recreate: (any SQLConnection) throws(StoreError) -> Void
@@ -66,6 +64,10 @@ final class SQLTransactionDatabase: SQLDatabase {
 
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
         throw unsupported
+    }
+
+    func requireSoundStructure(_ connection: any SQLConnection) throws(StoreError) {
+        try base.requireSoundStructure(connection)
     }
 
     func integrityFindings() throws(StoreError) -> [StoreFinding] { throw unsupported }

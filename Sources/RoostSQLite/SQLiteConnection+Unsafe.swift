@@ -22,9 +22,10 @@ public final class SQLiteConnection: SQLConnection {
 
     /// The path as it was given.
     public let path: String
+    /// Where the write-ahead log is.
+    private let logPath: String
     let handle: OpaquePointer
-    /// By text.
-    private var slots: [String: SQLiteStatement.Slot] = [:]
+    private var slots: [SQLiteStatement.Text: SQLiteStatement.Slot] = [:]
     private var idleCount = 0
     /// How many frames the write-ahead log had after the last commit on this connection.
     private let logFrames: UnsafeMutablePointer<Int32>
@@ -67,6 +68,7 @@ public final class SQLiteConnection: SQLConnection {
             throw StoreError.sqlite(error, "Opening", path: path)
         }
         self.path = path
+        logPath = path + "-wal"
         self.identity = identity
         handle = opened
         logFrames = .allocate(capacity: 1)
@@ -176,7 +178,7 @@ public final class SQLiteConnection: SQLConnection {
     /// As ``statement(_:)``, with the type that also tells columns' names and counts.
     public func prepare(_ sql: String) throws(StoreError) -> SQLiteStatement {
         guard !isClosed else { throw StoreError(.closed, "The connection to '\(path)' was closed before.") }
-        let slot = slots[sql] ?? SQLiteStatement.Slot()
+        let slot = slots[SQLiteStatement.Text(sql)] ?? SQLiteStatement.Slot()
         if let statement = slot.idle.popLast() {
             idleCount -= 1
             statement.connection = self
@@ -204,14 +206,15 @@ public final class SQLiteConnection: SQLConnection {
         let slot = statement.slot
         guard idleCount < Self.maximumIdleStatements else {
             statement.finalize()
-            if slot.isFiled, slot.idle.isEmpty { (slots[statement.sql], slot.isFiled) = (nil, false) }
+            if slot.isFiled, slot.idle.isEmpty { (slots[.init(statement.sql)], slot.isFiled) = (nil, false) }
             return
         }
         statement.connection = nil
         if !slot.isFiled {
             // Another statement of this text may have been given back first.
-            guard slots[statement.sql] == nil else { return statement.finalize() }
-            (slots[statement.sql], slot.isFiled) = (slot, true)
+            let text = SQLiteStatement.Text(statement.sql)
+            guard slots[text] == nil else { return statement.finalize() }
+            (slots[text], slot.isFiled) = (slot, true)
         }
         slot.idle.append(statement)
         idleCount += 1
@@ -233,7 +236,7 @@ public final class SQLiteConnection: SQLConnection {
     /// when the connection has read something, because it opens the log then.
     /// - Throws: Code `storeReplaced`.
     func verifyLog() throws(StoreError) {
-        let now = try? FileIdentity(at: path + "-wal")
+        let now = try? FileIdentity(at: logPath)
         if let logIdentity, now != logIdentity {
             throw StoreError(
                 .storeReplaced,

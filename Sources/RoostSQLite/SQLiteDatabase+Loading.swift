@@ -44,20 +44,22 @@ extension SQLiteDatabase {
         }
     }
 
-    /// Index building sorts outside the page cache, which then only costs memory.
+    /// Building an index finds no rows for long, and sorts outside the page cache, which then only costs memory.
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {
+        (connection as? SQLiteConnection)?.clock.pointee.limit = nil
+        // A connection that commits later keeps its cache.
+        guard state.withLock({ $0.isLoading }) else { return }
         try connection.execute("PRAGMA cache_size = -2048")
     }
 
-    /// Commits, goes back to the write-ahead log, checks the structure if asked to and flushes the file.
-    func commitLoading(_ connection: any SQLConnection, verifyingStructure: Bool) throws(StoreError) {
+    /// Commits, goes back to the write-ahead log and flushes the file.
+    func commitLoading(_ connection: any SQLConnection) throws(StoreError) {
         guard let writer = connection as? SQLiteConnection else { return }
         try writer.run("COMMIT")
         try writer.execute("PRAGMA locking_mode = NORMAL")
         guard try writer.text("PRAGMA journal_mode = WAL") == "wal" else {
             throw StoreError(.busy, "'\(path)' cannot go back to its write-ahead log while somebody else reads it.")
         }
-        if verifyingStructure { try SQLiteSettling.requireSound(writer) }
         state.withLock { $0.writer = nil }
         try writer.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
         try writer.close()
@@ -97,17 +99,26 @@ extension SQLiteDatabase {
         leave()
     }
 
+    func requireSoundStructure(_ connection: any SQLConnection) throws(StoreError) {
+        try SQLiteSettling.requireSound(try own(connection))
+    }
+
     func integrityFindings() throws(StoreError) -> [StoreFinding] {
-        let connection = try beginReading()
-        defer { endReading(connection) }
-        guard let checked = connection as? SQLiteConnection else {
-            throw StoreError(.internalInconsistency, "'\(path)' has a connection of another kind; please report this.")
-        }
+        let reader = try beginReading()
+        defer { endReading(reader) }
+        let connection = try own(reader)
         do throws(StoreError) {
-            return try checked.withoutTimeLimit { () throws(StoreError) in try Self.integrityFindings(checked) }
+            return try connection.withoutTimeLimit { () throws(StoreError) in try Self.integrityFindings(connection) }
         } catch  where error.code == .corrupted {
             return [StoreFinding(.damage, error.message)]
         }
+    }
+
+    private func own(_ connection: any SQLConnection) throws(StoreError) -> SQLiteConnection {
+        guard let connection = connection as? SQLiteConnection else {
+            throw StoreError(.internalInconsistency, "'\(path)' has a connection of another kind; please report this.")
+        }
+        return connection
     }
 
     private static func integrityFindings(_ connection: SQLiteConnection) throws(StoreError) -> [StoreFinding] {

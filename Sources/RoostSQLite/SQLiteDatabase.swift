@@ -171,6 +171,7 @@ final class SQLiteDatabase: SQLDatabase {
     }
 
     func giveBack(_ writer: SQLiteConnection, isSound: Bool) {
+        writer.clock.pointee.limit = settings.rowTimeout
         if !isSound {
             state.withLock { $0.writer = nil }
             discard(writer)

@@ -6,6 +6,20 @@ public import RoostSQL
 ///
 /// Every return code is looked at; a column that cannot be had for want of memory is an error.
 public final class SQLiteStatement: SQLStatement {
+    /// The text of a statement, by which a connection finds it again.
+    ///
+    /// Hashed by eight bytes at a time: Swift's own hash of a text of some hundred bytes costs as much as a small statement.
+    struct Text: Hashable {
+        private let sql: String
+
+        init(_ sql: String) { self.sql = sql }
+
+        func hash(into hasher: inout Hasher) {
+            var sql = sql
+            hasher.combine(sql.withUTF8 { RecordHash.bytes(UnsafeRawBufferPointer($0)) })
+        }
+    }
+
     /// Where the idle statements of one text are, so that giving one back does not look the text up again.
     final class Slot {
         var idle: [SQLiteStatement] = []

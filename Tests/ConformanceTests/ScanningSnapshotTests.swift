@@ -57,6 +57,7 @@ private final class ScanningStore: PersistentStore {
     func snapshot() throws(StoreError) -> any StoreSnapshot { OnlyRecords(try base.snapshot()) }
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt { try base.commit(changes) }
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader { try base.bulkLoader(options) }
+    func requireSoundStructure() throws(StoreError) { try base.requireSoundStructure() }
     func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
     func close() throws(StoreError) { try base.close() }

@@ -9,7 +9,8 @@ import RoostMigration
 ///
 /// `CostChild <type> <directory>` writes one line for each operation, `<name>\t<allocations>\t<bytes>\t<flushes>\t<steps>`, each
 /// divided by the number of objects, reads or commits that the operation is about. `CostChild convert <from> <to> <directory>`
-/// does so for a conversion. Writes nothing where calls cannot be counted.
+/// does so for a conversion. `CostChild links <type> <number> <directory>` loads so many links in the order of the end that owns them, and
+/// again in that of the other end. Writes nothing where calls cannot be counted.
 @main
 struct CostChild {
     static func main() {
@@ -21,9 +22,13 @@ struct CostChild {
             case 3: try store(arguments[1], URL(fileURLWithPath: arguments[2]))
             case 5 where arguments[1] == "convert":
                 try conversion(from: arguments[2], to: arguments[3], URL(fileURLWithPath: arguments[4]))
+            case 5 where arguments[1] == "links":
+                try links(arguments[2], Int(arguments[3]) ?? 0, URL(fileURLWithPath: arguments[4]))
             default:
                 throw StoreError(
-                    .invalidRequest, "usage: CostChild <type> <directory> | convert <from> <to> <directory>")
+                    .invalidRequest,
+                    "usage: CostChild <type> <directory> | convert <from> <to> <directory> | links <type> <number> <directory>"
+                )
             }
         } catch {
             FileHandle.standardError.write(Data("CostChild: \(error)\n".utf8))
@@ -131,6 +136,38 @@ struct CostChild {
             var changes = ChangeSet(model: store.model)
             for key in inserted { changes.delete(ObjectID("Track", key), version: 2) }
             _ = try store.commit(changes)
+        }
+    }
+
+    /// Albums with ten tags each, anywhere among all tags, which have a hundred albums each.
+    private static func links(_ typeName: String, _ count: Int, _ directory: URL) throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Album", relationships: [.toMany("tags", "Tag", inverse: "albums")]),
+            EntityDescription("Tag", relationships: [.toMany("albums", "Album", inverse: "tags")]),
+        ])
+        guard let relationship = model.linkRelationships.first else { return }
+        // Keys of some bytes, so that few links make a large table.
+        let first = Int64(1) << 40
+        let byTag = (0..<Int64(count)).map { Link(first + $0 * 618_033 % Int64(count) / 10, first + $0 / 100) }
+        let byAlbum = byTag.sorted { ($0.source, $0.target) < ($1.source, $1.target) }
+        for isFlipped in [false, true] {
+            let type = try StoreRegistry.shared.type(named: typeName)
+            let url = StoreURL(type: typeName, path: directory.appendingPathComponent("links\(isFlipped)").path)
+            let store = try type.create(url, model: model, options: StoreOptions(isUnpublished: true))
+            let name = "links in the order of \(isFlipped ? "the other end" : "the end that owns them"), per link"
+            try measure(name, per: count) {
+                let loader = try store.bulkLoader(BulkLoadOptions())
+                var batch = LinkBatch(relationship: relationship.number)
+                for link in isFlipped ? byTag : byAlbum {
+                    batch.links.append(link)
+                    guard batch.isFull else { continue }
+                    try loader.append(batch)
+                    batch.removeAll()
+                }
+                try loader.append(batch)
+                _ = try loader.finish()
+            }
+            try store.close()
         }
     }
 

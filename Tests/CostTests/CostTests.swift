@@ -58,6 +58,17 @@ struct CostTests {
         #expect(commit.flushes == 1)
     }
 
+    @Test(
+        "links that come sorted by the other end write at most a few times what they write in order",
+        arguments: ["sqlite", "lmdb"])
+    func linksInAnyOrder(_ type: String) throws {
+        let counted = try count(["links", type, "1000000"])
+        guard !counted.isEmpty else { return }
+        let inOrder = try #require(counted["links in the order of the end that owns them, per link"])
+        let otherwise = try #require(counted["links in the order of the other end, per link"])
+        #expect(otherwise.writtenBytes < 4 * inOrder.writtenBytes, "\(otherwise.writtenBytes), \(inOrder.writtenBytes)")
+    }
+
     private static func limits() throws -> Limits {
         try JSONDecoder().decode(Limits.self, from: try Data(contentsOf: file))
     }

@@ -106,6 +106,90 @@ struct FilterTwinTests {
         #expect(matches > 10_000 && misses > 10_000)
     }
 
+    @Test("comparisons of fields mean without being compiled what they mean compiled, errors included")
+    func fieldComparisons() throws {
+        let model = try everyTypeModel()
+        let entity = try model.requireEntity("Thing")
+        var generator = SeededGenerator(seed: 11)
+        var records = RecordBatch(model: model)
+        for key in Int64(1)...40 {
+            try records.append(ObjectID("Thing", key), values: randomThing(using: &generator))
+        }
+        let constants = AttributeType.allCases.flatMap { limits(of: $0).prefix(4) } + [.null, 2.5, .decimal(.pi)]
+        let operations: [FetchRequest.Comparison.Operator] = [
+            .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .beginsWith,
+        ]
+        var (quickCount, errorCount) = (0, 0)
+        for (index, field) in (entity.layout.fields.map(\.name) + ["objectID", "none"]).enumerated() {
+            for constant in constants {
+                for operation in operations {
+                    let options = FetchRequest.Comparison.Options(rawValue: [0, 1, 8][(index + quickCount) % 3])
+                    let comparison = FetchRequest.Predicate.comparison(
+                        .init(.keyPath([field]), operation, .constant(constant), options: options))
+                    let isQuick = FieldComparison.all(comparison, of: entity, model: model) != nil
+                    if isQuick { quickCount += 1 }
+                    let answer = answer(comparison, records)
+                    // With OR it is none, so that it is compiled.
+                    #expect(FieldComparison.all(.or([comparison]), of: entity, model: model) == nil)
+                    #expect(answer == self.answer(.or([comparison]), records), "\(comparison)")
+                    if case .failure = answer {
+                        errorCount += 1
+                        #expect(!isQuick, "\(comparison)")
+                    }
+                }
+            }
+        }
+        #expect(quickCount > 500 && errorCount > 500)
+    }
+
+    @Test("fields are compared where each entity has them, several in one record")
+    func fieldComparisonsOfSubentities() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Base", attributes: [.init("number", .integer64), .init("text", .string)]),
+            EntityDescription("Sub", superentity: "Base", attributes: [.init("price", .decimal), .init("a", .string)]),
+        ])
+        var records = RecordBatch(model: model)
+        for key in Int64(1)...40 {
+            try records.append(
+                ObjectID(key % 3 == 0 ? "Sub" : "Base", key),
+                values: ["number": .int(key % 7), "text": key % 2 == 0 ? .string("text") : .null])
+        }
+        let predicate = FetchRequest.Predicate.greater("number", 2) && .equal("text", "text")
+        let base = try model.requireEntity("Base")
+        #expect(FieldComparison.all(predicate, of: base, model: model)?.count == 2)
+        for includesSubentities in [true, false] {
+            var found: [[Int64]] = []
+            for predicate in [predicate, .or([predicate])] {
+                let request = FetchRequest("Base", where: predicate, includesSubentities: includesSubentities)
+                let matcher = try RecordFilter(request, model: model).matcher(over: nil)
+                var keys: [Int64] = []
+                records.forEachRecord { if matcher.matchesQuickly($0) { keys.append($0.key) } }
+                found.append(keys)
+            }
+            #expect(found[0] == found[1])
+            let expected = (Int64(1)...40).filter { key in
+                guard key % 7 > 2, key % 2 == 0 else { return false }
+                return includesSubentities || key % 3 != 0
+            }
+            #expect(found[0] == expected)
+        }
+    }
+
+    /// The keys of the records that meet a predicate, or what it is refused for.
+    private func answer(_ predicate: FetchRequest.Predicate, _ records: RecordBatch) -> Result<[Int64], StoreError> {
+        do throws(StoreError) {
+            let matcher = try RecordFilter(FetchRequest("Thing", where: predicate), model: records.model)
+                .matcher(over: nil)
+            var keys: [Int64] = []
+            try records.forEachRecord { (record) throws(StoreError) in
+                if try matcher.matches(record) { keys.append(record.key) }
+            }
+            return .success(keys)
+        } catch {
+            return .failure(error)
+        }
+    }
+
     @Test("a value is found in a set exactly when it equals one of its values")
     func sets() throws {
         let model = try everyTypeModel()
@@ -299,4 +383,15 @@ private final class DamagedGraph: ObjectGraph {
     func appendDestinations(
         of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
     ) throws(StoreError) { try graph.appendDestinations(of: relationship, from: key, to: &keys) }
+}
+
+extension Result<[Int64], StoreError> {
+    /// Whether both are the same keys, or the same error in the same words.
+    fileprivate static func == (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.success(let a), .success(let b)): a == b
+        case (.failure(let a), .failure(let b)): a.code == b.code && a.message == b.message
+        default: false
+        }
+    }
 }

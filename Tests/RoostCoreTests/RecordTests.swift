@@ -136,6 +136,33 @@ struct RecordTests {
         #expect(boolean.kind == .boolean)
     }
 
+    @Test("a copied record in which values are set is the record that all its values make", arguments: [true, false])
+    func copying(hasTail: Bool) throws {
+        let model = try everyTypeModel()
+        let layout = try #require(model.entity("Thing")).layout
+        var values: [String: Value] = ["integer16": 7, "double": 0.5]
+        if hasTail { values.merge(["string": "x", "binaryData": .data(Data([0, 1, 2]))]) { $1 } }
+        var read = RecordBatch(model: model)
+        try read.append(ObjectID("Thing", 9), version: 3, values: values)
+        var changed = RecordBatch(model: model)
+        try read.withRecord(at: 0) { record in
+            changed.beginRecord(copying: record)
+            try changed.setInteger(-5, try layout.requireField("integer16"))
+            // Null before.
+            changed.setInteger64(1, try layout.requireField("integer64"))
+            changed.endRecord()
+            changed.beginRecord(copying: record)
+            changed.endRecord()
+        }
+        values["integer16"] = -5
+        values["integer64"] = 1
+        var expected = RecordBatch(model: model)
+        try expected.append(ObjectID("Thing", 9), version: 3, values: values)
+        #expect(changed.record(at: 0) == expected.record(at: 0))
+        #expect(changed.record(at: 1) == read.record(at: 0))
+        try changed.withRecord(at: 0) { (record) throws(StoreError) in try record.validate() }
+    }
+
     @Test("values of the wrong type or out of range are refused by name, and leave the batch as it was")
     func wrongValues() throws {
         let model = try everyTypeModel()

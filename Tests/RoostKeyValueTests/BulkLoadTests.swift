@@ -48,6 +48,22 @@ struct BulkLoadTests {
         #expect(try target.store.reserveKeys(1, for: "Artist") == 71..<72)
     }
 
+    @Test("a load that is cancelled while what was sorted is written leaves nothing", arguments: [true, false])
+    func cancelled(isUnpublished: Bool) throws {
+        let target = try TestStore(StoreOptions(timeoutSeconds: 0, isUnpublished: isUnpublished))
+        let loader = try target.store.bulkLoader(
+            BulkLoadOptions(checkCancellation: { () throws(StoreError) in
+                throw StoreError(.cancelled, "It was cancelled.")
+            }))
+        var batch = RecordBatch(model: target.model)
+        try batch.append(target.artist(1), values: ["name": "A", "code": "a"])
+        try loader.append(batch)
+        #expect(code { _ = try loader.finish() } == .cancelled)
+        #expect(code { _ = try loader.finish() } == .closed)
+        #expect(try target.digest().objectCount == 0)
+        #expect(try target.findings() == [])
+    }
+
     @Test("many records load in parts, show nothing before the end, and spill what does not fit")
     func many() throws {
         let target = try TestStore(StoreOptions(timeoutSeconds: 0, isUnpublished: true))

@@ -39,6 +39,33 @@ struct CommitTests {
         _ = try test.digest()
     }
 
+    @Test("updates in any order are written once each, and one that is there twice is named", arguments: [40, 400])
+    func scatteredUpdates(count: Int64) throws {
+        let test = try TestStore()
+        // Keys of one to three bytes, of two hierarchies.
+        let ids = (1...count).map { $0 % 3 == 0 ? test.genre($0 * $0 * 7) : test.artist($0 * $0 * 7) }
+        let scattered = (0..<Int(count)).map { ids[$0 * 7 % Int(count)] }
+        try #require(Set(scattered).count == ids.count)
+        try test.commit { changes in for id in scattered { try changes.insert(id, values: ["name": "old"]) } }
+        try test.commit { changes in
+            for id in scattered { try changes.update(id, version: 1, values: ["name": .string("\(id.key)")]) }
+        }
+        let snapshot = try test.snapshot()
+        for id in ids {
+            let record = try #require(try snapshot.record(id))
+            #expect(record.version == 2)
+            #expect(try record.value("name") == .string("\(id.key)"))
+        }
+        #expect(try test.findings() == [])
+        let error = #expect(throws: StoreError.self) {
+            try test.commit { changes in
+                for id in scattered + [ids[5]] { try changes.update(id, version: 2, values: [:]) }
+            }
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains("\(ids[5]) ") == true)
+    }
+
     @Test("stale updates, deletes and checks are all listed with what is there now, and nothing is written")
     func conflicts() throws {
         let test = try TestStore()

@@ -61,6 +61,34 @@ struct FormatTests {
         }
     }
 
+    @Test("a record's key that is read at once is the one that its parts give", arguments: [0, 3, 254, 255, 256])
+    func recordKeysAtOnce(root: Int) throws {
+        let reader = RecordKeyReader(root: root)
+        var readCount = 0
+        func read(_ bytes: [UInt8]) -> Int64? {
+            guard let key = bytes.withUnsafeBytes({ reader.key($0) }) else { return nil }
+            readCount += 1
+            #expect(bytes.withUnsafeBytes { $0.recordPlace } == ObjectPlace(root: root, key: key))
+            return key
+        }
+        for key in samples() {
+            let bytes = StorageKey(record: key, root: root).bytes
+            let isCommon = root < 255 && key > 255 && key < 1 << 32
+            #expect(read(bytes) == (isCommon ? key : nil))
+            // What differs in one byte, or is longer or shorter, is another key or none.
+            for index in bytes.indices {
+                for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {
+                    var other = bytes
+                    other[index] = byte
+                    _ = read(other)
+                }
+            }
+            _ = read(bytes + [0])
+            for count in 0..<bytes.count { _ = read(Array(bytes.prefix(count))) }
+        }
+        #expect(root < 255 ? readCount > 500 : readCount == 0)
+    }
+
     @Test("the order of keys is the order of their parts")
     func order() throws {
         var links: [(relationship: Int, from: Int64, place: Int64, to: Int64)] = []

@@ -8,8 +8,8 @@ import Testing
 struct ConversionFailureTests {
     /// Ways to fail, with the code that the error must have.
     enum Failure: String, CaseIterable {
-        case firstAppend, middleAppend, lastAppend, finish, firstRead, middleRead, lostRecords, lostLinks, replace,
-            cancel
+        case firstAppend, middleAppend, lastAppend, finish, firstRead, middleRead, lostRecords, lostLinks, structure,
+            replace, cancel
 
         func faults(_ cancellation: ConversionCancellation) -> Faults {
             switch self {
@@ -21,6 +21,7 @@ struct ConversionFailureTests {
             case .middleRead: Faults(failsAtRead: 4)
             case .lostRecords: Faults(dropsRecordsAt: 2)
             case .lostLinks: Faults(dropsLinksAt: 1)
+            case .structure: Faults(isUnsound: true)
             case .replace: Faults(failsAtReplace: true)
             case .cancel: Faults(onAppend: { if $0 == 3 { cancellation.cancel() } })
             }
@@ -30,6 +31,7 @@ struct ConversionFailureTests {
             switch self {
             case .finish: .noSpace
             case .lostRecords, .lostLinks: .verificationFailed
+            case .structure: .corrupted
             case .cancel: .cancelled
             default: .ioFailure
             }

@@ -105,6 +105,59 @@ struct CommitTests {
             }.code == .duplicateObject)
     }
 
+    @Test(
+        "the object whose key is taken is named, wherever among new ones it stands, and none of them remains",
+        arguments: [0, 30, 59])
+    func takenKey(position: Int64) throws {
+        try store.change { try $0.insert(ObjectID("Tag", 100 + position), values: ["name": "old"]) }
+        let error = try failure { changes in
+            for key in Int64(100)..<160 { try changes.insert(ObjectID("Tag", key), values: ["name": "new"]) }
+        }
+        #expect(error.code == .duplicateObject)
+        #expect(error.message.contains("Tag/p\(100 + position) "), "\(error.message)")
+        #expect(try store.records("Tag").count == 1)
+    }
+
+    @Test("a key that is taken is told before a unique value that is")
+    func takenKeyAndValue() throws {
+        try store.change {
+            try $0.insert(ObjectID("Singer", 1), values: ["name": "A"])
+            try $0.insert(ObjectID("Singer", 2), values: ["name": "B"])
+        }
+        #expect(try failure { try $0.insert(ObjectID("Drummer", 2), values: ["name": "A"]) }.code == .duplicateObject)
+        #expect(try failure { try $0.insert(ObjectID("Drummer", 2), values: ["name": "B"]) }.code == .duplicateObject)
+    }
+
+    @Test("tallies and generation count each commit once, whichever of two openings made it, and none that failed")
+    func tallies() throws {
+        let other = try SQLiteStoreType().open(directory.url("a"), options: StoreOptions(model: store.model))
+        defer { try? other.close() }
+        var (key, generation) = (Int64(0), try store.change { $0.userMetadata = ["a": .int(1)] }.generation)
+        for round in 0..<12 {
+            // Each goes on twice after the other, so that what a store knows is right and out of date by turns.
+            let current = round / 2 % 2 == 0 ? store : other
+            let receipt = try current.change { changes in
+                key += 1
+                try changes.insert(ObjectID("Album", key), values: [:])
+                if round % 3 == 0 { try changes.insert(ObjectID("Tag", key), values: [:]) }
+                if round > 0 {
+                    try changes.update(
+                        ObjectID("Album", 1), version: UInt32(round), values: ["year": .int(Int64(round))])
+                }
+            }
+            generation += 1
+            #expect(receipt.generation == generation)
+            // Fails behind the records, when they and what is known of the tallies have changed.
+            let failed = try failure { changes in
+                try changes.insert(ObjectID("Album", 1000), values: [:])
+                try changes.add(Link(1000, 999), to: RelationshipName("Album", "tags"))
+            }
+            #expect(failed.code == .objectNotFound)
+        }
+        #expect(try store.digest()?.objectCount == 12 + 4)
+        #expect(try other.findings() == [])
+    }
+
     @Test("every pair that would collide is listed, and values may change hands in one commit")
     func constraints() throws {
         let (a, b) = (ObjectID("Singer", 1), ObjectID("Drummer", 2))

@@ -121,6 +121,24 @@ struct LoadingTests {
         try reopened.close()
     }
 
+    @Test("a key that was reserved before an abandoned load, and is used after it, is not given out again")
+    func keysAfterAbandoning() throws {
+        let directory = try TemporaryDirectory()
+        let model = try Models.music()
+        let store = try SQLiteStoreType().create(
+            directory.url("a"), model: model, options: StoreOptions(isUnpublished: true))
+        let key = try store.reserveKeys(1, for: "Tag").lowerBound
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        for batch in try Self.batches(model).records { try loader.append(batch) }
+        loader.abandon()
+        try store.change { try $0.insert(ObjectID("Tag", key), values: [:]) }
+        #expect(try store.findings() == [])
+        try store.close()
+        let reopened = try SQLiteStoreType().open(directory.url("a"), options: StoreOptions(model: model))
+        #expect(try reopened.reserveKeys(1, for: "Tag").lowerBound > key)
+        try reopened.close()
+    }
+
     @Test("a duplicate key and a duplicate value are named", arguments: [true, false])
     func violations(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()

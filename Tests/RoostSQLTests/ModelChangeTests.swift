@@ -1,8 +1,9 @@
 import Foundation
 import RoostCore
 import RoostSQL
-import RoostSQLite
 import Testing
+
+@testable import RoostSQLite
 
 @Suite("Changing the model of an SQLite store")
 struct ModelChangeTests {
@@ -97,6 +98,110 @@ struct ModelChangeTests {
         #expect(try again.keys(FetchRequest("Song", where: .equal("title", "song 4"))) == [4])
         #expect(try again.integrityFindings() == [])
         try again.close()
+    }
+
+    @Test("a column of another type is not what it was, and neither is a table that had another relationship's links")
+    func namesAlone() throws {
+        func model(_ title: AttributeType) throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Song", attributes: [AttributeDescription("title", title)],
+                    relationships: [.toMany("first", "Mood"), .toMany("second", "Mood")]),
+                EntityDescription("Mood"),
+            ])
+        }
+        let (old, new) = (try model(.string), try model(.integer64))
+        let store = try type.create(directory.url("a"), model: old, options: StoreOptions())
+        try store.change { changes in
+            for key in Int64(1)...2 { try changes.insert(ObjectID("Mood", key), values: [:]) }
+            try changes.insert(ObjectID("Song", 1), values: ["title": "7"])
+            try changes.add(Link(1, 1), to: RelationshipName("Song", "first"))
+            try changes.add(Link(1, 2), to: RelationshipName("Song", "second"))
+        }
+        let numbers = try ["first", "second"].map { name in
+            try old.requireRelationship(RelationshipName("Song", name)).number
+        }
+        let kept = KeptContent(
+            hierarchies: Set(new.roots), relationships: [numbers[0]: numbers[1], numbers[1]: numbers[0]])
+        let changing = try #require(store as? any ModelChangingStore)
+        let change = try #require(try changing.beginModelChange(to: new, keeping: kept))
+        let loader = try change.store.bulkLoader(BulkLoadOptions())
+        var batch = RecordBatch(model: new)
+        for key in Int64(1)...2 { try batch.append(ObjectID("Mood", key), version: 1, values: [:]) }
+        try loader.append(batch)
+        batch.removeAll()
+        try batch.append(ObjectID("Song", 1), version: 1, values: ["title": 7])
+        try loader.append(batch)
+        try loader.append(LinkBatch(relationship: numbers[0], links: [Link(1, 2)]))
+        try loader.append(LinkBatch(relationship: numbers[1], links: [Link(1, 1)]))
+        _ = try loader.finish()
+        try change.commit()
+        let again = try type.open(directory.url("a"), options: StoreOptions(model: new))
+        #expect(try again.records("Song").map { try $0.value("title") } == [7])
+        #expect(try again.links(RelationshipName("Song", "first")) == [Link(1, 2)])
+        #expect(try again.links(RelationshipName("Song", "second")) == [Link(1, 1)])
+        #expect(try again.findings() == [])
+        try again.close()
+    }
+
+    @Test("the store stays the one it was, with the metadata of its user")
+    func identity() throws {
+        let store = try create()
+        try store.change { $0.userMetadata["owner"] = .some(.string("me")) }
+        let before = try store.metadata()
+        let new = try model([], [AttributeDescription("colour", .integer32)])
+        let change = try #require(try store.beginModelChange(to: new, keeping: try kept(new, "Song")))
+        try load(change, songs: 1...3)
+        try change.commit()
+        let again = try type.open(directory.url("a"), options: StoreOptions(model: new))
+        #expect(try again.metadata().storeUUID == before.storeUUID)
+        #expect(try again.metadata().userMetadata == ["owner": .string("me")])
+        try again.close()
+    }
+
+    @Test("a store that is open for reading cannot change, and one whose file was exchanged meanwhile does not")
+    func refusals() throws {
+        try create().close()
+        let new = try model([], [AttributeDescription("colour", .integer32)])
+        let reading = try #require(
+            try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true)) as? any ModelChangingStore)
+        #expect(code { _ = try reading.beginModelChange(to: new, keeping: KeptContent()) } == .readOnly)
+        try reading.close()
+        let before = try directory.bytes("a")
+        let store = try #require(
+            try type.open(directory.url("a"), options: StoreOptions()) as? any ModelChangingStore)
+        let change = try #require(try store.beginModelChange(to: new, keeping: KeptContent()))
+        try load(change, songs: 1...3)
+        try FileManager.default.moveItem(atPath: directory.file("a"), toPath: directory.file("b"))
+        try directory.write(before, to: "a")
+        #expect(code { try change.commit() } == .storeReplaced)
+        #expect(try directory.bytes("a") == before)
+    }
+
+    @Test("where a change cannot begin others can open the store again", arguments: [true, false])
+    func cannotBegin(isWriting: Bool) throws {
+        try create().close()
+        let foreign = try SQLiteConnection(directory.file("a"), .readWrite, try SQLiteSettings(StoreOptions()))
+        try foreign.execute("CREATE TABLE zebra (a)")
+        let options = StoreOptions(timeoutSeconds: 0)
+        let store = try #require(try type.open(directory.url("a"), options: options) as? any ModelChangingStore)
+        let new = try ManagedObjectModel(
+            entities: try model().entityDescriptions + [EntityDescription("Zebra", attributes: [])])
+        if isWriting {
+            try foreign.execute("BEGIN IMMEDIATE")
+            #expect(code { _ = try store.beginModelChange(to: new, keeping: KeptContent()) } == .busy)
+            try foreign.execute("ROLLBACK")
+        } else {
+            // The name of one of its tables is needed.
+            let change = try store.beginModelChange(to: new, keeping: KeptContent())
+            #expect(change == nil)
+        }
+        let other = try type.open(directory.url("a"), options: options)
+        #expect(try other.records("Song").count == 3)
+        try other.close()
+        try store.change { try $0.insert(ObjectID("Song", 4), values: ["title": "song 4"]) }
+        try foreign.close()
+        try store.close()
     }
 
     @Test("a change that is abandoned, let go of or not loaded to the end leaves every byte", arguments: 0..<4)

@@ -119,6 +119,7 @@ private final class MeddledStore: PersistentStore {
         try base.reserveKeys(count, for: entity)
     }
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader { try base.bulkLoader(options) }
+    func requireSoundStructure() throws(StoreError) { try base.requireSoundStructure() }
     func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
     func close() throws(StoreError) { try base.close() }

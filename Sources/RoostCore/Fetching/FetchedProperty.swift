@@ -29,5 +29,9 @@ extension FetchRequest.FetchedProperty: ExpressibleByStringLiteral {
 
 extension String {
     /// The names in a key path.
-    var names: [String] { split(separator: ".", omittingEmptySubsequences: false).map(String.init) }
+    var names: [String] {
+        // Most paths are one name.
+        utf8.contains(UInt8(ascii: "."))
+            ? split(separator: ".", omittingEmptySubsequences: false).map(String.init) : [self]
+    }
 }

@@ -33,15 +33,16 @@ public struct RecordOrder: Sendable {
             }
         }
         maker = needsKeys ? SortKeyMaker(levels: made) : nil
-        self.levels = PlainArray(levels)
+        self.levels = levels.isEmpty ? Self.noLevels : PlainArray(levels)
         entityCount = model.entities.count
     }
+
+    private static let noLevels = PlainArray<Level>([])
 
     private static func level(
         _ descriptor: FetchRequest.SortDescriptor, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
     ) throws(StoreError) -> SortKeyMaker.Level {
-        let names = descriptor.key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        let path = try ResolvedPath(names, from: entity.number, model: model)
+        let path = try ResolvedPath(descriptor.key.names, from: entity.number, model: model)
         guard path.relationships.allSatisfy({ !$0.isToMany }) else {
             throw StoreError(
                 .invalidRequest,
@@ -89,6 +90,7 @@ public struct RecordOrder: Sendable {
     /// A number that says most of where a record comes: one with a smaller number precedes one with a larger; equal numbers say nothing.
     ///
     /// Comparing a number with that of a bound is much cheaper than ``precedes(_:_:)``. The order must not be by key alone.
+    @inline(__always)
     func leadingNumber(of record: RecordReader) -> UInt64 {
         let level = levels[record.entityNumber]
         guard let slot = level.slot else { return 0 }

@@ -32,14 +32,14 @@ final class FilterProgram: @unchecked Sendable {
     private static let accepted = -1
     private static let rejected = -2
 
-    private let program: PredicateProgram
+    let program: PredicateProgram
     private let steps: PlainArray<Step>
     /// By entity number, where its records start.
     private let starts: PlainArray<Int>
     /// The step that is everything that is asked of records of some entity, where that is a range of 64-bit integers.
     private let sole: SoleRange?
 
-    /// A step that accepts integers from `low` to `high` and rejects everything else.
+    /// A step that accepts integers of eight bytes from `low` to `high` and rejects everything else.
     private struct SoleRange {
         let position: Int
         let slot: FieldSlot
@@ -48,7 +48,8 @@ final class FilterProgram: @unchecked Sendable {
 
         /// Nil for any other step.
         init?(_ step: Step, at position: Int) {
-            guard case .integer(let slot, let low, let high) = step.test, slot.kind == .integer64,
+            guard case .integer(let slot, let low, let high) = step.test,
+                slot.kind == .integer64 || slot.kind == .reference,
                 step.whenTrue == FilterProgram.accepted, step.whenFalse == FilterProgram.rejected,
                 step.whenNull == FilterProgram.rejected
             else { return nil }
@@ -69,6 +70,39 @@ final class FilterProgram: @unchecked Sendable {
         for number in entities {
             compiler.number = number
             starts[number] = compiler.add(all: conditions, whenTrue: Self.accepted, whenFalse: Self.rejected)
+        }
+        self.program = program
+        steps = PlainArray(compiler.steps)
+        self.starts = PlainArray(starts)
+        sole = starts.first { $0 >= 0 }.flatMap { SoleRange(compiler.steps[$0], at: $0) }
+    }
+
+    /// Compiles comparisons of fields with constants, all of which a record must meet, without nodes; nil where one needs some.
+    ///
+    /// - Parameters:
+    ///   - comparisons: What a record must meet.
+    ///   - entities: The numbers of the entities whose records can be wanted: that of the comparisons, and of its subentities.
+    ///   - model: The model.
+    init?(_ comparisons: [FieldComparison], entities: [Int], model: ManagedObjectModel) {
+        let program = PredicateProgram(comparisons.map { $0.constant }, model: model)
+        var starts = [Int](repeating: Self.rejected, count: model.entities.count)
+        var compiler = Compiler(program: program)
+        for number in entities {
+            let layout = model.entities[number].layout
+            var next = Self.accepted
+            for index in comparisons.indices.reversed() {
+                let comparison = comparisons[index]
+                // A subentity has the field at another place.
+                guard
+                    let field = layout.entityNumber == comparison.entity
+                        ? comparison.field : layout.field(comparison.field.name),
+                    let first = compiler.add(
+                        PredicateProgram.Place(field, in: layout, model: model), comparison.operation,
+                        comparison.constant.operand, whenTrue: next, whenFalse: Self.rejected)
+                else { return nil }
+                next = first
+            }
+            starts[number] = next
         }
         self.program = program
         steps = PlainArray(compiler.steps)
@@ -187,13 +221,9 @@ final class FilterProgram: @unchecked Sendable {
                 return next
             case .compare(let left, let comparison, let right):
                 guard let place = place(left), let constant = constant(right),
-                    let test = test(place, comparison, constant)
+                    let first = add(place, comparison, constant, whenTrue: whenTrue, whenFalse: whenFalse)
                 else { break }
-                let isNegated = comparison == .notEqual
-                let isTest = if case .isNull = test { true } else { false }
-                return add(
-                    test, isNegated ? whenFalse : whenTrue, isNegated ? whenTrue : whenFalse,
-                    whenNull: isTest == isNegated ? whenFalse : whenTrue)
+                return first
             case .between(let left, let low, let high):
                 guard let place = place(left), let low = constant(low), let high = constant(high),
                     let above = test(place, .greaterThanOrEqual, low), let below = test(place, .lessThanOrEqual, high),
@@ -216,6 +246,19 @@ final class FilterProgram: @unchecked Sendable {
             default: break
             }
             return add(.evaluate(node), whenTrue, whenFalse, whenNull: whenFalse)
+        }
+
+        /// Adds the comparison of a field with a constant; nil, and nothing is added, where it takes more than one look at the field.
+        mutating func add(
+            _ place: PredicateProgram.Place, _ comparison: FetchRequest.Comparison.Operator,
+            _ constant: PredicateOperand, whenTrue: Int, whenFalse: Int
+        ) -> Int? {
+            guard let test = test(place, comparison, constant) else { return nil }
+            let isNegated = comparison == .notEqual
+            let isTest = if case .isNull = test { true } else { false }
+            return add(
+                test, isNegated ? whenFalse : whenTrue, isNegated ? whenTrue : whenFalse,
+                whenNull: isTest == isNegated ? whenFalse : whenTrue)
         }
 
         private mutating func add(_ test: Test, _ whenTrue: Int, _ whenFalse: Int, whenNull: Int) -> Int {

@@ -135,7 +135,7 @@ extension FetchRequest.Predicate {
     ) -> Self { .comparison(.init(path(key), `operator`, .constant(value))) }
 
     private static func path(_ key: String) -> FetchRequest.Expression {
-        .keyPath(key.split(separator: ".", omittingEmptySubsequences: false).map(String.init))
+        .keyPath(key.names)
     }
 
     /// Both.

@@ -115,7 +115,8 @@ extension DecimalNumber {
 /// A constant of a predicate, lowered to the form in which it compares; keeps its bytes.
 final class PredicateConstant: @unchecked Sendable {
     // Proof of Sendable: `memory` is written only in `init`, before anybody else has the object, and freed in `deinit`.
-    private let memory: UnsafeMutableRawBufferPointer
+    /// The bytes of text and data; nil for any other constant.
+    private let memory: UnsafeMutableRawBufferPointer?
     let operand: PredicateOperand
 
     /// Lowers a value; a value of another model's entity becomes an object that matches nothing.
@@ -135,13 +136,14 @@ final class PredicateConstant: @unchecked Sendable {
         case .objectID(let id): operand = .object(root: model.entity(id.entity)?.root ?? -1, key: id.key)
         case .composite: operand = .present
         }
-        memory = .allocate(byteCount: bytes?.count ?? 0, alignment: 1)
-        if let bytes {
+        memory = bytes.map { bytes in
+            let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
             memory.copyBytes(from: bytes)
-            operand = .bytes(UnsafeRawBufferPointer(memory))
+            return memory
         }
+        if let memory { operand = .bytes(UnsafeRawBufferPointer(memory)) }
         self.operand = operand
     }
 
-    deinit { memory.deallocate() }
+    deinit { memory?.deallocate() }
 }

@@ -15,20 +15,29 @@ public struct RecordFilter: Sendable {
     ///   offset, and for nesting deeper than ``maximumDepth``; `limitExceeded` for a list of more than ``maximumListCount`` values,
     ///   a pattern that is too long, and SUBQUERY in SUBQUERY deeper than 16 levels.
     public init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
-        self = try PredicateCompiler.compile { (isShallow) throws(StoreError) in
-            try RecordFilter(request, model: model, isShallow: isShallow)
-        }
-    }
-
-    private init(_ request: FetchRequest, model: ManagedObjectModel, isShallow: Bool) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
         try request.requireWindow()
         // Records of entities that the request does not ask for are never wanted.
         let entities = request.includesSubentities ? entity.selfAndSubentities : [entity.number]
+        if let comparisons = FieldComparison.all(request.predicate, of: entity, model: model),
+            let quick = FilterProgram(comparisons, entities: entities, model: model)
+        {
+            (self.quick, program, rest) = (quick, quick.program, nil)
+            return
+        }
+        self = try PredicateCompiler.compile { (isShallow) throws(StoreError) in
+            try RecordFilter(request.predicate, entity, entities, model, isShallow: isShallow)
+        }
+    }
+
+    private init(
+        _ predicate: FetchRequest.Predicate?, _ entity: ManagedObjectModel.Entity, _ entities: [Int],
+        _ model: ManagedObjectModel, isShallow: Bool
+    ) throws(StoreError) {
         var compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
         var quick: [PredicateProgram.Index] = []
         var rest: [PredicateProgram.Index] = []
-        if let predicate = request.predicate {
+        if let predicate {
             for conjunct in Self.conjuncts(predicate) {
                 let condition = try compiler.condition(conjunct)
                 if condition.isPlain { quick.append(condition.node) } else { rest.append(condition.node) }

@@ -12,6 +12,8 @@ public protocol BulkLoader: AnyObject {
 
     /// Adds links.
     ///
+    /// Any order will do; a store that sorts them does so outside of memory.
+    ///
     /// There is one link at most between two objects: one that is loaded twice, or that is in the store, is refused, with the same
     /// places too.
     ///
@@ -37,14 +39,13 @@ public protocol BulkLoader: AnyObject {
 public struct BulkLoadOptions: Sendable {
     /// The keys that count as used, by root entity, beyond those of the loaded objects: a copied store never reuses a deleted object's key.
     public var lastKeys: [EntityName: Int64]
-    /// Whether a store that has a check for the structure of its file runs it before the load counts; it reads the whole file.
-    ///
-    /// A commit runs none either: it finds what the disk or the memory did, not what was loaded.
-    public var verifiesStructure: Bool
+    /// Asked now and then by ``BulkLoader/finish()``, which may sort and write as much as all calls before it; what it throws ends the load.
+    public var checkCancellation: (@Sendable () throws(StoreError) -> Void)?
 
     /// Makes options.
-    public init(lastKeys: [EntityName: Int64] = [:], verifiesStructure: Bool = false) {
-        self.lastKeys = lastKeys
-        self.verifiesStructure = verifiesStructure
+    public init(
+        lastKeys: [EntityName: Int64] = [:], checkCancellation: (@Sendable () throws(StoreError) -> Void)? = nil
+    ) {
+        (self.lastKeys, self.checkCancellation) = (lastKeys, checkCancellation)
     }
 }

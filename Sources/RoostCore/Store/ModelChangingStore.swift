@@ -37,7 +37,7 @@ public struct KeptContent: Sendable, Hashable {
 ///
 /// For one thread at a time. Letting go of it abandons it.
 public protocol ModelChange: AnyObject {
-    /// The store as it will be, to be loaded and then read again; it is closed with the change.
+    /// The store as it will be, to be loaded and then read again, by one thread at a time; it is closed with the change.
     ///
     /// It counts as empty until it was loaded. Records and links of what is kept are appended like all others, count, and are not
     /// written; reading gives what is in the file.

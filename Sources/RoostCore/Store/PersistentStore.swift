@@ -62,6 +62,12 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// Holds the writer's place until then: commits of others wait, snapshots do not.
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader
 
+    /// Throws code `corrupted` when the structure of the store's file is damaged, where the type has a check for it beside the
+    /// checksums of records and links; it reads the whole file.
+    ///
+    /// It finds what the disk or the memory did, so no commit and no load runs it; a verified conversion does.
+    func requireSoundStructure() throws(StoreError)
+
     /// Examines what only the backend knows: its file structure, its indexes against its records, its stored checksums.
     ///
     /// ``checkStore(_:limit:)`` calls this and adds everything that can be seen through the contract.
@@ -85,6 +91,9 @@ public protocol PersistentStore: AnyObject, Sendable {
 }
 
 extension PersistentStore {
+    /// Nothing: what reading every record and link does not find needs a check of the type's own.
+    public func requireSoundStructure() throws(StoreError) {}
+
     /// Nothing: what a store of Roost's own holds comes out of it as it stands.
     public func notices() throws(StoreError) -> [String] { [] }
 }

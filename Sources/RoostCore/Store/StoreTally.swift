@@ -18,6 +18,13 @@ public struct Tally: Hashable, Sendable {
         sum &+= hash
     }
 
+    /// Counts everything in that another tally counts.
+    @inlinable
+    public mutating func add(_ other: Tally) {
+        count &+= other.count
+        sum &+= other.sum
+    }
+
     /// Counts one thing with this hash out.
     @inlinable
     public mutating func remove(_ hash: UInt64) {
@@ -52,6 +59,12 @@ public struct StoreTally: Hashable, Sendable {
     /// Counts the records of a batch in, by the content hashes they carry.
     public mutating func add(_ batch: RecordBatch) {
         batch.forEachRecord { entities[$0.entityNumber].add($0.storedContentHash) }
+    }
+
+    /// Counts everything in that a tally of the same model counts; the generation stays.
+    public mutating func add(_ other: StoreTally) {
+        for (number, tally) in other.entities.enumerated() { entities[number].add(tally) }
+        for (number, tally) in other.relationships.enumerated() { relationships[number].add(tally) }
     }
 
     /// Counts links in.

@@ -67,10 +67,16 @@ struct FieldSlot: Sendable {
     /// The first eight of the field's bytes as a number in their order; those that it does not have are zero.
     @inline(__always)
     func firstBytes(in record: RecordReader) -> UInt64 {
-        let bytes = bytes(in: record)
-        if bytes.count >= 8 { return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) }
-        var number: UInt64 = 0
-        for byte in bytes { number = number << 8 | UInt64(byte) }
-        return bytes.isEmpty ? 0 : number << UInt64(64 - 8 * bytes.count)
+        let bytes = record.bytes
+        var (start, count) = (Int(byteOffset), kind.width)
+        if kind.isVariable {
+            let before = precedingSlot == 0 ? 0 : Int(RecordReader.load(bytes, Int(precedingSlot), as: UInt32.self))
+            let end = Int(RecordReader.load(bytes, Int(byteOffset), as: UInt32.self))
+            (start, count) = (Int(tail) + before, end - before)
+        }
+        guard count < 8 else { return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
+        // The header lies before every field, so there are eight bytes that end with the field's last one.
+        let word = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start + count - 8, as: UInt64.self))
+        return count == 0 ? 0 : word << UInt64(64 - 8 * count)
     }
 }

@@ -111,6 +111,26 @@ extension RecordBatch {
         arena.append(contentsOf: layout.template)
     }
 
+    /// Starts a record that is a copy of another one, key, version and all values included.
+    ///
+    /// For changing a few values of an object that was read: set what becomes different, then call ``endRecord()``. The fields in the tail
+    /// (text, URIs, data) stay as they are.
+    ///
+    /// - Parameter record: A record of the batch's model; not one of this batch.
+    public mutating func beginRecord(copying record: RecordReader) {
+        precondition(buildLayout == nil, "beginRecord without endRecord")
+        let layout = record.layout
+        buildLayout = layout
+        buildOffset = arena.count
+        buildKey = record.key
+        buildVersion = record.version
+        buildFieldCount = layout.fields.count
+        // No field of the tail is left to be set.
+        buildNextVariable = buildFieldCount
+        buildTailOffset = arena.count + layout.fixedByteCount
+        arena.append(contentsOf: record.bytes)
+    }
+
     /// Finishes the record: fills in the ends of null tail fields, version and checksum, and adds it to the batch.
     public mutating func endRecord() {
         guard let layout = buildLayout else { preconditionFailure("endRecord without beginRecord") }

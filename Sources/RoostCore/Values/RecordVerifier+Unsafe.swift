@@ -2,6 +2,7 @@
 ///
 /// Checking a record counts no references and makes nothing but the reader it returns. The model must be held by the caller as long
 /// as the verifier and its readers are used.
+@usableFromInline  // Without it other modules of the package call what is inlinable, for each record.
 package struct RecordVerifier {
     // SAFETY: the caller holds the model, see above.
     @usableFromInline unowned(unsafe) let model: ManagedObjectModel.Resolved
@@ -37,7 +38,8 @@ package struct RecordVerifier {
     /// - Complexity: O(bytes).
     @inlinable @inline(__always)
     package func record(_ bytes: UnsafeRawBufferPointer, key: Int64) throws(StoreError) -> RecordReader {
-        if let flaw = flaw(bytes, key: key) { throw error(flaw, bytes, key: key) }
+        // What is wrong is asked again where something is: few records are damaged, and all are read.
+        guard flaw(bytes, key: key) == nil else { throw error(bytes, key: key) }
         return RecordReader(unchecked: bytes, key: key, resolved: model)
     }
 
@@ -82,7 +84,8 @@ package struct RecordVerifier {
     }
 
     @usableFromInline @inline(never)
-    func error(_ flaw: Flaw, _ bytes: UnsafeRawBufferPointer, key: Int64) -> StoreError {
+    func error(_ bytes: UnsafeRawBufferPointer, key: Int64) -> StoreError {
+        let flaw = flaw(bytes, key: key) ?? .checksum
         let model = ManagedObjectModel(resolved: model)
         let rootName = model.entities[root].name
         guard flaw != .otherHierarchy else {

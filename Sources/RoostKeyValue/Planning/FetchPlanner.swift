@@ -19,12 +19,13 @@ struct FetchPlanner {
     /// So many ranges of one index are looked up at most.
     private static let maximumRangeCount = 100_000
 
+    /// A planner of a request for objects of an entity.
     init(
-        _ request: FetchRequest, model: ManagedObjectModel, plan: StorePlan, hopCount: Int = 0,
-        objectCount: @escaping (ManagedObjectModel.Entity) throws(StoreError) -> Int
-    ) throws(StoreError) {
+        _ request: FetchRequest, _ entity: ManagedObjectModel.Entity, model: ManagedObjectModel, plan: StorePlan,
+        hopCount: Int = 0, objectCount: @escaping (ManagedObjectModel.Entity) throws(StoreError) -> Int
+    ) {
         self.request = request
-        entity = try model.requireEntity(request.entity)
+        self.entity = entity
         self.model = model
         self.plan = plan
         self.hopCount = hopCount
@@ -316,9 +317,10 @@ struct FetchPlanner {
     private func sources(_ related: RelatedCondition) throws(StoreError) -> AccessChoice? {
         guard hopCount < Self.maximumHopCount else { return nil }
         let relationship = related.relationship
-        let inner = FetchRequest(model.entities[relationship.destination].name, where: .and(related.predicates))
-        let planner = try FetchPlanner(
-            inner, model: model, plan: plan, hopCount: hopCount + 1, objectCount: objectCount)
+        let destination = model.entities[relationship.destination]
+        let inner = FetchRequest(destination.name, where: .and(related.predicates))
+        let planner = FetchPlanner(
+            inner, destination, model: model, plan: plan, hopCount: hopCount + 1, objectCount: objectCount)
         var rank: AccessRank
         if let choice = try planner.choice(related.predicates.flatMap(\.conjuncts)) {
             rank = max(choice.rank, AccessRank(kind: .several))

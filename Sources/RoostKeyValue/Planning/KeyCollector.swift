@@ -82,8 +82,8 @@ struct KeyCollector {
             guard try cursor.seek(to: prefix) else { break }
             _ = try cursor.visit { (key, _) throws(StoreError) in
                 guard key.begins(with: prefix) else { return false }
-                guard let link = LinkKey(key) else { throw .damagedEntry(space) }
-                if !skipsSelf || link.to != object { keys.append(link.to) }
+                guard let end = LinkKey.end(of: key, behind: prefix.count) else { throw .damagedEntry(space) }
+                if !skipsSelf || end != object { keys.append(end) }
                 return true
             }
         }

@@ -48,8 +48,8 @@ final class KeyValueGraph: ObjectGraph {
         guard try cursor.seek(to: prefix) else { return }
         _ = try cursor.visit { (key, _) throws(StoreError) in
             guard key.begins(with: prefix) else { return false }
-            guard let link = LinkKey(key) else { throw .damagedEntry(space) }
-            keys.append(link.to)
+            guard let end = LinkKey.end(of: key, behind: prefix.count) else { throw .damagedEntry(space) }
+            keys.append(end)
             return true
         }
     }

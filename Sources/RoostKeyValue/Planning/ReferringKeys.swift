@@ -29,6 +29,7 @@ final class ReferringKeys: KeySource {
         keys.removeAll(keepingCapacity: true)
         guard isMore else { return false }
         let (prefix, most) = (prefix, batchCount)
+        keys.reserveCapacity(most)
         isMore = false
         var isStopped = false
         _ = try cursor.visit { (key, _) throws(StoreError) in
@@ -37,8 +38,8 @@ final class ReferringKeys: KeySource {
                 isStopped = true
                 return false
             }
-            guard let link = LinkKey(key) else { throw .damagedEntry(.references) }
-            keys.append(link.to)
+            guard let end = LinkKey.end(of: key, behind: prefix.count) else { throw .damagedEntry(.references) }
+            keys.append(end)
             return true
         }
         isMore = isStopped

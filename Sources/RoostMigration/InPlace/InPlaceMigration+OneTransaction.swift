@@ -22,7 +22,7 @@ extension InPlaceMigration {
         do throws(StoreError) {
             // Readers see what was there before the change began, and nobody else writes.
             var migration = migration(of: plan, from: .store(store), to: .store(change.store))
-            migration.requiresRecordedContent = true
+            migration.isModelChange = true
             var report = try migration.run()
             try options.conversion.cancellation?.check()
             try change.commit()

@@ -7,8 +7,11 @@ struct StoreMigration: Sendable {
     let model: ManagedObjectModel
     let options: MigrationOptions
     let registry: StoreRegistry
-    /// Whether what the source holds must be what its last commit recorded; one pass finds out while it reads.
-    var requiresRecordedContent = false
+    /// Whether the destination is the source's own file as a transaction changes it.
+    ///
+    /// What the source holds must then be what its last commit recorded, which one pass finds out while it reads, and one
+    /// thread at a time uses the destination.
+    var isModelChange = false
     /// Whether a plan refuses where there is no space for a new store.
     var needsSpace = true
 
@@ -25,7 +28,10 @@ struct StoreMigration: Sendable {
 
     /// What opens the source and makes the destination.
     var conversion: StoreConversion {
-        StoreConversion(from: source, to: destination, options: options.conversion, registry: registry)
+        var conversion = StoreConversion(
+            from: source, to: destination, options: options.conversion, registry: registry)
+        if isModelChange { conversion.maximumReaders = 1 }
+        return conversion
     }
 
     /// See ``MigrationManager/migrate(from:to:model:options:)``.
@@ -61,7 +67,7 @@ struct StoreMigration: Sendable {
         defer { snapshot.close() }
         if let refusal = try plan.refusals(snapshot, countsNulls: false).first { throw refusal }
         let content = MappedContent(
-            store, plan, options: options.conversion, requiresRecordedContent: requiresRecordedContent)
+            store, plan, options: options.conversion, requiresRecordedContent: isModelChange)
         let copied = try conversion.filler.fill(from: content)
         let outcome = content.outcome
         let mappings = zip(plan.mapping.entityMappings, outcome.counts).map { mapping, counts in

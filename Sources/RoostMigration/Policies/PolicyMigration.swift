@@ -76,7 +76,7 @@ final class PolicyMigration {
         source = MigrationSource(snapshot, failures: failures)
         plan = try PolicyPlan(
             contents.mapping, from: snapshot.model, to: contents.model, policies: contents.options.policies)
-        let directories = Self.spillDirectories(of: store)
+        let directories = store.spillDirectories
         let associations = AssociationTable(
             mappingCount: plan.mappings.count, from: plan.source, to: plan.destination,
             memoryByteCount: contents.options.associationByteCount, directories: directories)
@@ -103,12 +103,6 @@ final class PolicyMigration {
         session = MigrationSession(
             plan, source: source, content: content, associations: associations,
             cancellation: contents.options.conversion.cancellation)
-    }
-
-    private static func spillDirectories(of store: any PersistentStore) -> [String] {
-        guard store.type.capabilities.contains(.file) else { return [SpillFile.systemDirectory] }
-        let directory = store.url.path.lastIndex(of: "/").map { String(store.url.path[..<$0]) } ?? "."
-        return [directory.isEmpty ? "/" : directory, SpillFile.systemDirectory]
     }
 
     func run() throws(StoreError) -> CopiedContent {

@@ -137,6 +137,69 @@ struct OneTransactionTests {
         #expect(try path(try #require(twoSteps.versions.last).model, MigrationOptions(history: twoSteps)) == .onePass)
     }
 
+    @Test("a policy, whatever it does, makes a new file, and an index that only turns round none")
+    func policiesAndIndexes() throws {
+        let directory = try TemporaryDirectory()
+        let (one, two) = (
+            StoreURL(type: "sqlite", path: directory.file("one")), StoreURL(type: "sqlite", path: directory.file("two"))
+        )
+        for url in [one, two] { try Sample.store(url.type, url.path).close() }
+        let shelves = try colouredShelves()
+        var mapping = try MappingModel.inferred(from: Sample.model(), to: shelves)
+        for index in mapping.entityMappings.indices where mapping.entityMappings[index].destinationEntity == "Shelf" {
+            mapping.entityMappings[index].policyName = "P"
+        }
+        let options = MigrationOptions(mapping: mapping, policies: ["P": { EntityMigrationPolicy() }])
+        #expect(try manager.planMigrationInPlace(one, model: shelves, options: options).path == .threePasses)
+        #expect(try manager.migrateInPlace(one, model: shelves, options: options).path == .threePasses)
+        let turned = try model { entities in
+            let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
+            entities[shelf].attributes.append(.string("colour"))
+            let book = try #require(entities.firstIndex { $0.name == "Book" })
+            entities[book].fetchIndexes = [
+                FetchIndexDescription("byTitle", elements: [.init("title", isAscending: false)])
+            ]
+        }
+        #expect(try manager.migrateInPlace(two, model: turned).path == .oneTransaction)
+        let store = try open(two, turned)
+        #expect(try checkStore(store) == [])
+        try store.close()
+    }
+
+    @Test("a stage whose code runs before or after makes a new file, and its code runs", arguments: [true, false])
+    func stages(isBefore: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: "sqlite", path: directory.file("store"))
+        try Sample.store(url.type, url.path).close()
+        let calls = Mutex(0)
+        let handler: CustomMigrationStage.Handler = { _, _ in calls.withLock { $0 += 1 } }
+        let stage = CustomMigrationStage(
+            from: try Sample.model(), to: try colouredShelves(), label: "colours",
+            willMigrate: isBefore ? handler : nil, didMigrate: isBefore ? nil : handler)
+        let options = MigrationOptions(stages: try StagedMigrationManager([.custom(stage)]))
+        #expect(try manager.planMigrationInPlace(url, model: colouredShelves(), options: options).path == .onePass)
+        #expect(try manager.migrateInPlace(url, model: colouredShelves(), options: options).path == .onePass)
+        #expect(calls.withLock { $0 } == 1)
+    }
+
+    @Test("the space that is needed is that of what changes")
+    func space() throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: "sqlite", path: directory.file("store"))
+        try Sample.store(url.type, url.path).close()
+        let plan = try manager.planMigrationInPlace(url, model: colouredShelves())
+        let whole = try manager.planMigrationInPlace(url, model: colouredShelves(), options: .init(keepsBackup: true))
+        #expect(plan.path == .oneTransaction && whole.path == .onePass)
+        #expect(plan.bytesNeeded > 0 && plan.bytesNeeded < whole.bytesNeeded / 2 + 1)
+        var options = MigrationOptions()
+        options.conversion.reservedBytes = .max
+        let refusals = try manager.planMigrationInPlace(url, model: colouredShelves(), options: options).refusals
+        #expect(refusals.contains { $0.contains("not enough space") }, "\(refusals)")
+        let refused = error { _ = try manager.migrateInPlace(url, model: colouredShelves(), options: options) }
+        #expect(refused?.code == .noSpace)
+        #expect(try directory.names() == ["store"])
+    }
+
     @Test("new links, constraints and indexes of what stays are made")
     func additions() throws {
         let directory = try TemporaryDirectory()
@@ -297,6 +360,30 @@ struct OneTransactionTests {
             #expect(try bytes(url) == before)
             #expect(try directory.names() == ["store"])
         }
+    }
+
+    @Test(
+        "what SQLite finds wrong with the file is found before the change counts, unless nothing is to be verified",
+        .enabled(if: SQLiteShell.path != nil))
+    func damagedStructure() throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: "sqlite", path: directory.file("store"))
+        try Sample.store(url.type, url.path).close()
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'Book_title_index'"
+        let page = try #require(try SQLiteShell.run(sql, on: url.path).first.flatMap { Int($0) })
+        var damaged = try bytes(url)
+        let pageByteCount = Int(damaged[16]) << 8 | Int(damaged[17])
+        // The number of entries on the first page of an index that stays, and that no reading of tables looks at.
+        let count = (page - 1) * pageByteCount + 3
+        damaged.replaceSubrange(count..<count + 2, with: [0x7F, 0xFF])
+        try damaged.write(to: URL(fileURLWithPath: url.path))
+        let refused = error { _ = try manager.migrateInPlace(url, model: colouredShelves()) }
+        #expect(refused?.code == .corrupted, "\(refused.map { "\($0)" } ?? "it was migrated")")
+        #expect(try bytes(url) == damaged)
+        #expect(try directory.names() == ["store"])
+        var options = MigrationOptions()
+        options.conversion.verifies = false
+        #expect(try manager.migrateInPlace(url, model: colouredShelves(), options: options).path == .oneTransaction)
     }
 
     @Test("tables of other programs stay, unless one has a name that is needed", .enabled(if: SQLiteShell.path != nil))

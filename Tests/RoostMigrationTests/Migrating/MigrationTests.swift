@@ -61,6 +61,33 @@ struct MigrationTests {
         #expect(report.losses == [])
     }
 
+    @Test("metadata that others commit meanwhile do not come into a store that is open", arguments: Sample.writingTypes)
+    func metadataOfOneCommit(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let original = try Sample.store(type, directory.file("a"), people: 30)
+        let metadata = try original.metadata().userMetadata
+        let isDone = Mutex(false)
+        let options = MigrationOptions(
+            conversion: ConversionOptions(onProgress: { _ in
+                let isFirst = isDone.withLock { isDone in
+                    defer { isDone = true }
+                    return !isDone
+                }
+                guard isFirst else { return }
+                var changes = ChangeSet(model: original.model)
+                changes.userMetadata["late"] = .some(.bool(true))
+                _ = try? original.commit(changes)
+            }))
+        let target = try StoreRegistry.builtIn.create(
+            StoreURL(type: "memory", path: ""), model: try Sample.model())
+        _ = try MigrationManager(registry: .builtIn).migrate(
+            from: .store(original), to: .store(target), model: try Sample.model(), options: options)
+        #expect(try original.metadata().userMetadata["late"] == .bool(true))
+        #expect(try target.metadata().userMetadata == metadata)
+        try target.close()
+        try original.close()
+    }
+
     @Test("what others commit meanwhile does not show, neither objects nor metadata", arguments: Sample.writingTypes)
     func isOfOneCommit(type: String) throws {
         let directory = try TemporaryDirectory()

@@ -19,6 +19,8 @@ struct Faults: Sendable {
     var damaged: Set<ObjectID> = []
     /// Snapshots show no links, whatever the last commit recorded.
     var losesLinks = false
+    /// The file's structure is damaged.
+    var isUnsound = false
     /// Opening throws this.
     var failsAtOpening: StoreError.Code?
     /// Called before a store is created.
@@ -84,6 +86,10 @@ final class FaultyStore: PersistentStore {
         try base.reserveKeys(count, for: entity)
     }
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt { try base.commit(changes) }
+    func requireSoundStructure() throws(StoreError) {
+        if faults.isUnsound { throw StoreError(.corrupted, "injected: structure") }
+        try base.requireSoundStructure()
+    }
     func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
     func close() throws(StoreError) { try base.close() }

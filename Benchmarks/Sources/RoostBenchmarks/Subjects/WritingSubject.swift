@@ -43,7 +43,6 @@ final class WritingSubject: Subject {
     private func update(_ store: any PersistentStore) throws -> Outcome {
         var changes = ChangeSet(model: schema.model)
         var batch = RecordBatch(model: schema.model)
-        var value = track()
         var place = 0
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
@@ -52,10 +51,9 @@ final class WritingSubject: Subject {
             let cursor = try snapshot.records(with: ids)
             while try cursor.next(into: &batch) {
                 for index in 0..<batch.count {
-                    let version = batch.version(at: index)
-                    batch.withRecord(at: index) { schema.read($0, into: &value) }
-                    Tracks.update(&value, at: place)
-                    try schema.append(value, version: version, to: &changes.updates)
+                    try batch.withRecord(at: index) { (record) throws(StoreError) in
+                        try schema.appendUpdate(of: record, at: place, to: &changes.updates)
+                    }
                     place += 1
                 }
             }

@@ -29,6 +29,15 @@ extension TrackSchema {
         batch.endRecord()
     }
 
+    /// Appends the record of a track, changed as the benchmark "update" does at place `index`: a copy with two values set, as in C.
+    func appendUpdate(of record: RecordReader, at index: Int, to batch: inout RecordBatch) throws(StoreError) {
+        let fields = trackFields
+        batch.beginRecord(copying: record)
+        try batch.setInteger(track_updated_play_count(record.integer(fields.playCount)), fields.playCount)
+        try batch.setDouble(track_updated_date(UInt64(index)), fields.date)
+        batch.endRecord()
+    }
+
     /// Appends an album of the workload.
     func append(_ value: borrowing album, to batch: inout RecordBatch) throws(StoreError) {
         batch.beginRecord(albumLayout, key: value.id, version: 1)

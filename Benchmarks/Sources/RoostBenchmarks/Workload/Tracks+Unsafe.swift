@@ -42,10 +42,4 @@ enum Tracks {
         track_make(number, Int64(albumCount), &value)
         return track_checksum(&value)
     }
-
-    /// Changes a track as the benchmark "update" does at place `index`.
-    static func update(_ value: inout track, at index: Int) {
-        value.play_count = track_updated_play_count(value.play_count)
-        value.date = track_updated_date(UInt64(index))
-    }
 }

@@ -214,12 +214,7 @@ struct PredicateCompiler {
         let slots = parts.places.count
         for member in model.entities {
             let field = owner.includes(member.number) ? member.layout.field(name) : nil
-            parts.places.append(
-                field.map { field in
-                    PredicateProgram.Place(
-                        slot: FieldSlot(field, in: member.layout),
-                        destinationRoot: field.destination.map { model.entities[$0].root } ?? -1)
-                })
+            parts.places.append(field.map { PredicateProgram.Place($0, in: member.layout, model: model) })
         }
         slotsByField[key] = slots
         return slots

@@ -82,6 +82,11 @@ final class PredicateProgram: @unchecked Sendable {
         let slot: FieldSlot
         /// The root of the hierarchy that a reference leads into; −1 where the value says it itself.
         let destinationRoot: Int
+
+        init(_ field: RecordLayout.Field, in layout: RecordLayout, model: ManagedObjectModel) {
+            slot = FieldSlot(field, in: layout)
+            destinationRoot = field.destination.map { model.entities[$0].root } ?? -1
+        }
     }
 
     /// A call of a function of the program's user.
@@ -130,6 +135,19 @@ final class PredicateProgram: @unchecked Sendable {
         sets = parts.sets
         functions = parts.functions
     }
+
+    /// A program without nodes, which holds what tests of fields compare with.
+    init(_ constants: [PredicateConstant], model: ManagedObjectModel) {
+        self.model = model
+        (nodes, links, paths, steps, places) = Self.nothing
+        variableCount = 0
+        self.constants = constants
+        (matchers, sets, functions) = ([], [], [])
+    }
+
+    private static let nothing = (
+        PlainArray<Node>([]), PlainArray<Index>([]), PlainArray<Path>([]), PlainArray<Step>([]), PlainArray<Place?>([])
+    )
 
     /// The field of an object whose record is of an entity; nil where it has none.
     func operand(_ slots: Int, in record: RecordReader) -> PredicateOperand {

@@ -1,11 +1,9 @@
-internal import RoostCore
-
 /// Sorts any number of entries in bounded memory: what does not fit goes to an unlinked file in sorted runs, which are merged.
 ///
 /// Use it from one thread.
-final class ExternalSorter {
+package final class ExternalSorter {
     /// How many runs are merged at a time.
-    static let fanIn = 64
+    package static let fanIn = 64
 
     private let memoryByteCount: Int
     private let directories: [String]
@@ -17,32 +15,28 @@ final class ExternalSorter {
     /// - Parameters:
     ///   - memoryByteCount: The memory to use in all, at least 64 KiB.
     ///   - directories: Where files may be made, the best first.
-    init(memoryByteCount: Int = 16 << 20, directories: [String]) {
+    package init(memoryByteCount: Int = 16 << 20, directories: [String]) {
         self.memoryByteCount = max(64 << 10, memoryByteCount)
         self.directories = directories
     }
 
     /// Adds an entry.
-    func append(_ key: StorageKey, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
-        arena.append(key, value, in: space)
+    ///
+    /// - Parameters:
+    ///   - key: What entries of a group are sorted by, byte for byte.
+    ///   - value: What comes with the key, and decides between equal ones.
+    ///   - group: What entries are sorted by first.
+    /// - Throws: `noSpace` and `ioFailure`, of a file for what does not fit into memory.
+    package func append(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in group: UInt8
+    ) throws(StoreError) {
+        arena.append(key, value, in: group)
         // Growing an array copies it: half of the memory is left for that.
         if arena.byteCount >= memoryByteCount / 2 { try spill() }
     }
 
-    /// Adds an entry whose value is a number of eight bytes, little-endian.
-    func append(_ key: StorageKey, number: Int64, in space: KeySpace) throws(StoreError) {
-        try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in
-            try append(key, value, in: space)
-        }
-    }
-
-    /// Adds an entry without a value.
-    func append(_ key: StorageKey, in space: KeySpace) throws(StoreError) {
-        try append(key, UnsafeRawBufferPointer(start: nil, count: 0), in: space)
-    }
-
     /// How many runs are on disk.
-    var spilledRunCount: Int { runs.count }
+    package var spilledRunCount: Int { runs.count }
 
     private func spill() throws(StoreError) {
         guard !arena.isEmpty else { return }
@@ -71,7 +65,7 @@ final class ExternalSorter {
     /// Calls `body` with all entries in order, in pieces of about 256 KiB.
     ///
     /// The sorter is empty afterwards.
-    func drain(_ body: (EncodedEntries) throws(StoreError) -> Void) throws(StoreError) {
+    package func drain(_ body: (EncodedEntries) throws(StoreError) -> Void) throws(StoreError) {
         defer {
             arena = EntryArena()
             runs = []

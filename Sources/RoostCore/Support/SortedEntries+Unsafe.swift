@@ -1,5 +1,3 @@
-internal import RoostCore
-
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -9,20 +7,20 @@ internal import RoostCore
 #endif
 
 /// Entries one after the other, as a sorter gives them back.
-struct EncodedEntries: Sendable {
+package struct EncodedEntries: Sendable {
     private var bytes: [UInt8] = []
 
     var isEmpty: Bool { bytes.isEmpty }
     /// The memory the entries take.
-    var byteCount: Int { bytes.count }
+    package var byteCount: Int { bytes.count }
 
     /// Adds an entry in its encoded form; see ``EntryArena``.
     mutating func append(_ entry: UnsafeRawBufferPointer) { bytes.append(contentsOf: entry) }
 
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Calls `body` for each entry.
-    func forEach(_ body: (_ entry: UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
+    /// Calls `body` for each entry, in its encoded form; see ``EntryArena/key(of:)`` and ``EntryArena/value(of:)``.
+    package func forEach(_ body: (_ entry: UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
         try bytes.span.bytes.withUnsafeBytes { (buffer) throws(StoreError) in
             var offset = 0
             while let entry = EntryArena.entry(at: offset, in: buffer) {
@@ -33,13 +31,13 @@ struct EncodedEntries: Sendable {
     }
 }
 
-/// Entries of several spaces in one piece of memory.
+/// Entries of several groups in one piece of memory.
 ///
 /// The unit in which the sorter takes and gives.
 ///
-/// An entry is `[key length, 4][value length, 4][position of the space, 1][key][value]`; the key length counts the position. Sorted by
-/// space, then key, then value.
-struct EntryArena: Sendable {
+/// An entry is `[key length, 4][value length, 4][group, 1][key][value]`; the key length counts the group. Sorted by group, then key, then
+/// value.
+package struct EntryArena: Sendable {
     /// Where an entry is, and the first sixteen bytes of its key, so that most comparisons need not look there.
     struct Item: Sendable {
         var high: UInt64
@@ -49,30 +47,29 @@ struct EntryArena: Sendable {
 
     /// The bytes before an entry's key.
     static let headerByteCount = 8
-    /// The longest value; what is collected here has eight bytes or none.
-    static let maximumValueByteCount = 1 << 16
 
     private(set) var bytes: [UInt8] = []
     private(set) var items: [Item] = []
 
-    var isEmpty: Bool { items.isEmpty }
-    var count: Int { items.count }
-    /// The memory the entries take.
-    var byteCount: Int { bytes.count + items.count * MemoryLayout<Item>.stride }
+    package init() {}
 
-    mutating func removeAll() {
+    package var isEmpty: Bool { items.isEmpty }
+    package var count: Int { items.count }
+    /// The memory the entries take.
+    package var byteCount: Int { bytes.count + items.count * MemoryLayout<Item>.stride }
+
+    package mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         items.removeAll(keepingCapacity: true)
     }
 
     /// Adds an entry.
-    mutating func append(_ key: StorageKey, _ value: UnsafeRawBufferPointer, in space: KeySpace) {
+    package mutating func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in group: UInt8) {
         let offset = bytes.count
         let lengths =
             UInt64(UInt32(truncatingIfNeeded: key.count + 1)) | UInt64(UInt32(truncatingIfNeeded: value.count)) << 32
-        let place = UInt8(truncatingIfNeeded: space.position)
-        withUnsafeBytes(of: (lengths.littleEndian, place)) { bytes.append(contentsOf: $0) }
-        bytes.append(contentsOf: key.bytes)
+        withUnsafeBytes(of: (lengths.littleEndian, group)) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: key)
         bytes.append(contentsOf: value)
         let (high, low) = bytes.withUnsafeBytes { buffer in
             Self.prefix(
@@ -104,7 +101,7 @@ struct EntryArena: Sendable {
     ///
     /// By their first sixteen bytes, one digit after the other, which for the short keys of references and links is nearly all there is
     /// to do; then those that agree in all of them by comparison.
-    mutating func sort() {
+    package mutating func sort() {
         items.sortByPrefix()
         bytes.withUnsafeBytes { buffer in
             var start = 0
@@ -127,25 +124,14 @@ struct EntryArena: Sendable {
         return order(a, b) < 0
     }
 
-    /// Calls `body` for each entry in the present order.
-    func forEach(
+    /// Calls `body` for each entry in the present order, in its encoded form.
+    package func forEach(
         _ body: (_ entry: UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
         try bytes.span.bytes.withUnsafeBytes { (buffer) throws(StoreError) in
             for item in items {
                 if let entry = Self.entry(at: item.offset, in: buffer) { try body(entry) }
             }
-        }
-    }
-
-    /// Calls `body` with the space and the key of each entry in the present order.
-    func forEachKey(
-        _ body: (_ space: KeySpace, _ key: UnsafeRawBufferPointer) throws(StoreError) -> Void
-    ) throws(StoreError) {
-        try forEach { (entry) throws(StoreError) in
-            let key = Self.key(of: entry)
-            guard let space = KeySpace(position: Int(key[0])) else { return }
-            try body(space, UnsafeRawBufferPointer(rebasing: key.dropFirst()))
         }
     }
 
@@ -161,14 +147,14 @@ struct EntryArena: Sendable {
         return UnsafeRawBufferPointer(rebasing: buffer[offset..<end])
     }
 
-    /// The key of an encoded entry, beginning with the position of its space.
-    static func key(of entry: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    /// The key of an encoded entry, beginning with its group.
+    package static func key(of entry: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let count = Int(UInt32(littleEndian: entry.loadUnaligned(as: UInt32.self)))
         return UnsafeRawBufferPointer(rebasing: entry[headerByteCount..<headerByteCount + count])
     }
 
     /// The value of an encoded entry.
-    static func value(of entry: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    package static func value(of entry: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: entry[(headerByteCount + key(of: entry).count)...])
     }
 
@@ -194,7 +180,9 @@ extension [EntryArena.Item] {
     ///
     /// A byte that is the same in all is passed over, and most are. O(*n*) for each of the others; as much memory again.
     mutating func sortByPrefix() {
-        guard count > 64 else { return sort { $0.high != $1.high ? $0.high < $1.high : $0.low < $1.low } }
+        guard count > 64 else {
+            return sort { ($0.high, $0.low, $0.offset) < ($1.high, $1.low, $1.offset) }
+        }
         var differing: (high: UInt64, low: UInt64) = (0, 0)
         for item in self {
             differing.high |= item.high ^ self[0].high
@@ -224,19 +212,4 @@ extension [EntryArena.Item] {
             swap(&self, &scratch)
         }
     }
-}
-
-extension KeySpace {
-    private static let byPosition = allCases.sorted { $0.position < $1.position }
-
-    /// The space at this position.
-    init?(position: Int) {
-        guard Self.byPosition.indices.contains(position) else { return nil }
-        self = Self.byPosition[position]
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// No bytes.
-    static var none: Self { Self(start: nil, count: 0) }
 }

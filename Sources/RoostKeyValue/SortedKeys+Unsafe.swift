@@ -1,0 +1,54 @@
+internal import RoostCore
+
+extension ExternalSorter {
+    /// Adds an entry of a space.
+    func append(_ key: StorageKey, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        try key.withBytes { (key) throws(StoreError) in try append(key, value, in: space.group) }
+    }
+
+    /// Adds an entry whose value is a number of eight bytes, little-endian.
+    func append(_ key: StorageKey, number: Int64, in space: KeySpace) throws(StoreError) {
+        try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in
+            try append(key, value, in: space)
+        }
+    }
+
+    /// Adds an entry without a value.
+    func append(_ key: StorageKey, in space: KeySpace) throws(StoreError) { try append(key, .none, in: space) }
+}
+
+extension EntryArena {
+    /// Adds an entry of a space.
+    mutating func append(_ key: StorageKey, _ value: UnsafeRawBufferPointer, in space: KeySpace) {
+        key.bytes.withUnsafeBytes { append($0, value, in: space.group) }
+    }
+
+    /// Calls `body` with the space and the key of each entry in the present order.
+    func forEachKey(
+        _ body: (_ space: KeySpace, _ key: UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try forEach { (entry) throws(StoreError) in
+            let key = Self.key(of: entry)
+            guard let space = KeySpace(position: Int(key[0])) else { return }
+            try body(space, UnsafeRawBufferPointer(rebasing: key.dropFirst()))
+        }
+    }
+}
+
+extension KeySpace {
+    /// The group of a sorter's entries that those of the space are.
+    fileprivate var group: UInt8 { UInt8(truncatingIfNeeded: position) }
+
+    private static let byPosition = allCases.sorted { $0.position < $1.position }
+
+    /// The space at this position.
+    init?(position: Int) {
+        guard Self.byPosition.indices.contains(position) else { return nil }
+        self = Self.byPosition[position]
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// No bytes.
+    static var none: Self { Self(start: nil, count: 0) }
+}

@@ -1,0 +1,55 @@
+internal import RoostCore
+
+/// A part of a store's content that one thread reads while others read others.
+enum ContentPart: Sendable {
+    /// The structure of the store's file.
+    case structure
+    /// The records of a hierarchy whose keys lie in a range.
+    case records(root: Int, KeySpan)
+    /// The links of a relationship whose sources' keys lie in a range.
+    case links(relationship: Int, KeySpan)
+
+    /// Keys above one, up to another.
+    struct KeySpan: Sendable {
+        /// Nil from the first key.
+        var after: Int64?
+        /// Nil to the last key.
+        var through: Int64?
+    }
+
+    /// As many records or links make a part of their own.
+    private static let wantedCount = 1 << 15
+    private static let maximumCount = 16
+
+    /// All of a store, in parts that take a while each; the one that cannot be divided comes first.
+    ///
+    /// `tally` is what the store should hold: the parts are right, if not of one size, where it does not.
+    static func parts(
+        of tally: StoreTally, _ snapshot: any StoreSnapshot, checkingStructure: Bool
+    ) throws(StoreError) -> [ContentPart] {
+        let model = snapshot.model
+        var parts: [ContentPart] = checkingStructure ? [.structure] : []
+        for root in model.roots {
+            let count = model.entities[root].selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
+            let lastKey = try snapshot.lastKey(of: model.entities[root].name)
+            parts += spans(count, lastKey).map { .records(root: root, $0) }
+        }
+        for relationship in model.linkRelationships {
+            // Of one that is its own inverse the source is what the store makes it.
+            let count = relationship.isReflexive ? 0 : tally.relationships[relationship.number].count
+            let lastKey = try snapshot.lastKey(of: model.entities[relationship.source].name)
+            parts += spans(count, lastKey).map { .links(relationship: relationship.number, $0) }
+        }
+        return parts
+    }
+
+    /// The whole range of keys in pieces for `count` things whose keys go to about `lastKey`.
+    private static func spans(_ count: Int, _ lastKey: Int64) -> [KeySpan] {
+        let pieces = Int64(min(maximumCount, max(1, count / wantedCount)))
+        let width = lastKey / pieces
+        guard pieces > 1, width > 0 else { return [KeySpan()] }
+        return (0..<pieces).map { piece in
+            KeySpan(after: piece == 0 ? nil : piece * width, through: piece == pieces - 1 ? nil : (piece + 1) * width)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+internal import RoostCore
+
+/// Rows of the tallies as a store last wrote them.
+///
+/// Others may have written since: whoever relies on a row compares it with what is there.
+struct SQLKnownTallies: Sendable {
+    /// The row of the generation, then those of entities, then those of relationships; nil where a row was not written.
+    private var rows: [Tally?]
+    private let entityCount: Int
+
+    /// Nothing is known of a store of `model`.
+    init(model: ManagedObjectModel) {
+        entityCount = model.entities.count
+        rows = Array(repeating: nil, count: 1 + entityCount + model.relationships.count)
+    }
+
+    /// What a row holds; `number` is 0 for the generation, else that of an entity or relationship of the model.
+    subscript(kind: SQLTallyKind, number: Int) -> Tally? {
+        get { rows[position(kind, number)] }
+        set { rows[position(kind, number)] = newValue }
+    }
+
+    private func position(_ kind: SQLTallyKind, _ number: Int) -> Int {
+        switch kind {
+        case .generation: 0
+        case .entity: 1 + number
+        case .relationship: 1 + entityCount + number
+        }
+    }
+}

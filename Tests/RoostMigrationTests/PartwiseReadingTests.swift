@@ -1,0 +1,90 @@
+import Roost
+import Testing
+
+@testable import RoostMigration
+
+@Suite("Reading a finished destination in parts")
+struct PartwiseReadingTests {
+    /// A store with gaps between its keys, so that parts end between them, on them and behind them.
+    private func store(_ type: String, _ directory: TemporaryDirectory) throws -> any PersistentStore {
+        let store = try Sample.store(type, directory.file("a"), people: 40)
+        var changes = ChangeSet(model: store.model)
+        changes.deletes = [10, 25, 26, 80].map { .init(ObjectID("Book", $0), version: 1) }
+        _ = try store.commit(changes)
+        return store
+    }
+
+    /// What a store of the same model with so much more content would hold.
+    private func exaggerated(_ tally: StoreTally) -> StoreTally {
+        var tally = tally
+        for number in tally.entities.indices { tally.entities[number].count *= 100_000 }
+        for number in tally.relationships.indices { tally.relationships[number].count *= 100_000 }
+        return tally
+    }
+
+    @Test("finds each record and each link once, on one thread and on three", arguments: Sample.writingTypes)
+    func findsAll(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let store = try store(type, directory)
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        var expected = try snapshot.computeTally()
+        expected.generation = 0
+        let parts = try ContentPart.parts(of: exaggerated(expected), snapshot, checkingStructure: true)
+        #expect(parts.count > 40)
+        let filler = StoreFiller(
+            destination: .store(store), sourceName: "a", options: ConversionOptions(), registry: .builtIn)
+        for threads in [1, 3] {
+            let reading = PartwiseReading(
+                filler, store, parts, expecting: CopiedContent(tally: expected), PrivateMemory())
+            let others = (1..<threads).map { _ in
+                WorkerThread("reader") { () throws(StoreError) in
+                    let own = try store.snapshot()
+                    defer { own.close() }
+                    reading.run(own)
+                }
+            }
+            reading.run(snapshot)
+            for other in others { try other.join().get() }
+            #expect(try reading.result().tally == expected)
+        }
+    }
+
+    @Test("small content is one part for each hierarchy and each relationship with links")
+    func keepsSmallContentWhole() throws {
+        let directory = try TemporaryDirectory()
+        let store = try Sample.store("memory", directory.file("a"))
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let tally = try snapshot.computeTally()
+        let model = store.model
+        let parts = try ContentPart.parts(of: tally, snapshot, checkingStructure: false)
+        #expect(parts.count == model.roots.count + model.linkRelationships.count)
+    }
+
+    @Test("the first error ends it, whichever thread met it")
+    func endsWithFirstError() throws {
+        let directory = try TemporaryDirectory()
+        let base = try Sample.store("memory", directory.file("a"))
+        let store = FaultyStore(base, Faults(failsAtRead: 2))
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let tally = try snapshot.computeTallyOf(base)
+        let parts = try ContentPart.parts(of: exaggerated(tally), snapshot, checkingStructure: true)
+        let filler = StoreFiller(
+            destination: .store(store), sourceName: "a", options: ConversionOptions(), registry: .builtIn)
+        let reading = PartwiseReading(filler, store, parts, expecting: CopiedContent(tally: tally), PrivateMemory())
+        reading.run(snapshot)
+        let error = #expect(throws: StoreError.self) { try reading.result() }
+        #expect(error?.code == .ioFailure)
+    }
+}
+
+extension StoreSnapshot {
+    /// The tally that the store below a faulty one holds.
+    fileprivate func computeTallyOf(_ base: any PersistentStore) throws(StoreError) -> StoreTally {
+        let snapshot = try base.snapshot()
+        defer { snapshot.close() }
+        return try snapshot.computeTally()
+    }
+}
