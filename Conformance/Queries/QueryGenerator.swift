@@ -356,13 +356,22 @@ struct QueryGenerator {
         return fields.isEmpty ? nil : start.path(names + random.pick(fields))
     }
 
-    /// A path through a to-many relationship or two, and the entity it leads to.
+    /// A path through to-many relationships, and the entity it leads to.
     private mutating func toManyPath(
         _ scope: Scope
     ) -> (names: [String], entity: ManagedObjectModel.Entity, path: @Sendable ([String]) -> Expression)? {
         let start = start(scope)
         var (names, entity) = toOneSteps(start.entity)
-        for _ in 0...(random.oneIn(5) ? 1 : 0) {
+        var count = random.oneIn(5) ? 2 : 1
+        // So many that ways part and meet again.
+        if random.oneIn(12) { count = 3 + random.below(2) }
+        for number in 0..<count {
+            let toOnes = entity.relationships.filter { !$0.isToMany }
+            if number > 0, !toOnes.isEmpty, random.oneIn(5) {
+                let step = random.pick(toOnes)
+                names.append(step.name.name)
+                entity = model.entities[step.destination]
+            }
             let steps = entity.relationships.filter(\.isToMany)
             guard !steps.isEmpty else { break }
             let step = random.pick(steps)

@@ -45,7 +45,13 @@ extension Subcommand {
             let entity = try StoreFetch.entity(arguments.positions[1], store.model).name
             let predicate = try StoreFetch.predicate(arguments, entity, store.model)
             var request = BatchUpdateRequest(entity, where: predicate, set: [:])
-            for assignment in assignments { try request.set(assignment, model: store.model) }
+            for assignment in assignments {
+                do throws(StoreError) {
+                    try request.set(assignment, model: store.model)
+                } catch {
+                    throw RowRequest.naming("set", error, hasPlace: true)
+                }
+            }
             return try run.run(store) { snapshot throws(StoreError) in try snapshot.prepare(request) }
         }
     }

@@ -9,15 +9,30 @@ final class SQLRecordCursor: RecordCursor {
     /// The error of a row that waits until the records before it were handed out.
     private var pendingError: StoreError?
 
-    init(_ snapshot: SQLSnapshot, _ lease: SQLLease, plan: SQLReadPlan) {
+    /// Whether it ends when its task is cancelled: the statement may look at much for a row.
+    private let endsWithTask: Bool
+
+    init(_ snapshot: SQLSnapshot, _ lease: SQLLease, plan: SQLReadPlan, endsWithTask: Bool = false) {
         self.snapshot = snapshot
         self.lease = lease
         self.plan = plan
+        self.endsWithTask = endsWithTask
     }
 
     deinit { snapshot.end(lease) }
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        guard endsWithTask else { return try fill(&batch) }
+        if !isAtEnd, Task.isCancelled {
+            batch.removeAll()
+            pendingError = nil
+            finish()
+            throw FetchCancellation.error
+        }
+        return try snapshot.open().endingWithTask { () throws(StoreError) in try fill(&batch) }
+    }
+
+    private func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         try snapshot.requireOpen()
         if let error = pendingError {

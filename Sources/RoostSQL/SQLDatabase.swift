@@ -102,9 +102,19 @@ public protocol SQLConnection: AnyObject {
 
     /// How many rows the last INSERT, UPDATE or DELETE touched.
     var changedRowCount: Int { get }
+
+    /// Runs `body`, whose statements end with code `cancelled` soon after the task in which they run was cancelled.
+    ///
+    /// The default runs it to its end: for a database that cannot be stopped.
+    func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result
 }
 
 extension SQLConnection {
+    /// Runs `body` to its end.
+    public func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try body()
+    }
+
     /// Runs `body` with a statement and gives it back, whatever happens.
     public func withStatement<Result>(
         _ sql: String, _ body: (any SQLStatement) throws(StoreError) -> Result

@@ -3,11 +3,17 @@ internal import RoostCore
 /// The rows that a path through a to-many relationship leads to, as a SELECT of its own.
 struct SQLCollection {
     /// Where the SELECT is, as a position in ``SQLPredicateTranslator/levels``.
-    let level: Int
+    var level: Int
     /// The first table, with its alias.
-    let table: String
-    /// That the path leads to the rows from where it starts.
-    let origin: SQLOrigin
+    var table: String
+    /// That the path leads to the rows from where it starts, or from what the last of ``stages`` gives.
+    var origin: SQLOrigin
+    /// SELECTs of the path's beginning, each of the objects from which the next one starts.
+    ///
+    /// A path that is one SELECT from end to end has a row for each way along it; between two of them each object is there once.
+    var stages: [SQLStage] = []
+    /// Whether an object may be the elements' row more than once.
+    var repeats = false
     /// What a SUBQUERY asks of the rows.
     var conditions: [String] = []
     /// Whether the conditions look at rows of the collection alone.
@@ -18,12 +24,25 @@ struct SQLCollection {
     var element: SQLTerm
 }
 
+/// The beginning of a path, as a SELECT of the objects that it leads to.
+struct SQLStage {
+    let level: Int
+    let table: String
+    let origin: SQLOrigin
+    let conditions: [String]
+}
+
 /// What ties the rows of a to-many relationship to the object it starts from.
 struct SQLOrigin {
-    /// The condition.
-    let condition: String
-    /// The column of the rows that has the key of that object, and the expression for the key; nil where there is no such column.
-    let columns: (row: String, key: String)?
+    /// The expression for the key of that object.
+    let key: String
+    /// The column of the rows that has this key; nil where there is no such column.
+    let row: String?
+    /// The condition, given what is asked of the key: `= key` or `IN (SELECT …)`.
+    let condition: (String) -> String
+
+    /// The condition that the rows belong to that one object.
+    var ofKey: String { condition("= \(key)") }
 }
 
 extension SQLPredicateTranslator {
@@ -40,16 +59,19 @@ extension SQLPredicateTranslator {
                 guard let collectionOperator = path.collectionOperator else {
                     return self.row(at: path, from: row).flatMap { end(of: path, at: $0) }.map { .term($0) }
                 }
-                return open(path, from: row).flatMap { aggregate(collectionOperator, of: $0) }.map { .term($0) }
+                return open(path, from: row, collectionOperator.repetition(nesting))
+                    .flatMap { aggregate(collectionOperator, of: $0) }.map { .term($0) }
             }
             guard case .path(let base, let names) = expression, let (path, collectionOperator) = isAggregate(names),
-                var collection = open(base, nesting: nesting), extend(&collection, path)
+                var collection = open(base, nesting: nesting, collectionOperator.repetition(nesting)),
+                extend(&collection, path, collectionOperator.repetition(nesting))
             else { return nil }
             return aggregate(collectionOperator, of: collection).map { .term($0) }
         case .function(.count, let arguments) where arguments.count == 1 && isCollection(arguments[0]) != nil:
-            return open(arguments[0], nesting: nesting).flatMap { aggregate(.count, of: $0) }.map { .term($0) }
+            return open(arguments[0], nesting: nesting, .everyWay).flatMap { aggregate(.count, of: $0) }
+                .map { .term($0) }
         case .element(let list, .size) where isCollection(list) != nil:
-            return open(list, nesting: nesting).flatMap { aggregate(.count, of: $0) }.map { .term($0) }
+            return open(list, nesting: nesting, .everyWay).flatMap { aggregate(.count, of: $0) }.map { .term($0) }
         default: return nil
         }
     }
@@ -144,12 +166,14 @@ extension SQLPredicateTranslator {
     }
 
     /// Starts a SELECT of the elements of a collection.
-    private mutating func open(_ expression: FetchRequest.Expression, nesting: Int) -> SQLCollection? {
+    private mutating func open(
+        _ expression: FetchRequest.Expression, nesting: Int, _ repetition: SQLRepetition
+    ) -> SQLCollection? {
         switch expression {
         case .subquery(let elements, let variable, let predicate):
-            guard var collection = open(elements, nesting: nesting), collection.element.sql == collection.row.key else {
-                return nil
-            }
+            guard var collection = open(elements, nesting: nesting, repetition),
+                collection.element.sql == collection.row.key
+            else { return nil }
             let outer = variables[variable]
             variables[variable] = collection.row
             let condition = inside(&collection) { $0.condition(predicate, nesting: nesting + Self.nestingOfSelect) }
@@ -158,13 +182,14 @@ extension SQLPredicateTranslator {
             collection.conditions.append(condition)
             return collection
         case .path(let base, let names) where isCollection(base) != nil:
-            guard var collection = open(base, nesting: nesting), extend(&collection, names) else { return nil }
+            guard var collection = open(base, nesting: nesting, repetition), extend(&collection, names, repetition)
+            else { return nil }
             return collection
         default:
             guard let (row, path) = resolve(expression), path.isCollection, path.collectionOperator == nil else {
                 return nil
             }
-            return open(path, from: row)
+            return open(path, from: row, repetition)
         }
     }
 
@@ -183,7 +208,9 @@ extension SQLPredicateTranslator {
     /// Starts a SELECT of what a path through a to-many relationship leads to.
     ///
     /// Where the path ends early there is no element, but behind its last to-many relationship there is a null one.
-    private mutating func open(_ path: ResolvedPath, from start: SQLRow) -> SQLCollection? {
+    private mutating func open(
+        _ path: ResolvedPath, from start: SQLRow, _ repetition: SQLRepetition
+    ) -> SQLCollection? {
         var row = start
         var rest = path.relationships[...]
         while let relationship = rest.first, !relationship.isToMany {
@@ -196,17 +223,20 @@ extension SQLPredicateTranslator {
         guard let hop = hop(first, from: row, level: levels.count - 1) else { return nil }
         var collection = SQLCollection(
             level: levels.count - 1, table: hop.table, origin: hop.origin, row: hop.row, element: key(of: hop.row))
-        guard extend(&collection, along: rest.dropFirst()), let element = end(of: path, at: collection.row) else {
+        guard extend(&collection, along: rest.dropFirst(), repetition), let element = end(of: path, at: collection.row)
+        else {
             return nil
         }
         collection.element = element
         return collection
     }
 
-    private mutating func extend(_ collection: inout SQLCollection, _ names: [String]) -> Bool {
+    private mutating func extend(
+        _ collection: inout SQLCollection, _ names: [String], _ repetition: SQLRepetition
+    ) -> Bool {
         guard collection.element.sql == collection.row.key,
             let path = try? ResolvedPath(names, from: collection.row.entity.number, model: schema.model),
-            path.collectionOperator == nil, extend(&collection, along: path.relationships[...]),
+            path.collectionOperator == nil, extend(&collection, along: path.relationships[...], repetition),
             let element = end(of: path, at: collection.row)
         else { return false }
         collection.element = element
@@ -215,21 +245,45 @@ extension SQLPredicateTranslator {
 
     /// Goes from the elements of a collection along further relationships.
     private mutating func extend(
-        _ collection: inout SQLCollection, along relationships: ArraySlice<ManagedObjectModel.Relationship>
+        _ collection: inout SQLCollection, along relationships: ArraySlice<ManagedObjectModel.Relationship>,
+        _ repetition: SQLRepetition
     ) -> Bool {
         for relationship in relationships {
+            defer { collection.repeats = true }
             guard relationship.isToMany else {
                 guard let next = destination(of: relationship, from: collection.row) else { return false }
                 collection.row = next
                 continue
             }
+            if collection.repeats, case .once(let nesting) = repetition {
+                guard nesting + (collection.stages.count + 1) * Self.nestingOfSelect < Self.maximumNesting,
+                    begin(relationship, after: &collection)
+                else { return false }
+                continue
+            }
             guard let hop = hop(relationship, from: collection.row, level: collection.level) else { return false }
             let first = SQLRow(
                 alias: hop.alias, key: "", entity: hop.row.entity, level: collection.level,
-                join: " JOIN \(hop.table) ON \(hop.origin.condition)")
+                join: " JOIN \(hop.table) ON \(hop.origin.ofKey)")
             guard levels[collection.level].read(first) else { return false }
             collection.row = hop.row
         }
+        return true
+    }
+
+    /// Makes what a collection is so far a stage, and goes on along a to-many relationship in a SELECT of its own.
+    private mutating func begin(
+        _ relationship: ManagedObjectModel.Relationship, after collection: inout SQLCollection
+    ) -> Bool {
+        levels.append(SQLLevel())
+        let level = levels.count - 1
+        guard let hop = hop(relationship, from: collection.row, level: level) else { return false }
+        collection.stages.append(
+            SQLStage(
+                level: collection.level, table: collection.table, origin: collection.origin,
+                conditions: collection.conditions))
+        (collection.level, collection.table, collection.origin) = (level, hop.table, hop.origin)
+        (collection.conditions, collection.row) = ([], hop.row)
         return true
     }
 
@@ -269,11 +323,12 @@ extension SQLPredicateTranslator {
             guard let links = schema.linkTables[owner] else { return nil }
             if relationship.isReflexive {
                 // Each pair is kept once, so no end is found twice.
-                let ends =
-                    "SELECT target FROM \(links.quotedName) WHERE source = \(row.key) UNION ALL SELECT source FROM \(links.quotedName) WHERE target = \(row.key)"
+                let name = links.quotedName
+                let origin = SQLOrigin(key: row.key, row: nil) { key in
+                    "\(alias)._id IN (SELECT target FROM \(name) WHERE source \(key) UNION ALL SELECT source FROM \(name) WHERE target \(key))"
+                }
                 return Hop(
-                    table: "\(table) AS \(alias)", alias: alias,
-                    origin: SQLOrigin(condition: "\(alias)._id IN (\(ends))", columns: nil),
+                    table: "\(table) AS \(alias)", alias: alias, origin: origin,
                     row: SQLRow(alias: alias, key: "\(alias)._id", entity: entity, level: level))
             }
             let columns = SQLLinkColumns(isFlipped: isFlipped)
@@ -289,25 +344,39 @@ extension SQLPredicateTranslator {
     }
 
     private static func origin(_ column: String, _ row: SQLRow) -> SQLOrigin {
-        SQLOrigin(condition: "\(column) = \(row.key)", columns: (column, row.key))
+        SQLOrigin(key: row.key, row: column) { "\(column) \($0)" }
     }
 
     /// A SELECT of something from the rows of a collection that meet some more conditions.
     private func select(_ what: String, _ collection: SQLCollection, and more: [String] = []) -> String {
-        "SELECT \(what) FROM \(collection.table)\(levels[collection.level].joins)"
-            + SQLFetchStatement.words([collection.origin.condition] + collection.conditions + more)
+        // From the path's beginning on: each SELECT starts from the keys that the one before gives.
+        var origin: String?
+        for (stage, next) in zip(
+            collection.stages, collection.stages.dropFirst().map(\.origin) + [collection.origin])
+        {
+            let keys = select(
+                next.key, from: stage.table, stage.level, [origin ?? stage.origin.ofKey] + stage.conditions)
+            origin = next.condition("IN (\(keys))")
+        }
+        return select(
+            what, from: collection.table, collection.level,
+            [origin ?? collection.origin.ofKey] + collection.conditions + more)
+    }
+
+    private func select(_ what: String, from table: String, _ level: Int, _ conditions: [String]) -> String {
+        "SELECT \(what) FROM \(table)\(levels[level].joins)" + SQLFetchStatement.words(conditions)
     }
 
     // MARK: What is asked of collections
 
     /// ANY and ALL.
     mutating func quantified(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
-        guard isCollection(comparison.left) != nil, var collection = open(comparison.left, nesting: nesting) else {
-            return nil
-        }
+        guard isCollection(comparison.left) != nil,
+            var collection = open(comparison.left, nesting: nesting, .once(nesting: nesting))
+        else { return nil }
         var direct = comparison
         direct.modifier = .direct
-        let nesting = nesting + Self.nestingOfSelect
+        let nesting = nesting + (collection.stages.count + 1) * Self.nestingOfSelect
         let element = collection.element
         guard nesting < Self.maximumNesting,
             let leaf = inside(&collection, { $0.compare(.term(element), direct, nesting: nesting) })
@@ -333,12 +402,16 @@ extension SQLPredicateTranslator {
     /// `key IN (SELECT …` the objects whose rows meet the conditions, without a closing parenthesis; nil where that cannot be said
     /// of all of them at once.
     private func found(_ collection: SQLCollection) -> String? {
-        guard collection.isFree, !collection.conditions.isEmpty, let columns = collection.origin.columns else {
-            return nil
+        guard collection.isFree, !collection.conditions.isEmpty, let row = collection.origin.row else { return nil }
+        // From the path's end on: each SELECT gives the keys that lead to those of the one behind it.
+        var key = collection.origin.key
+        var found = select(row, from: collection.table, collection.level, collection.conditions)
+        for stage in collection.stages.reversed() {
+            guard let row = stage.origin.row else { return nil }
+            found = select(row, from: stage.table, stage.level, stage.conditions + ["\(key) IN (\(found))"])
+            key = stage.origin.key
         }
-        let joins = levels[collection.level].joins
-        let conditions = SQLFetchStatement.words(collection.conditions)
-        return "\(columns.key) IN (SELECT \(columns.row) FROM \(collection.table)\(joins)\(conditions)"
+        return "\(key) IN (\(found)"
     }
 
     /// That a value is one of a collection's elements.
@@ -355,16 +428,24 @@ extension SQLPredicateTranslator {
             return nil
         }
         let before = self
-        guard nesting + Self.nestingOfSelect < Self.maximumNesting, let collection = open(elements, nesting: nesting)
-        else { return nil }
+        let isOne: Bool?
         switch (comparison.operator, number) {
-        case (.greaterThan, 0), (.greaterThanOrEqual, 1), (.notEqual, 0): return exists(collection)
-        case (.equal, 0), (.lessThan, 1), (.lessThanOrEqual, 0): return "(NOT COALESCE(\(exists(collection)), FALSE))"
+        case (.greaterThan, 0), (.greaterThanOrEqual, 1), (.notEqual, 0): isOne = true
+        case (.equal, 0), (.lessThan, 1), (.lessThanOrEqual, 0): isOne = false
+        default: isOne = nil
+        }
+        guard nesting + Self.nestingOfSelect < Self.maximumNesting,
+            let collection = open(elements, nesting: nesting, isOne == nil ? .everyWay : .once(nesting: nesting))
+        else { return nil }
+        if let isOne {
+            return isOne ? exists(collection) : "(NOT COALESCE(\(exists(collection)), FALSE))"
+        }
+        switch (comparison.operator, number) {
         case (.greaterThan, 1...), (.greaterThanOrEqual, 2...), (.equal, 1...):
             // None but objects that have a row can have so many.
-            if looksAtAll, let found = found(collection), let columns = collection.origin.columns {
+            if looksAtAll, let found = found(collection), let row = collection.origin.row {
                 let count = "COUNT(*) \(comparison.operator.sqlWord) \(bind(.integer(number)))"
-                return "\(found) GROUP BY \(dialect.withoutIndex(columns.row)) HAVING \(count))"
+                return "\(found) GROUP BY \(dialect.withoutIndex(row)) HAVING \(count))"
             }
         default: break
         }
@@ -409,6 +490,21 @@ extension SQLPredicateTranslator {
             return SQLTerm(sql: "(\(select("COALESCE(SUM(\(element.sql)), 0)", collection)))", kind: .integer64)
         default: return nil
         }
+    }
+}
+
+/// How often an object that a path reaches several times gives a row.
+enum SQLRepetition {
+    /// Each time: for what counts or adds up rows.
+    case everyWay
+    /// Where that may make ways too many, once: for what asks whether there is a row. Parentheses are nested as deep around it already.
+    case once(nesting: Int)
+}
+
+extension FetchRequest.CollectionOperator {
+    /// What the operator makes of rows that come again.
+    fileprivate func repetition(_ nesting: Int) -> SQLRepetition {
+        self == .minimum || self == .maximum ? .once(nesting: nesting) : .everyWay
     }
 }
 

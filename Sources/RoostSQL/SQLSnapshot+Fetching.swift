@@ -16,6 +16,7 @@ extension SQLSnapshot {
 
     /// How many records ``fetch(_:)`` would give, limit and offset included.
     public func count(_ request: FetchRequest) throws(StoreError) -> Int {
+        try FetchCancellation.check()
         let statement = try statement(for: request)
         let entity = try model.requireEntity(request.entity)
         if let rest = statement.rest, rest.predicate != nil {
@@ -24,9 +25,12 @@ extension SQLSnapshot {
                 graph: SQLObjectGraph(self))
         }
         let (sql, values) = statement.aggregates("COUNT(*)", in: schema.table(of: entity.number))
-        let matches = try open().withStatement(sql) { (statement) throws(StoreError) -> Int in
+        let connection = try open()
+        let matches = try connection.withStatement(sql) { (statement) throws(StoreError) -> Int in
             try statement.bind(Array(values))
-            return try statement.step() ? Int(clamping: try statement.integer(at: 0)) : 0
+            return try connection.endingWithTask { () throws(StoreError) in
+                try statement.step() ? Int(clamping: try statement.integer(at: 0)) : 0
+            }
         }
         let remaining = max(0, matches - (request.fetchOffset ?? 0))
         return request.fetchLimit.map { min($0, remaining) } ?? remaining
@@ -38,6 +42,7 @@ extension SQLSnapshot {
     public func wholeNumbers(
         _ aggregates: [WholeNumberAggregate], of request: FetchRequest
     ) throws(StoreError) -> [Int64?]? {
+        try FetchCancellation.check()
         let statement = try statement(for: request)
         guard statement.rest?.predicate == nil, request.fetchLimit == nil, request.fetchOffset ?? 0 == 0 else {
             return nil
@@ -50,9 +55,10 @@ extension SQLSnapshot {
             columns.append(column)
         }
         let (sql, values) = statement.aggregates(columns.joined(separator: ", "), in: table)
-        return try open().withStatement(sql) { (statement) throws(StoreError) -> [Int64?]? in
+        let connection = try open()
+        return try connection.withStatement(sql) { (statement) throws(StoreError) -> [Int64?]? in
             try statement.bind(Array(values))
-            guard try statement.step() else { return nil }
+            guard try connection.endingWithTask({ () throws(StoreError) in try statement.step() }) else { return nil }
             var numbers: [Int64?] = []
             for index in columns.indices {
                 numbers.append(try statement.isNull(at: index) ? nil : try statement.integer(at: index))
@@ -65,7 +71,7 @@ extension SQLSnapshot {
     func cursor(_ statement: SQLFetchStatement, _ request: FetchRequest) throws(StoreError) -> SQLRecordCursor {
         SQLRecordCursor(
             self, try lease(statement.recordsSQL, statement.values),
-            plan: schema.reading[try model.requireEntity(request.entity).number])
+            plan: schema.reading[try model.requireEntity(request.entity).number], endsWithTask: true)
     }
 
     /// What of a request one statement does.

@@ -280,6 +280,7 @@ public final class SQLiteConnection: SQLConnection {
             functionError.pointee = nil
             return error
         }
+        if code & 0xFF == SQLITE_INTERRUPT, clock.pointee.wasCancelled { return FetchCancellation.error }
         if code & 0xFF == SQLITE_INTERRUPT, clock.pointee.isOver {
             return StoreError(
                 .timedOut,

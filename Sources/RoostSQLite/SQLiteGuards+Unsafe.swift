@@ -1,5 +1,5 @@
 internal import CSQLite
-internal import RoostCore
+public import RoostCore
 internal import RoostSQL
 
 /// What keeps a hostile or damaged file, and a mistake of ours, from doing more than a statement should.
@@ -83,14 +83,22 @@ struct RowClock {
     private var hasStarted = false
     /// Whether a statement was stopped for its time since the clock was last set back.
     var isOver = false
+    /// Whether statements are stopped when the task in which they run is cancelled.
+    var endsWithTask = false
+    /// Whether a statement was, since the clock was last set back.
+    var wasCancelled = false
 
     /// Starts waiting for a row.
     ///
     /// Called for every row, so it does as little as can be.
-    mutating func reset() { (hasStarted, isOver) = (false, false) }
+    mutating func reset() { (hasStarted, isOver, wasCancelled) = (false, false, false) }
 
-    /// Looks at the clock; true when the time is over.
+    /// Looks at the clock; true when the time is over, or the task was cancelled.
     mutating func check() -> Bool {
+        if endsWithTask, Task.isCancelled {
+            wasCancelled = true
+            return true
+        }
         guard let limit else { return false }
         let now = ContinuousClock.now
         guard hasStarted else {
@@ -158,6 +166,14 @@ extension SQLiteConnection {
             { context in
                 context?.assumingMemoryBound(to: RowClock.self).pointee.check() == true ? 1 : 0
             }, clock)
+    }
+
+    /// Runs `body`, whose statements are stopped when the task in which they run is cancelled.
+    public func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        let outer = clock.pointee.endsWithTask
+        clock.pointee.endsWithTask = true
+        defer { clock.pointee.endsWithTask = outer }
+        return try body()
     }
 
     /// Runs `body`, whose statements may take as long as they need: checks of the whole file, building indexes.

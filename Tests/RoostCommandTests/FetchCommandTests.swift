@@ -91,6 +91,10 @@ struct FetchCommandTests {
                 "--select=year AS y, count(id) AS n, max(day) AS latest", "--group-by=y",
                 "--having=latest > '2001-01-01' AND n > 2") == ["y,n,latest", "2000,3,0.5"])
         #expect(try lines("--select=count(text)", "--where=year = 2001") == ["count(text)", "3"])
+        #expect(
+            try lines(
+                "--select=year, @count, @max.weight", "--group-by=year", "--having=@count > 2 AND @max.weight > 4",
+                "--sort=-@count") == ["year,@count,@max.weight", "2000,3,4.1"])
         #expect(try lines("--select=year", "--distinct", "--offset=1") == ["year", "2001", "2002"])
         // A quote with an accent behind it is still a quote.
         #expect(
@@ -121,6 +125,9 @@ struct FetchCommandTests {
             (["--select=count(id) AS n", "--group-by=year", "--having=n > 'x'"], 3, "count(SELF)"),
             (["--select=year AS "], 3, "'AS'"), (["--select=count(id), version"], 2, "'version'"),
             (["--group-by=yeer"], 3, "At column 1 of '--group-by'"),
+            (["--select=year, @sum", "--group-by=year"], 3, "At column 7 of '--select'"),
+            (["--select=year", "--group-by=@count"], 3, "At column 1 of '--group-by'"),
+            (["--select=year", "--group-by=year", "--having=@sum.wait > 1"], 3, "At column 1 of '--having'"),
             (["--select=text AS a, year AS a"], 3, "two columns 'a'"),
             (["--group-by=year", "--sort=text"], 3, "'text'"), (["--distinct", "--id=1"], 2, "--id"),
             (["--sort=next.next"], 3, "no order"), (["--sort=text[q]"], 3, "text[q]"),

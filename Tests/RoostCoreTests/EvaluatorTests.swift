@@ -8,6 +8,8 @@ final class BatchGraph: ObjectGraph {
     private let records: RecordBatch
     private let links: [RelationshipName: [Int64: [Int64]]]
     private(set) var readCount = 0
+    /// How often it was asked where a relationship leads from an object.
+    private(set) var linkReadCount = 0
 
     init(_ records: RecordBatch, links: [RelationshipName: [Int64: [Int64]]] = [:]) {
         self.records = records
@@ -28,7 +30,10 @@ final class BatchGraph: ObjectGraph {
 
     func appendDestinations(
         of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
-    ) throws(StoreError) { keys += links[relationship.name, default: [:]][key, default: []] }
+    ) throws(StoreError) {
+        linkReadCount += 1
+        keys += links[relationship.name, default: [:]][key, default: []]
+    }
 }
 
 /// A library: two albums with tracks, a third without, and people of two kinds.

@@ -99,22 +99,110 @@ struct VisitTests {
 
         /// How many objects a fetch finds, and what SQLite does for it.
         func steps(of request: FetchRequest) throws -> (found: Int, steps: Int) {
-            let snapshot = try #require(try store.snapshot() as? SQLSnapshot)
-            defer { snapshot.close() }
-            let sql = try snapshot.readingStatement(for: request).recordsSQL
-            let connection = try snapshot.open()
-            // The statement that the fetch takes from the connection's cache.
-            func count(reset: Bool) throws -> Int {
-                try connection.withStatement(sql) { (statement) throws(StoreError) in
-                    guard let handle = (statement as? SQLiteStatement)?.handle else { return -1 }
-                    return Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, reset ? 1 : 0))
+            try VisitTests.steps(of: request, in: store)
+        }
+    }
+
+    /// How many objects a fetch finds, and what SQLite does for it.
+    private static func steps(of request: FetchRequest, in store: any PersistentStore) throws -> (
+        found: Int, steps: Int
+    ) {
+        let snapshot = try #require(try store.snapshot() as? SQLSnapshot)
+        defer { snapshot.close() }
+        let sql = try snapshot.readingStatement(for: request).recordsSQL
+        let connection = try snapshot.open()
+        // The statement that the fetch takes from the connection's cache.
+        func count(reset: Bool) throws -> Int {
+            try connection.withStatement(sql) { (statement) throws(StoreError) in
+                guard let handle = (statement as? SQLiteStatement)?.handle else { return -1 }
+                return Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, reset ? 1 : 0))
+            }
+        }
+        _ = try count(reset: true)
+        let cursor = try snapshot.fetch(request)
+        var (batch, found) = (RecordBatch(model: snapshot.model), 0)
+        while try cursor.next(into: &batch) { found += batch.count }
+        return (found, try count(reset: false))
+    }
+
+    /// Layers of nodes, each of which leads to all nodes of the next layer: there are far more ways than nodes.
+    private static func layers(width: Int, depth: Int, _ directory: TemporaryDirectory) throws -> any PersistentStore {
+        var node = EntityDescription(
+            "Node",
+            attributes: [AttributeDescription("number", .integer64), AttributeDescription("plain", .integer64)],
+            relationships: [
+                .toMany("next", "Node", inverse: "previous"), .toMany("previous", "Node", inverse: "next"),
+                .toMany("near", "Node", inverse: "near"),
+            ])
+        node.fetchIndexes = [FetchIndexDescription("byNumber", on: "number")]
+        let store = try SQLiteStoreType().create(
+            directory.url("a"), model: try ManagedObjectModel(entities: [node]), options: StoreOptions())
+        try store.change { changes in
+            for layer in 0...depth {
+                for index in 0..<width {
+                    let key = Int64(layer * width + index + 1)
+                    try changes.insert(ObjectID("Node", key), values: ["number": .int(key), "plain": .int(key)])
+                    guard layer < depth else { continue }
+                    for next in 1...width {
+                        let link = Link(key, Int64((layer + 1) * width + next))
+                        try changes.add(link, to: RelationshipName("Node", "next"))
+                        try changes.add(link, to: RelationshipName("Node", "near"))
+                    }
                 }
             }
-            _ = try count(reset: true)
-            let cursor = try snapshot.fetch(request)
-            var (batch, found) = (RecordBatch(model: snapshot.model), 0)
-            while try cursor.next(into: &batch) { found += batch.count }
-            return (found, try count(reset: false))
         }
+        return store
+    }
+
+    @Test(
+        "ways that meet again are not followed again",
+        arguments: [
+            ("ANY next.next.next.next.next.plain > 1000", 0), ("ALL next.next.next.next.next.plain > 0", 72),
+            ("NONE next.next.next.next.next.plain == 0", 72), ("ANY next.next.next.next.next.number == 72", 12),
+            ("ANY next.next.next.next.next.number == 0", 0), ("next.next.next.next.next CONTAINS 72", 12),
+            ("SUBQUERY(next.next.next.next.next, $n, $n.plain > 1000).@count > 0", 0),
+            ("ANY next.next.next.next.next.plain < number", 0), ("next.next.next.next.next.@max.plain == 72", 12),
+            ("SUBQUERY(next.next, $n, ANY $n.next.next.next.plain > 1000).@count > 0", 0),
+            ("ANY near.near.near.near.near.plain > 1000", 0), ("ANY near.near.near.near.near.number == 72", 36),
+            ("ANY near.near.near.near.near.number > 1000", 0),
+        ], [false, true])
+    func repetitions(_ predicate: (text: String, count: Int), hasLimit: Bool) throws {
+        let (width, depth) = (12, 5)
+        let directory = try TemporaryDirectory()
+        let store = try Self.layers(width: width, depth: depth, directory)
+        var request = FetchRequest(
+            "Node", where: try FetchRequest.Predicate(predicate.text, for: "Node", model: store.model))
+        if hasLimit { request.fetchLimit = 1000 }
+        let (found, steps) = try Self.steps(of: request, in: store)
+        #expect(found == predicate.count)
+        // From each node, at each step, each link once; 3 million ways begin in the first layer.
+        let linkCount = width * width * depth * (predicate.text.contains("near") ? 2 : 1)
+        #expect(steps < 20 * (depth + 1) * width * depth * linkCount, "\(steps)")
+    }
+
+    @Test("a statement that looks for its first row ends when its task is cancelled")
+    func cancelled() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try Self.layers(width: 12, depth: 5, directory)
+        func count(_ times: Int) -> String {
+            "SELECT COUNT(*) FROM " + (0..<times).map { "Node AS n\($0)" }.joined(separator: ", ")
+        }
+        let (long, short) = (count(5), count(2))
+        let code = try await Task { () throws -> StoreError.Code? in
+            let snapshot = try #require(try store.snapshot() as? SQLSnapshot)
+            defer { snapshot.close() }
+            withUnsafeCurrentTask { $0?.cancel() }
+            let connection = try snapshot.open()
+            do throws(StoreError) {
+                // Two billion rows.
+                _ = try connection.endingWithTask { () throws(StoreError) in try connection.integer(long) }
+                return nil
+            } catch {
+                // What is not a fetch goes on.
+                #expect(try connection.integer(short) == 72 * 72)
+                return error.code
+            }
+        }.value
+        #expect(code == .cancelled)
     }
 }

@@ -76,7 +76,8 @@ struct RowRequest {
             let meant = loose.replacing { replacement($0, names) }
             isRewritten = meant != loose
             return try FetchRequest.Expression(
-                isRewritten ? try meant.format() : part.inPlace, for: entity.name, model: model)
+                isRewritten ? try meant.format() : part.inPlace, for: entity.name, model: model,
+                ofGroups: option != "group-by")
         } catch {
             throw Self.naming(option, error, hasPlace: !isRewritten)
         }
@@ -88,14 +89,15 @@ struct RowRequest {
             let loose = try FetchRequest.Predicate(format: text)
             let meant = loose.replacing { replacement($0, written) }
             isRewritten = meant != loose
-            return try FetchRequest.Predicate(isRewritten ? try meant.format() : text, for: entity.name, model: model)
+            return try FetchRequest.Predicate(
+                isRewritten ? try meant.format() : text, for: entity.name, model: model, ofGroups: true)
         } catch {
             throw Self.naming("having", error, hasPlace: !isRewritten)
         }
     }
 
     /// An error of the language as one of an option; without its place, if that is one of another text.
-    private static func naming(_ option: String, _ error: StoreError, hasPlace: Bool) -> StoreError {
+    static func naming(_ option: String, _ error: StoreError, hasPlace: Bool) -> StoreError {
         var message = error.message
         if !hasPlace, message.hasPrefix("At column "), let colon = message.firstIndex(of: ":") {
             message = String(message[message.index(after: colon)...].drop(while: \.isWhitespace))

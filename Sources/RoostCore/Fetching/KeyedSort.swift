@@ -39,8 +39,13 @@ final class KeyedSort {
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         if order == nil {
-            // Goes on where an error interrupted it.
-            try readAll()
+            do throws(StoreError) {
+                try readAll()
+            } catch {
+                // Behind a damaged record it goes on; anything else is the end, without what was kept.
+                if error.damagedObject == nil { order = [] }
+                throw error
+            }
             order = positions()
         }
         guard let order else { return false }

@@ -5,6 +5,8 @@
 package final class MatchingRecords: RecordVisitor {
     /// How many copies there are at first; as long as more is wanted, there are more each time.
     private static let firstCandidateCount = 16
+    /// How many of them are asked before looking whether the task was cancelled.
+    private static let candidatesPerLook = 64
 
     private let source: any RecordVisitor
     private let matcher: RecordMatcher
@@ -38,16 +40,12 @@ package final class MatchingRecords: RecordVisitor {
     package func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         guard !matcher.isQuick else {
             let (quick, evaluator) = (matcher.quick, matcher.evaluator)
-            var count = 0
-            defer { visitedCount += count }
-            return try source.visit { record in
-                count &+= 1
-                return quick.matches(record, evaluator) ? body(record) : true
-            }
+            return try visitSource { quick.matches($0, evaluator) ? body($0) : true }
         }
         while true {
             let candidates = candidates
             while askedCount < candidates.count {
+                if askedCount.isMultiple(of: Self.candidatesPerLook) { try checkTask() }
                 askedCount += 1
                 guard try show(candidates, at: askedCount - 1, body) else { return true }
             }
@@ -66,10 +64,7 @@ package final class MatchingRecords: RecordVisitor {
         guard enough > 0 else { return 0 }
         if matcher.isQuick {
             let (quick, evaluator) = (matcher.quick, matcher.evaluator)
-            var count = 0
-            defer { visitedCount += count }
-            _ = try source.visit { record in
-                count &+= 1
+            _ = try visitSource { record in
                 // Without a branch: whether a record matches cannot be predicted.
                 matches &+= quick.matches(record, evaluator) ? 1 : 0
                 return matches < enough
@@ -81,6 +76,34 @@ package final class MatchingRecords: RecordVisitor {
             }
         }
         return matches
+    }
+
+    /// Shows the records of the source, and looks now and then whether the task was cancelled.
+    @inline(__always)
+    private func visitSource(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+        while !isAtEnd {
+            try checkTask()
+            var count = 0
+            var isWanted = true
+            defer { visitedCount += count }
+            let isMore = try source.visit { record in
+                count &+= 1
+                isWanted = body(record)
+                return isWanted && count < FetchCancellation.stride
+            }
+            guard isMore, isWanted else { return isMore }
+        }
+        return false
+    }
+
+    /// Throws code `cancelled` in a task that was cancelled; then there are no more records.
+    private func checkTask() throws(StoreError) {
+        guard Task.isCancelled else { return }
+        isAtEnd = true
+        pendingError = nil
+        candidates.removeAll()
+        askedCount = 0
+        throw FetchCancellation.error
     }
 
     /// Asks a candidate about the rest, and shows it if it matches; what `body` returns, or true.
@@ -107,12 +130,10 @@ package final class MatchingRecords: RecordVisitor {
         candidates.removeAll()
         askedCount = 0
         let (matcher, limit) = (matcher, candidateLimit)
-        var count = 0
         var found = candidates
         candidates = RecordBatch(model: found.model)
         do throws(StoreError) {
-            isAtEnd = try !source.visit { record in
-                count += 1
+            isAtEnd = try !visitSource { record in
                 if matcher.matchesQuickly(record) { found.append(record) }
                 return found.count < limit && !found.isFull
             }
@@ -120,7 +141,6 @@ package final class MatchingRecords: RecordVisitor {
             pendingError = error
         }
         candidates = found
-        visitedCount += count
         candidateLimit = min(4 * limit, RecordBatch.capacityCount)
         matcher.prepare(candidates)
     }

@@ -136,7 +136,15 @@ public final class ScanningFetch: RecordCursor {
     }
 
     private func sortedNext(into batch: inout RecordBatch) throws(StoreError) {
-        if keptOrder == nil { try readAndSort() }
+        if keptOrder == nil {
+            do throws(StoreError) {
+                try readAndSort()
+            } catch {
+                // Behind a damaged record it goes on; anything else is the end, without what was kept.
+                if error.damagedObject == nil { keptOrder = [] }
+                throw error
+            }
+        }
         guard let order = keptOrder else { return }
         while !batch.isFull, offset < order.count - given, limit.map({ given < $0 }) ?? true {
             batch.append(kept, at: order[offset + given])
@@ -148,6 +156,7 @@ public final class ScanningFetch: RecordCursor {
     ///
     /// Goes on where an error interrupted it.
     private func readAndSort() throws(StoreError) {
+        try FetchCancellation.check()
         let needed = Self.reach(offset: offset, limit: limit)
         let most = needed.map { 2 * min($0, Int.max / 4) + RecordBatch.capacityCount } ?? .max
         let order = order

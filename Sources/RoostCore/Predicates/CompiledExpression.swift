@@ -80,7 +80,7 @@ public final class ExpressionEvaluator {
     /// Calls `body` with the operands of the values until it returns false.
     func forEach(of record: RecordReader, _ body: (PredicateOperand) -> Bool) throws(StoreError) {
         evaluator.begin(record)
-        _ = evaluator.forEach(expression.node, body)
+        _ = evaluator.forEach(expression.node, .everyWay, body)
         try evaluator.requireSuccess()
     }
 }

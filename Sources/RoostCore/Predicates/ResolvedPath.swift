@@ -43,6 +43,13 @@ public struct ResolvedPath: Sendable {
     /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a path that leads on from an attribute, or a collection
     ///   operator in the wrong place.
     public init(_ names: [String], from entity: Int, model: ManagedObjectModel) throws(StoreError) {
+        try self.init(names, from: entity, model: model) { $0 }
+    }
+
+    /// Resolves a key path; `spelling` says how the name of a property that is suggested is written where the path comes from.
+    init(
+        _ names: [String], from entity: Int, model: ManagedObjectModel, spelling: (String) -> String
+    ) throws(StoreError) {
         // Most paths are the name of a field; no other property has it, and no operator.
         if names.count == 1, let field = model.entities[entity].layout.field(names[0]) {
             (relationships, self.entity, end, collectionOperator) = ([], entity, .field(field), nil)
@@ -74,7 +81,7 @@ public struct ResolvedPath: Sendable {
             if path == ["objectID"], current.layout.field("objectID") == nil {
                 position += 1
             } else {
-                end = .field(try Self.field(Array(path), of: current))
+                end = .field(try Self.field(Array(path), of: current, model, spelling))
                 position += path.count
             }
             if position < names.count {
@@ -130,7 +137,8 @@ public struct ResolvedPath: Sendable {
     }
 
     private static func field(
-        _ names: [String], of entity: ManagedObjectModel.Entity
+        _ names: [String], of entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel,
+        _ spelling: (String) -> String
     ) throws(StoreError) -> RecordLayout.Field {
         let name = names.joined(separator: ".")
         if let field = entity.layout.field(name) { return field }
@@ -154,7 +162,16 @@ public struct ResolvedPath: Sendable {
         let known = entity.layout.fields.map(\.name) + entity.relationships.map(\.name.name)
         // What is misspelt may be the first name of several.
         let near = nearestName(to: name, among: known) ?? names.first.flatMap { nearestName(to: $0, among: known) }
-        let hint = near.map { "; did you mean '\($0)'?" } ?? "."
-        throw StoreError(.unknownProperty, "Entity '\(entity.name)' has no stored property '\(name)'\(hint)")
+        let hint = near.map { "; did you mean '\(spelling($0))'?" }
+        // The request may be for too many entities.
+        let owner = entity.selfAndSubentities.first { number in
+            model.entities[number].layout.field(name) != nil
+                || names.first.map {
+                    model.entities[number].attribute($0) != nil || model.entities[number].relationship($0) != nil
+                } ?? false
+        }
+        let other = owner.map { "; its subentity '\(model.entities[$0].name)' has it: ask for objects of that." }
+        throw StoreError(
+            .unknownProperty, "Entity '\(entity.name)' has no stored property '\(name)'\(other ?? hint ?? ".")")
     }
 }

@@ -61,6 +61,7 @@ struct KeyCollector {
                     ? value.littleEndian64(at: 0).map { Int64(bitPattern: $0) } : key.lastKey
                 guard let found, found > 0 else { throw .damagedEntry(entries.space) }
                 count += 1
+                if count.isMultiple(of: FetchCancellation.stride) { try FetchCancellation.check() }
                 body(found)
                 return count < most
             }
@@ -75,7 +76,8 @@ struct KeyCollector {
     ) throws(StoreError) {
         let cursor = try snapshot.reader.cursor(in: space)
         let first = keys.count
-        for object in objects {
+        for (index, object) in objects.enumerated() {
+            if index.isMultiple(of: FetchCancellation.stride) { try FetchCancellation.check() }
             let prefix = StorageKey(record: object, root: number).bytes
             guard try cursor.seek(to: prefix) else { break }
             _ = try cursor.visit { (key, _) throws(StoreError) in

@@ -129,6 +129,10 @@ struct GroupCompiler {
         case .constant, .variable: return expression
         case .evaluatedObject: throw ungrouped("SELF", place)
         case .keyPath(let names):
+            if expression.withFunctions != expression {
+                throw StoreError(
+                    .invalidRequest, "In the rows of '\(entity.name)', \(FetchRequest.Expression.manyOfEach(names))")
+            }
             // A name that does not exist is told first.
             _ = try ResolvedPath(names, from: entity.number, model: model)
             throw ungrouped(names.joined(separator: "."), place)
@@ -282,6 +286,17 @@ extension FetchRequest.Expression {
         case .element(of: let values, _): "\(values.label)[…]"
         case .setOperation(let operation, let left, let right): "\(left.label) \(operation.rawValue) \(right.label)"
         }
+    }
+
+    /// What is wrong with a path that begins with an operator and leads to many values of each object.
+    static func manyOfEach(_ names: [String]) -> String {
+        let (name, rest) = (names.first ?? "", Array(names.dropFirst()))
+        // The last name is what is added up of each object's many; the objects themselves are counted.
+        let each = name == "@count" || rest.count == 1 ? rest + ["@count"] : rest.dropLast() + [name] + rest.suffix(1)
+        let function = FetchRequest.Expression.keyPath([name, "x"]).withFunctions.label.prefix { $0 != "(" }
+        let whole = name == "@count" ? "sum" : function
+        return
+            "'\(rest.joined(separator: "."))' leads to many values for each object, and '\(name)' of a group takes one; write \(whole)(\(each.joined(separator: ".")))."
     }
 
     /// The same with functions in the place of operators that begin a path: `@sum.length` as `sum(length)`.

@@ -253,7 +253,7 @@ extension PredicateCompiler {
     func describe(_ term: Term, _ expression: FetchRequest.Expression) -> String {
         switch expression {
         case .keyPath(let path): "'\(path.joined(separator: "."))' (\(term.type.kind))"
-        case .constant: "a \(term.type.family) constant"
+        case .constant: "\(term.type.family == .object ? "an" : "a") \(term.type.family) constant"
         case .evaluatedObject: "the object itself"
         case .variable(let name): "'$\(name)' (\(term.type.kind))"
         default: "a value of type \(term.type.kind)"

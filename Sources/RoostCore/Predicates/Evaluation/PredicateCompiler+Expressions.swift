@@ -97,10 +97,13 @@ extension PredicateCompiler {
         } else if isMany {
             type = type.many(isOrdered: isOrdered)
         }
+        // One to-many relationship of one object leads to each object once; what comes behind those may be the same.
+        let firstToMany = relationships.firstIndex(where: \.isToMany) ?? relationships.count
         let node = add(
             PredicateProgram.Path(
                 start: start?.node, steps: first..<first + steps.count, slots: slots, lastToMany: lastToMany,
-                collectionOperator: collectionOperator))
+                collectionOperator: collectionOperator,
+                firstRepetition: start?.type.isCollection ?? false ? 0 : firstToMany + 2))
         // Without steps and fields it is a collection operator over what the record has itself.
         let isPlain = steps.isEmpty && slots == nil && start?.isPlain ?? true
         return Term(node: node, type: type, isPlain: isPlain)

@@ -179,7 +179,8 @@ struct PredicateCompiler {
 
     mutating func variable(_ name: String) throws(StoreError) -> Term {
         guard let variable = variables.last(where: { $0.name == name }) else {
-            let hint = nearestName(to: name, among: variables.map(\.name)).map { "did you mean '$\($0)'? It" } ?? "it"
+            let near = nearestName(to: name, among: variables.map(\.name))
+            let hint = near.map { "did you mean '\(PredicatePrinter.variable($0))'? It" } ?? "it"
             throw invalid(
                 "the variable '$\(name)' has no value; \(hint) must be bound by a SUBQUERY around it, or be substituted before the fetch."
             )

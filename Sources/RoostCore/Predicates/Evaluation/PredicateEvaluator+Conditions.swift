@@ -25,12 +25,12 @@ extension PredicateEvaluator {
             return compareText(value(left), operation, value(right), options)
         case .member(let left, let set, let options): return isMember(value(left), set, options)
         case .any(let collection, let variable, let condition):
-            return !forEach(collection) { element in
+            return !forEach(collection, .once) { element in
                 variables[variable] = element
                 return !isTrue(condition)
             } && !hasFailed
         case .all(let collection, let variable, let condition):
-            return forEach(collection) { element in
+            return forEach(collection, .once) { element in
                 variables[variable] = element
                 return isTrue(condition)
             }

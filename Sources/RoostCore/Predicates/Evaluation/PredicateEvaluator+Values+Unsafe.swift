@@ -18,21 +18,21 @@ extension PredicateEvaluator {
             return isTrue(condition) ? value(whenTrue) : value(whenFalse)
         case .first(let collection):
             var first = PredicateOperand.null
-            _ = forEach(collection) { element in
+            _ = forEach(collection, .everyWay) { element in
                 first = element
                 return false
             }
             return first
         case .last(let collection):
             var last = PredicateOperand.null
-            _ = forEach(collection) { element in
+            _ = forEach(collection, .everyWay) { element in
                 last = element
                 return true
             }
             return last
         case .size(let collection):
             var count: Int64 = 0
-            _ = forEach(collection) { _ in
+            _ = forEach(collection, .everyWay) { _ in
                 count += 1
                 return true
             }
@@ -49,7 +49,7 @@ extension PredicateEvaluator {
     private func element(of collection: PredicateProgram.Index, at position: PredicateOperand) -> PredicateOperand {
         guard var rest = position.exactInteger, rest >= 0 else { return .null }
         var found = PredicateOperand.null
-        _ = forEach(collection) { element in
+        _ = forEach(collection, .everyWay) { element in
             if rest == 0 { found = element }
             rest -= 1
             return rest >= 0
@@ -60,15 +60,17 @@ extension PredicateEvaluator {
     // MARK: Collections
 
     /// Calls `body` with each value of an expression until it returns false; false when it did, or after an error.
-    func forEach(_ index: PredicateProgram.Index, _ body: (PredicateOperand) -> Bool) -> Bool {
+    func forEach(
+        _ index: PredicateProgram.Index, _ repetition: Repetition, _ body: (PredicateOperand) -> Bool
+    ) -> Bool {
         switch program.nodes[index] {
-        case .path(let path): return forEach(program.paths[path], body)
+        case .path(let path): return forEach(program.paths[path], repetition, body)
         case .list(let members):
             for position in members.start..<members.start + members.count
             where !body(value(program.links[position])) || hasFailed { return false }
             return true
         case .subquery(let collection, let variable, let condition):
-            return forEach(collection) { element in
+            return forEach(collection, repetition) { element in
                 variables[variable] = element
                 guard isTrue(condition) else { return !hasFailed }
                 return body(element)
@@ -87,7 +89,7 @@ extension PredicateEvaluator {
         if operation != .union {
             guard
                 forEach(
-                    right,
+                    right, .once,
                     {
                         others.insert($0); return true
                     })
@@ -95,14 +97,14 @@ extension PredicateEvaluator {
         }
         guard
             forEach(
-                left,
+                left, .once,
                 { element in
                     let isWanted = operation == .union || others.contains(element) == (operation == .intersect)
                     return !isWanted || !given.insert(element) || body(element)
                 })
         else { return false }
         guard operation == .union else { return true }
-        return forEach(right) { element in !given.insert(element) || body(element) }
+        return forEach(right, .once) { element in !given.insert(element) || body(element) }
     }
 
     // MARK: Functions
@@ -137,14 +139,14 @@ extension PredicateEvaluator {
         var accumulator = PredicateAccumulator()
         switch function {
         case .minimum, .maximum:
-            _ = forEach(collection) { element in
+            _ = forEach(collection, .once) { element in
                 accumulator.compare(element)
                 return true
             }
             return function == .minimum ? accumulator.least : accumulator.greatest
         case .median, .mode, .standardDeviation:
             var values: [PredicateOperand] = []
-            _ = forEach(collection) { element in
+            _ = forEach(collection, .everyWay) { element in
                 if case .null = element { return true }
                 values.append(element)
                 return true
@@ -155,7 +157,7 @@ extension PredicateEvaluator {
             default: return PredicateStatistics.standardDeviation(values)
             }
         default:
-            _ = forEach(collection) { element in
+            _ = forEach(collection, .everyWay) { element in
                 accumulator.add(element)
                 return true
             }

@@ -20,6 +20,8 @@ final class PredicateEvaluator {
     @exclusivity(unchecked) private(set) var failure: StoreError?
     /// Arrays that no path uses just now, so that each record needs no new one.
     @exclusivity(unchecked) private var spareKeys: [[Int64]] = []
+    /// The same of what paths remember.
+    @exclusivity(unchecked) private var spareVisits: [VisitedObjects] = []
 
     /// Makes an evaluator.
     ///
@@ -103,6 +105,14 @@ final class PredicateEvaluator {
     /// The record of an object if it is at hand; nothing is read.
     func loadedRecord(_ key: Int64, inHierarchyOf root: Int) -> RecordReader? {
         copies?.loadedRecord(key, inHierarchyOf: root)
+    }
+
+    /// Runs `body` with something that remembers objects, and nothing yet.
+    func withVisitedObjects(_ body: (VisitedObjects) -> Bool) -> Bool {
+        let visited = spareVisits.popLast() ?? VisitedObjects()
+        defer { spareVisits.append(visited) }
+        visited.begin()
+        return body(visited)
     }
 
     /// Runs `body` with the keys of the objects that a to-many relationship leads to; false as it does, or after an error.

@@ -71,6 +71,8 @@ final class PredicateProgram: @unchecked Sendable {
         /// Behind this step there is no to-many relationship: null on the way there is a value, before it there is none.
         let lastToMany: Int
         let collectionOperator: FetchRequest.CollectionOperator?
+        /// From this step on the same object may be reached on several ways.
+        let firstRepetition: Int
         /// Whether the records of the objects at its end will be looked at, so that they are better read together.
         var readsEnd = false
     }

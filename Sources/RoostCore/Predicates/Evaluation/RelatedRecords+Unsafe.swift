@@ -75,6 +75,8 @@ final class RelatedRecords {
     func appendDestinations(
         of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
     ) throws(StoreError) {
+        // One object may lead to as many as there are.
+        try FetchCancellation.check()
         try graph.appendDestinations(of: relationship, from: key, to: &keys)
     }
 

@@ -12,24 +12,29 @@ extension FetchRequest.Predicate {
     ///     not change with what they meet.
     ///   - entity: The entity whose properties the names mean.
     ///   - model: The model that has the entity.
+    ///   - ofGroups: Whether it is a condition on groups, ``FetchRequest/havingPredicate``, in which a path can begin with an operator
+    ///     over all objects of a group: `@sum.length`.
     /// - Throws: `invalidRequest` with the column and what is expected there, also for a wrong number or kind of arguments and for
     ///   nesting deeper than ``RecordFilter/maximumDepth``; `unsupported` naming what Core Data's language has and this one has not;
     ///   `unknownEntity`, `unknownProperty`; `invalidValue` naming the property whose type a value does not fit; `limitExceeded`
     ///   for a text of more than 1 MiB or a list of more than 100 000 elements.
     /// - Complexity: O(*n*) in the text, for a given depth.
     public init(
-        _ text: String, _ arguments: any PredicateArgument..., for entity: EntityName, model: ManagedObjectModel
+        _ text: String, _ arguments: any PredicateArgument..., for entity: EntityName, model: ManagedObjectModel,
+        ofGroups: Bool = false
     ) throws(StoreError) {
-        try self.init(text, arguments: arguments, for: entity, model: model)
+        try self.init(text, arguments: arguments, for: entity, model: model, ofGroups: ofGroups)
     }
 
     /// Reads a predicate from text, for an entity of a model, with its arguments in an array.
     ///
-    /// As ``init(_:_:for:model:)``.
+    /// As ``init(_:_:for:model:ofGroups:)``.
     public init(
-        _ text: String, arguments: [any PredicateArgument], for entity: EntityName, model: ManagedObjectModel
+        _ text: String, arguments: [any PredicateArgument], for entity: EntityName, model: ManagedObjectModel,
+        ofGroups: Bool = false
     ) throws(StoreError) {
-        let scope = PredicateBinding.Scope(model: model, entity: try model.requireEntity(entity))
+        let scope = PredicateBinding.Scope(
+            model: model, entity: try model.requireEntity(entity), isOfGroups: ofGroups)
         self = try PredicateParser.read(text, arguments: arguments) { (parser) throws(StoreError) in
             let syntax = try parser.predicate()
             return try PredicateBinding(scope: scope, tokenizer: parser.tokenizer).predicate(syntax)
@@ -46,7 +51,7 @@ extension FetchRequest.Predicate {
     /// - Parameters:
     ///   - format: The predicate; inside of quotes, `%` and `$` are ordinary characters.
     ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right.
-    /// - Throws: `invalidRequest`, `unsupported` and `limitExceeded` as ``init(_:_:for:model:)``; `invalidValue` for a number that is
+    /// - Throws: `invalidRequest`, `unsupported` and `limitExceeded` as ``init(_:_:for:model:ofGroups:)``; `invalidValue` for a number that is
     ///   larger than any type holds.
     /// - Complexity: O(*n*) in the text.
     public init(format: String, _ arguments: any PredicateArgument...) throws(StoreError) {
@@ -63,9 +68,9 @@ extension FetchRequest.Predicate {
         }
     }
 
-    /// The predicate as text, from which ``init(_:_:for:model:)`` makes the same one.
+    /// The predicate as text, from which ``init(_:_:for:model:ofGroups:)`` makes the same one.
     ///
-    /// A conjunction or disjunction of fewer than two members is written as what it means.
+    /// A conjunction or disjunction of fewer than two members is written as what it means. A condition on groups is written too.
     ///
     /// - Parameters:
     ///   - entity: The entity whose properties the names mean.
@@ -74,7 +79,8 @@ extension FetchRequest.Predicate {
     /// - Throws: `unknownEntity`, `unknownProperty`; `unsupported` for a composite as a value, which the language cannot write;
     ///   `invalidRequest` for an empty key path, and for a predicate that is nested too deep.
     public func format(for entity: EntityName, model: ManagedObjectModel) throws(StoreError) -> String {
-        try format(PredicateBinding.Scope(model: model, entity: try model.requireEntity(entity)))
+        try format(
+            PredicateBinding.Scope(model: model, entity: try model.requireEntity(entity), isOfGroups: true))
     }
 
     /// The predicate as text, from which ``init(format:_:)`` makes the same one.
@@ -113,11 +119,13 @@ extension FetchRequest.Expression {
 
     /// Reads an expression from text, for an entity of a model.
     ///
-    /// As ``FetchRequest/Predicate/init(_:_:for:model:)``.
+    /// As ``FetchRequest/Predicate/init(_:_:for:model:ofGroups:)``; `ofGroups` is for what rows show, ``FetchRequest/propertiesToFetch``.
     public init(
-        _ text: String, _ arguments: any PredicateArgument..., for entity: EntityName, model: ManagedObjectModel
+        _ text: String, _ arguments: any PredicateArgument..., for entity: EntityName, model: ManagedObjectModel,
+        ofGroups: Bool = false
     ) throws(StoreError) {
-        let scope = PredicateBinding.Scope(model: model, entity: try model.requireEntity(entity))
+        let scope = PredicateBinding.Scope(
+            model: model, entity: try model.requireEntity(entity), isOfGroups: ofGroups)
         self = try PredicateParser.read(text, arguments: arguments) { (parser) throws(StoreError) in
             let syntax = try parser.expression()
             return try PredicateBinding(scope: scope, tokenizer: parser.tokenizer).expression(syntax)

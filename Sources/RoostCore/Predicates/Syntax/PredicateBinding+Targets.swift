@@ -67,7 +67,12 @@ extension PredicateBinding {
         case .variable(let name, _):
             guard let entity = scope.variables[name] ?? nil else { return Shape() }
             return Shape(target: Target(kind: .reference, destination: entity, property: "$\(name)"))
-        case .keyPath(let names, let place): return try path(names, from: scope.entity.number, at: place)
+        case .keyPath(let names, let place):
+            let operation = names.first.flatMap { FetchRequest.CollectionOperator(rawValue: $0) }
+            guard scope.isOfGroups, let operation, operation.isAggregate else {
+                return try path(names, from: scope.entity.number, at: place)
+            }
+            return try aggregate(operation, names, of: scope.entity, at: place)
         case .path(let base, let names, let place):
             let base = try shape(of: base)
             guard let start = base.target, start.isObject, let entity = start.destination else { return Shape() }
@@ -104,6 +109,25 @@ extension PredicateBinding {
         }
     }
 
+    /// What an operator makes of the values that a path has for the objects of a group.
+    private func aggregate(
+        _ operation: FetchRequest.CollectionOperator, _ names: [String], of entity: ManagedObjectModel.Entity,
+        at place: String.Index
+    ) throws(StoreError) -> Shape {
+        guard names.count > 1 || operation == .count else {
+            throw located(
+                .invalidRequest,
+                "'\(operation.rawValue)' of a group needs the name of an attribute behind it, as in \(operation.rawValue).price.",
+                at: place)
+        }
+        guard names.count > 1 else { return Shape() }
+        let values = try path(Array(names.dropFirst()), from: entity.number, at: place)
+        guard !values.isMany else {
+            throw located(.invalidRequest, FetchRequest.Expression.manyOfEach(names), at: place)
+        }
+        return try path(names, from: entity.number, ofMany: true, at: place)
+    }
+
     /// What a key path leads to, from an object or from each of many.
     private func path(
         _ names: [String], from entity: Int, ofMany: Bool = false, at place: String.Index
@@ -120,7 +144,9 @@ extension PredicateBinding {
         }
         let resolved: ResolvedPath
         do throws(StoreError) {
-            resolved = try ResolvedPath(names, from: entity, model: model)
+            resolved = try ResolvedPath(names, from: entity, model: model) { name in
+                PredicatePrinter.path(name.split(separator: ".").map(String.init))
+            }
         } catch {
             throw tokenizer?.locate(error, at: place) ?? error
         }
@@ -161,4 +187,9 @@ extension PredicateBinding.Target {
         case .objectID: self.init(kind: .objectID)
         }
     }
+}
+
+extension FetchRequest.CollectionOperator {
+    /// Whether it makes one value of many, so that it can begin a path over the objects of a group.
+    var isAggregate: Bool { self != .union && self != .distinctUnion }
 }

@@ -101,7 +101,7 @@ extension PredicateBinding {
         }
     }
 
-    private func located(_ code: StoreError.Code, _ message: String, at place: String.Index) -> StoreError {
+    func located(_ code: StoreError.Code, _ message: String, at place: String.Index) -> StoreError {
         let error = StoreError(code, message)
         return tokenizer?.locate(error, at: place) ?? error
     }

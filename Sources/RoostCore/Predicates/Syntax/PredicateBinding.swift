@@ -9,6 +9,8 @@ struct PredicateBinding {
     struct Scope {
         let model: ManagedObjectModel
         let entity: ManagedObjectModel.Entity
+        /// Whether a path can begin with an operator over all objects of a group, as in the columns of rows.
+        var isOfGroups = false
         /// The entities that the variables of the SUBQUERYs around go over; nil for one that is not known.
         var variables: [String: Int?] = [:]
     }

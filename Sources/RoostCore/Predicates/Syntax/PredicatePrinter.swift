@@ -100,7 +100,7 @@ struct PredicatePrinter {
         switch operand {
         case .literal(let literal, _): try print(literal, meeting: target)
         case .evaluatedObject: text += "SELF"
-        case .variable(let name, _): text += "$" + (PredicateLanguage.isPlainName(name) ? name : Self.quoted(name))
+        case .variable(let name, _): text += Self.variable(name)
         case .keyPath(let names, _): try printPath(names)
         case .path(let base, let names, _):
             try printBase(base, ofPath: true, meeting: nil)
@@ -258,7 +258,15 @@ struct PredicatePrinter {
         guard !names.isEmpty else {
             throw StoreError(.invalidRequest, "A key path without names cannot be written; the object itself is SELF.")
         }
-        text += names.map(Self.name).joined(separator: ".")
+        text += Self.path(names)
+    }
+
+    /// A key path as it is written.
+    static func path(_ names: [String]) -> String { names.map(name).joined(separator: ".") }
+
+    /// A variable as it is written.
+    static func variable(_ name: String) -> String {
+        "$" + (PredicateLanguage.isPlainName(name) ? name : quoted(name))
     }
 
     private static func name(_ name: String) -> String {

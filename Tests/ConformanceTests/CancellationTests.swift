@@ -1,0 +1,133 @@
+import Roost
+import RoostConformance
+import RoostCore
+import Testing
+
+/// Fetches whose task is cancelled.
+@Suite("Fetches in cancelled tasks")
+struct CancellationTests {
+    private static let count = 10_000
+
+    private static func model() throws -> ManagedObjectModel {
+        var node = EntityDescription(
+            "Node",
+            attributes: [
+                AttributeDescription("number", .integer64), AttributeDescription("name", .string),
+                AttributeDescription("weight", .double),
+            ],
+            relationships: [
+                .toOne("parent", "Node", inverse: "children"), .toMany("children", "Node", inverse: "parent"),
+            ])
+        node.fetchIndexes = [FetchIndexDescription("byNumber", on: "number")]
+        return try ManagedObjectModel(entities: [node])
+    }
+
+    private static func fill(_ store: any PersistentStore) throws {
+        var changes = ChangeSet(model: store.model)
+        for key in 1...Int64(count) {
+            try changes.insert(
+                ObjectID("Node", key),
+                values: [
+                    "number": .int(key), "name": .string("n\(key % 100)"), "weight": .double(1),
+                    "parent": .objectID(ObjectID("Node", key / 2 + 1)),
+                ])
+        }
+        _ = try store.commit(changes)
+    }
+
+    /// Runs `body` in a task that it can cancel.
+    private static func inTask<Result: Sendable>(
+        _ body: @escaping @Sendable (_ cancel: () -> Void) throws -> Result
+    ) async throws -> Result {
+        try await Task { try body { withUnsafeCurrentTask { $0?.cancel() } } }.value
+    }
+
+    /// The code of the error that `body` throws; nil where it throws none.
+    private static func code(_ body: () throws -> Void) throws -> StoreError.Code? {
+        do {
+            try body()
+            return nil
+        } catch let error as StoreError {
+            return error.code
+        }
+    }
+
+    private static let requests: [(String, @Sendable (any StoreSnapshot) throws -> Void)] = [
+        ("scan", { try read($0, "weight > 2") }), ("everything", { try read($0, nil) }),
+        ("index", { try read($0, "number > 5") }), ("relationship", { try read($0, "parent.name == 'x'") }),
+        ("many", { try read($0, "ANY children.children.children.name == 'x'") }),
+        ("function", { try read($0, "length(name) > 10") }),
+        ("order", { try read($0, nil, sortedBy: [.init("name")]) }),
+        ("folded order", { try read($0, "length(name) > 1", sortedBy: [.init("name", options: .caseInsensitive)]) }),
+        ("count", { _ = try $0.count(FetchRequest("Node")) }),
+        ("count of a scan", { _ = try $0.count(FetchRequest("Node", where: .greater("weight", .double(0)))) }),
+        ("count by index", { _ = try $0.count(FetchRequest("Node", where: .greater("number", .int(0)))) }),
+        ("IDs", { _ = try $0.objectIDs(FetchRequest("Node")) }),
+        (
+            "rows",
+            { snapshot in
+                var request = FetchRequest("Node")
+                request.propertiesToFetch = ["@sum.weight", "@max.number"]
+                var batch = RowBatch()
+                _ = try snapshot.rows(request).next(into: &batch)
+            }
+        ),
+        (
+            "update",
+            { _ = try $0.prepare(BatchUpdateRequest("Node", set: ["name": .constant("x")])) }
+        ),
+    ]
+
+    private static func read(
+        _ snapshot: any StoreSnapshot, _ predicate: String?, sortedBy order: [FetchRequest.SortDescriptor] = []
+    ) throws {
+        let request = FetchRequest(
+            "Node", where: try predicate.map { try FetchRequest.Predicate($0, for: "Node", model: snapshot.model) },
+            sortedBy: order)
+        let cursor = try snapshot.fetch(request)
+        var batch = RecordBatch(model: snapshot.model)
+        while try cursor.next(into: &batch) {}
+    }
+
+    @Test("end with an error that says so, and others after them succeed", arguments: StoreFixture.writable)
+    func fetches(fixture: StoreFixture) async throws {
+        let workbench = try Workbench(fixture)
+        defer { workbench.discard() }
+        let store = try workbench.create(try Self.model())
+        try Self.fill(store)
+        let codes = try await Self.inTask { cancel in
+            cancel()
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            return try Self.requests.map { (_, run) in try Self.code { try run(snapshot) } }
+        }
+        for (code, (name, _)) in zip(codes, Self.requests) { #expect(code == .cancelled, "\(name)") }
+        let others = try await Self.inTask { _ in
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            return try Self.requests.map { (_, run) in try Self.code { try run(snapshot) } }
+        }
+        #expect(others.allSatisfy { $0 == nil })
+    }
+
+    @Test("stop in the middle, and are at their end then", arguments: StoreFixture.writable)
+    func middle(fixture: StoreFixture) async throws {
+        let workbench = try Workbench(fixture)
+        defer { workbench.discard() }
+        let store = try workbench.create(try Self.model())
+        try Self.fill(store)
+        try await Self.inTask { cancel in
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            let cursor = try snapshot.fetch(FetchRequest("Node", where: .less("weight", .double(2))))
+            var batch = RecordBatch(model: store.model)
+            #expect(try cursor.next(into: &batch) && batch.count < Self.count)
+            cancel()
+            var code: StoreError.Code?
+            // What was found before may come first.
+            for _ in 0..<2 where code == nil { code = try Self.code { _ = try cursor.next(into: &batch) } }
+            #expect(code == .cancelled)
+            #expect(try !cursor.next(into: &batch) && batch.isEmpty)
+        }
+    }
+}
