@@ -39,10 +39,14 @@ package struct EncodedEntries: Sendable {
 /// value.
 package struct EntryArena: Sendable {
     /// Where an entry is, and the first sixteen bytes of its key, so that most comparisons need not look there.
-    struct Item: Sendable {
-        var high: UInt64
-        var low: UInt64
-        var offset: Int
+    package struct Item: Sendable {
+        package var high: UInt64
+        package var low: UInt64
+        package var offset: Int
+
+        package init(high: UInt64, low: UInt64, offset: Int) {
+            (self.high, self.low, self.offset) = (high, low, offset)
+        }
     }
 
     /// The bytes before an entry's key.
@@ -179,7 +183,7 @@ extension [EntryArena.Item] {
     /// Sorts by the first sixteen bytes of the keys: a radix sort from the last byte to the first.
     ///
     /// A byte that is the same in all is passed over, and most are. O(*n*) for each of the others; as much memory again.
-    mutating func sortByPrefix() {
+    package mutating func sortByPrefix() {
         guard count > 64 else {
             return sort { ($0.high, $0.low, $0.offset) < ($1.high, $1.low, $1.offset) }
         }
