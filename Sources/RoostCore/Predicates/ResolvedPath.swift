@@ -164,11 +164,11 @@ public struct ResolvedPath: Sendable {
         let near = nearestName(to: name, among: known) ?? names.first.flatMap { nearestName(to: $0, among: known) }
         let hint = near.map { "; did you mean '\(spelling($0))'?" }
         // The request may be for too many entities.
+        let isKnown = names.first.map { entity.attribute($0) != nil || entity.relationship($0) != nil } ?? false
         let owner = entity.selfAndSubentities.first { number in
-            model.entities[number].layout.field(name) != nil
-                || names.first.map {
-                    model.entities[number].attribute($0) != nil || model.entities[number].relationship($0) != nil
-                } ?? false
+            let candidate = model.entities[number]
+            guard candidate !== entity, !isKnown, let first = names.first else { return false }
+            return candidate.attribute(first) != nil || candidate.relationship(first) != nil
         }
         let other = owner.map { "; its subentity '\(model.entities[$0].name)' has it: ask for objects of that." }
         throw StoreError(
