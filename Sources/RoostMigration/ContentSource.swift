@@ -34,9 +34,6 @@ extension ContentSource {
 
 /// The content of a store.
 struct StoreContent: ContentSource {
-    /// The damaged objects after which a source counts as lost.
-    private static let skippedLimit = 100_000
-
     private let store: any PersistentStore
     private let options: ConversionOptions
 
@@ -71,9 +68,13 @@ struct StoreContent: ContentSource {
                 .begin(
                     lastKeys: lastKeys, objectCount: digest?.objectCount ?? objectCount, linkCount: digest?.linkCount))
         else { return nil }
+        var skipped = SkippedObjects()
         for root in model.roots {
-            guard try readRecords(of: model.entities[root], snapshot, into: channel, &copied) else { return nil }
+            guard try readRecords(of: model.entities[root], snapshot, into: channel, &copied.tally, &skipped) else {
+                return nil
+            }
         }
+        copied.skipped = skipped.ids
         for relationship in model.linkRelationships {
             let cursor = try snapshot.links(of: relationship.name, after: nil)
             while true {
@@ -91,7 +92,7 @@ struct StoreContent: ContentSource {
 
     private func readRecords(
         of root: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot, into channel: BatchChannel,
-        _ copied: inout CopiedContent
+        _ tally: inout StoreTally, _ skipped: inout SkippedObjects
     ) throws(StoreError) -> Bool {
         let cursor = try snapshot.records(of: root.name, after: nil)
         while true {
@@ -100,18 +101,12 @@ struct StoreContent: ContentSource {
             do throws(StoreError) {
                 guard try cursor.next(into: &batch) else { return true }
             } catch  where options.skipsDamaged && error.code == .corrupted {
-                // Only an error that names an object promises that the cursor goes on behind it.
-                guard let damaged = error.damagedObject, damaged != copied.skipped.last else { throw error }
-                guard copied.skipped.count < Self.skippedLimit else {
-                    throw StoreError(
-                        .corrupted,
-                        "More than \(Self.skippedLimit) records of '\(store.url.path)' are damaged; restore a backup.",
-                        underlying: error)
-                }
-                copied.skipped.append(damaged)
+                // A cursor that comes to one record again does not go on.
+                if let damaged = error.damagedObject, damaged == skipped.ids.last { throw error }
+                try skipped.note(error)
                 continue
             }
-            batch.forEachRecord { copied.tally.entities[$0.entityNumber].add($0.computedContentHash) }
+            batch.forEachRecord { tally.entities[$0.entityNumber].add($0.computedContentHash) }
             guard channel.send(.records(consume batch)) else { return false }
         }
     }

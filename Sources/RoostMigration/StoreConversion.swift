@@ -8,7 +8,7 @@ struct StoreConversion: Sendable {
     let options: ConversionOptions
     let registry: StoreRegistry
     /// See ``StoreFiller/maximumReaders``.
-    var maximumReaders = 4
+    var maximumReaders = StoreFiller.usualReaders
 
     init(
         from source: ConversionEndpoint, to destination: ConversionEndpoint, options: ConversionOptions,

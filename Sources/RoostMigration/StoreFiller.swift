@@ -9,7 +9,10 @@ struct StoreFiller: Sendable {
     let options: ConversionOptions
     let registry: StoreRegistry
     /// The most threads that read a finished destination at once; each has a batch, and a snapshot with what the store caches for it.
-    var maximumReaders = 4
+    var maximumReaders = Self.usualReaders
+
+    /// As many readers as keep the memory of a conversion within its bounds.
+    static let usualReaders = 4
 
     /// Makes the destination and fills it.
     func fill(from source: any StoreContents) throws(StoreError) -> ConversionReport {

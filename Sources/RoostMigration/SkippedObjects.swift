@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The damaged objects that a migration leaves out: one that is met again, by another mapping, is noted once.
+/// The damaged objects that a conversion or a migration leaves out: one that is met again, by another mapping, is noted once.
 struct SkippedObjects: Sendable {
     /// In the order in which they were met.
     private(set) var ids: [ObjectID] = []
