@@ -105,6 +105,28 @@ extension ConformanceCheck {
             try expectEqual(try bench.reopen(store).view { try $0.count(FetchRequest("Track")) }, 11, "the count")
         },
         ConformanceCheck(
+            "bulk.abandon-many",
+            "Nothing remains of an abandoned load of 24 MiB, which is more than a page cache holds, whether or not the store has its name yet."
+        ) { bench in
+            for isUnpublished in bench.type.capabilities.contains(.file) ? [false, true] : [false] {
+                let store = try bench.create(name: "store-\(isUnpublished)") { $0.isUnpublished = isUnpublished }
+                let before = try store.contents()
+                let loader = try store.bulkLoader(BulkLoadOptions())
+                let title = Value.string(String(repeating: "sixteen letters ", count: 1 << 16))
+                for key in Int64(1)...24 {
+                    var batch = RecordBatch(model: bench.model)
+                    try batch.append(ObjectID("Track", key), values: ["title": title])
+                    try loader.append(batch)
+                }
+                loader.abandon()
+                try expectEqual(try store.contents(), before, "the contents")
+                try expectEqual(try checkStore(store), [], "the findings")
+                try store.change { try $0.insert(ObjectID("Track", 7), values: ["title": "x"]) }
+                try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 1, "the count")
+                try store.close()
+            }
+        },
+        ConformanceCheck(
             "bulk.last-keys", "Keys that count as used in the source are never given out in the destination."
         ) { bench in
             let store = try bench.create()

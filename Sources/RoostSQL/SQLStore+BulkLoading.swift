@@ -215,8 +215,8 @@ final class SQLBulkLoader: BulkLoader {
                     try SQLMetadata.create(schema, uuid: store.storeUUID, userMetadata: userMetadata, on: connection)
                 }
             } catch {
-                // The contract has no error here; every later call on the store meets the same obstacle and reports it.
-                return
+                // The contract has no error here; what is left is no store, and every later call says why.
+                store.state.withLock { $0.failure = error }
             }
         }
     }

@@ -24,6 +24,8 @@ public final class SQLStore: PersistentStore {
 
     struct State {
         var isClosed = false
+        /// Why what the database holds is no store any more.
+        var failure: StoreError?
         /// Keys that are reserved in the database and not yet given out, by position in the schema's object tables.
         var reservedKeys: [Range<Int64>]
         /// How many keys the next block has, by position in the schema's object tables.
@@ -112,8 +114,12 @@ public final class SQLStore: PersistentStore {
     }
 
     func requireOpen() throws(StoreError) {
-        guard !state.withLock({ $0.isClosed }) else {
-            throw StoreError(.closed, "The store '\(url)' was closed before.")
+        let (isClosed, failure) = state.withLock { ($0.isClosed, $0.failure) }
+        guard !isClosed else { throw StoreError(.closed, "The store '\(url)' was closed before.") }
+        if let failure {
+            throw StoreError(
+                .corrupted, "A load into '\(url)' was abandoned and could not be undone; delete the store.",
+                underlying: failure)
         }
     }
 

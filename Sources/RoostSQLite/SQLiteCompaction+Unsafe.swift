@@ -57,8 +57,6 @@ struct SQLiteCompaction {
         _ connection: SQLiteConnection, _ isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) {
         let stop = Stop(isCancelled)
-        let limit = connection.limitAttached(1)
-        defer { _ = connection.limitAttached(limit) }
         // SAFETY: SQLite calls back only while the statement runs, on this thread, and `stop` lives until then.
         sqlite3_progress_handler(
             connection.handle, Self.stepCount,
@@ -70,7 +68,7 @@ struct SQLiteCompaction {
             connection.bound(maximumValueBytes: settings.maximumValueBytes, rowTimeout: settings.rowTimeout)
             withExtendedLifetime(stop) {}
         }
-        try connection.execute("VACUUM")
+        try connection.vacuum()
     }
 
     /// Throws code `corrupted` unless everything that is there is what the last commit recorded.
@@ -96,9 +94,4 @@ struct SQLiteCompaction {
             )
         }
     }
-}
-
-extension SQLiteConnection {
-    /// Sets how many databases may be attached, and gives the number from before.
-    fileprivate func limitAttached(_ count: Int32) -> Int32 { sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, count) }
 }

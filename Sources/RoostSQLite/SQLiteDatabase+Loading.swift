@@ -87,7 +87,7 @@ extension SQLiteDatabase {
         try? writer.rollBack()
         try writer.allow(.everything)
         try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, true)
-        try writer.execute("VACUUM")
+        try writer.vacuum()
         try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, false)
         try writer.allow(.writing)
         try writer.execute("PRAGMA locking_mode = NORMAL")

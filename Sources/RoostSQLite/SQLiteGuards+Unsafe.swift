@@ -168,6 +168,15 @@ extension SQLiteConnection {
             }, clock)
     }
 
+    /// Rebuilds the file, or empties it where `SQLITE_DBCONFIG_RESET_DATABASE` was set; needs ``Authority/everything``.
+    ///
+    /// SQLite attaches the file that it writes first, which no other statement may do.
+    func vacuum() throws(StoreError) {
+        let limit = sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
+        defer { sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, limit) }
+        try execute("VACUUM")
+    }
+
     /// Runs `body`, whose statements are stopped when the task in which they run is cancelled.
     public func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         let outer = clock.pointee.endsWithTask

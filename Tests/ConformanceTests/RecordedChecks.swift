@@ -271,6 +271,7 @@ enum RecordedChecks {
         "bulk.any-order",
         "bulk.invisible",
         "bulk.abandon",
+        "bulk.abandon-many",
         "bulk.last-keys",
         "bulk.duplicates",
         "bulk.duplicate-links",

@@ -121,6 +121,50 @@ struct LoadingTests {
         try reopened.close()
     }
 
+    @Test("nothing remains of an abandoned load that was in the file already", arguments: [true, false])
+    func abandonMany(isUnpublished: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let model = try Models.music()
+        let store = try SQLiteStoreType().create(
+            directory.url("a"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
+        let emptyByteCount = try directory.bytes("a").count
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        // More than the page cache of a load holds.
+        let title = Value.string(String(repeating: "a title ", count: 1 << 17))
+        for key in Int64(1)...24 {
+            var batch = RecordBatch(model: model)
+            try batch.append(ObjectID("Album", key), values: ["title": title])
+            try loader.append(batch)
+        }
+        if isUnpublished { #expect(try directory.bytes("a").count > emptyByteCount) }
+        loader.abandon()
+        #expect(try store.digest()?.objectCount == 0)
+        #expect(try store.findings() == [])
+        if isUnpublished { #expect(try directory.bytes("a").count <= emptyByteCount) }
+        try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+        #expect(try store.findings() == [])
+        try store.close()
+    }
+
+    @Test("where an abandoned load cannot be undone, every later call says so")
+    func abandonFailing() throws {
+        let directory = try TemporaryDirectory()
+        let model = try Models.music()
+        let store = try SQLiteStoreType().create(
+            directory.url("a"), model: model, options: StoreOptions(isUnpublished: true))
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        for batch in try Self.batches(model).records { try loader.append(batch) }
+        // No log can have this name any more.
+        try FileManager.default.createDirectory(
+            atPath: directory.file("a-wal"), withIntermediateDirectories: false)
+        loader.abandon()
+        #expect(code { _ = try store.digest() } == .corrupted)
+        #expect(code { _ = try store.bulkLoader(BulkLoadOptions()) } == .corrupted)
+        #expect(code { try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) } } == .corrupted)
+        try FileManager.default.removeItem(atPath: directory.file("a-wal"))
+        try store.close()
+    }
+
     @Test("a key that was reserved before an abandoned load, and is used after it, is not given out again")
     func keysAfterAbandoning() throws {
         let directory = try TemporaryDirectory()
