@@ -37,7 +37,7 @@ struct CancellationTests {
 
     /// Runs `body` in a task that it can cancel.
     private static func inTask<Result: Sendable>(
-        _ body: @escaping @Sendable (_ cancel: () -> Void) throws -> Result
+        _ body: @escaping @Sendable (_ cancel: @escaping () -> Void) throws -> Result
     ) async throws -> Result {
         try await Task { try body { withUnsafeCurrentTask { $0?.cancel() } } }.value
     }
@@ -129,5 +129,41 @@ struct CancellationTests {
             #expect(code == .cancelled)
             #expect(try !cursor.next(into: &batch) && batch.isEmpty)
         }
+    }
+    @Test("end while they sort what they have read", arguments: [false, true])
+    func sorting(isFolded: Bool) async throws {
+        let workbench = try Workbench(try #require(StoreFixture.writable.first))
+        defer { workbench.discard() }
+        let store = try workbench.create(try Self.model())
+        try Self.fill(store)
+        let order = FetchRequest.SortDescriptor("name", options: isFolded ? .caseInsensitive : [])
+        try await Self.inTask { cancel in
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            var batch = RecordBatch(model: store.model)
+            func fetch(_ request: FetchRequest, isCancelled: Bool) throws -> ScanningFetch {
+                let source = WatchedCursor(try snapshot.records(of: "Node", after: nil)) { if isCancelled { cancel() } }
+                return try ScanningFetch(request, model: store.model, source: source)
+            }
+            let request = FetchRequest("Node", sortedBy: [order])
+            #expect(try fetch(request, isCancelled: false).next(into: &batch))
+            let cursor = try fetch(request, isCancelled: true)
+            #expect(try Self.code { _ = try cursor.next(into: &batch) } == .cancelled)
+            #expect(try !cursor.next(into: &batch) && batch.isEmpty)
+        }
+    }
+}
+
+/// The records of another cursor; says when there are no more.
+private final class WatchedCursor: RecordCursor {
+    private let base: any RecordCursor
+    private let onEnd: () -> Void
+
+    init(_ base: any RecordCursor, onEnd: @escaping () -> Void) { (self.base, self.onEnd) = (base, onEnd) }
+
+    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        if try base.next(into: &batch) { return true }
+        onEnd()
+        return false
     }
 }

@@ -13,3 +13,20 @@ package enum FetchCancellation {
         if Task.isCancelled { throw error }
     }
 }
+
+extension Array {
+    /// As `sort(by:)`, and throws code `cancelled` soon after its task was cancelled; in which order the elements are is open then.
+    mutating func sortUnlessCancelled(by precedes: (Element, Element) -> Bool) throws(StoreError) {
+        var comparisonCount = 0
+        do {
+            try sort { left, right in
+                comparisonCount &+= 1
+                if comparisonCount.isMultiple(of: FetchCancellation.stride) { try FetchCancellation.check() }
+                return precedes(left, right)
+            }
+        } catch {
+            // Nothing else is thrown above.
+            throw FetchCancellation.error
+        }
+    }
+}

@@ -41,12 +41,12 @@ final class KeyedSort {
         if order == nil {
             do throws(StoreError) {
                 try readAll()
+                order = try positions()
             } catch {
                 // Behind a damaged record it goes on; anything else is the end, without what was kept.
                 if error.damagedObject == nil { order = [] }
                 throw error
             }
-            order = positions()
         }
         guard let order else { return false }
         while !batch.isFull, offset < order.count - given, limit.map({ given < $0 }) ?? true {
@@ -82,7 +82,7 @@ final class KeyedSort {
                 keys.append(made, at: index)
             }
             highestKeptCount = max(highestKeptCount, kept.count)
-            if let needed, kept.count > most { keepBest(needed) }
+            if let needed, kept.count > most { try keepBest(needed) }
             if let failure { throw failure }
         }
     }
@@ -109,14 +109,14 @@ final class KeyedSort {
         return order < 0 || order == 0 && key < boundKey
     }
 
-    private func positions() -> [Int] {
+    private func positions() throws(StoreError) -> [Int] {
         let kept = kept
-        return keys.sorted { kept.key(at: $0) < kept.key(at: $1) }
+        return try keys.sorted { kept.key(at: $0) < kept.key(at: $1) }
     }
 
-    private func keepBest(_ needed: Int) {
+    private func keepBest(_ needed: Int) throws(StoreError) {
         var (fewer, fewerKeys) = (RecordBatch(model: kept.model), SortKeys())
-        for index in positions().prefix(needed) {
+        for index in try positions().prefix(needed) {
             fewer.append(kept, at: index)
             fewerKeys.append(keys, at: index)
         }

@@ -177,13 +177,13 @@ public final class ScanningFetch: RecordCursor {
             }
             if let needed, kept.count > most {
                 var fewer = RecordBatch(model: kept.model)
-                for index in kept.indices(in: order).prefix(needed) { fewer.append(kept, at: index) }
+                for index in try kept.indices(in: order).prefix(needed) { fewer.append(kept, at: index) }
                 bound.removeAll()
                 bound.append(fewer, at: needed - 1)
                 kept = fewer
             }
         }
-        keptOrder = kept.indices(in: order)
+        keptOrder = try kept.indices(in: order)
     }
 
     /// Moves a batch out of a property, so that it is changed in place elsewhere.
@@ -195,8 +195,12 @@ public final class ScanningFetch: RecordCursor {
 }
 
 extension RecordBatch {
-    /// The positions of the records in the given order.
-    func indices(in order: RecordOrder) -> [Int] {
-        withReaders { reader in (0..<count).sorted { order.precedes(reader($0), reader($1)) } }
+    /// The positions of the records in the given order; throws code `cancelled` in a task that is cancelled meanwhile.
+    func indices(in order: RecordOrder) throws(StoreError) -> [Int] {
+        try withReaders { (reader) throws(StoreError) in
+            var indices = Array(0..<count)
+            try indices.sortUnlessCancelled { order.precedes(reader($0), reader($1)) }
+            return indices
+        }
     }
 }

@@ -39,11 +39,13 @@ struct SortKeys: Sendable {
     }
 
     /// The positions of the keys in ascending order, the ones that are equal by `tie`.
-    func sorted(tie: (Int, Int) -> Bool) -> [Int] {
-        bytes.withUnsafeBytes { bytes in
+    ///
+    /// - Throws: Code `cancelled` in a task that is cancelled meanwhile.
+    func sorted(tie: (Int, Int) -> Bool) throws(StoreError) -> [Int] {
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
             // The first bytes decide most comparisons, without going to the keys.
             var items = (0..<count).map { (number: Self.number(bytes[range($0)]), index: $0) }
-            items.sort { left, right in
+            try items.sortUnlessCancelled { left, right in
                 if left.number != right.number { return left.number < right.number }
                 let order = PredicateOperand.order(
                     UnsafeRawBufferPointer(rebasing: bytes[range(left.index)]),

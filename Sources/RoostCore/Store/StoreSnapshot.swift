@@ -55,7 +55,7 @@ public protocol StoreSnapshot: AnyObject {
     /// Reads the records that a request asks for, in its order.
     ///
     /// Ties, and requests without order, go by ascending key. In a task that is cancelled the stores of this package end a fetch, a count
-    /// and rows with code `cancelled`, within some milliseconds of scanning, following relationships and sorting by a database; others
+    /// and rows with code `cancelled`, within some milliseconds of scanning, following relationships and sorting; others
     /// may. Nobody else's fetch is touched, and the snapshot stays as it is.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, before the first record.
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor

@@ -317,9 +317,11 @@ extension RecordBatch {
 
 extension RecordBatch {
     /// Runs `body` with a function that gives a reader of the record at any index; neither may leave `body`.
-    func withReaders<Result>(_ body: ((Int) -> RecordReader) -> Result) -> Result {
-        arena.span.bytes.withUnsafeBytes { arena in
-            body { index in
+    func withReaders<Result>(
+        _ body: ((Int) -> RecordReader) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try arena.span.bytes.withUnsafeBytes { (arena) throws(StoreError) in
+            try body { index in
                 let entry = entries[index]
                 return RecordReader(
                     unchecked: UnsafeRawBufferPointer(rebasing: arena[entry.offset..<entry.offset + entry.count]),

@@ -39,7 +39,7 @@ final class SortedRows: RowCursor {
         batch.columns = columns
         if order == nil {
             try readAll()
-            order = keys.sorted { $0 < $1 }
+            order = try keys.sorted { $0 < $1 }
         }
         guard let order else { return false }
         let end = min(order.count, given + RecordBatch.capacityCount)
@@ -62,14 +62,14 @@ final class SortedRows: RowCursor {
                     }
                 }
             }
-            if let needed, kept.count > most { keepBest(needed) }
+            if let needed, kept.count > most { try keepBest(needed) }
         }
     }
 
-    private func keepBest(_ needed: Int) {
+    private func keepBest(_ needed: Int) throws(StoreError) {
         var (fewer, fewerKeys) = (RowBatch(), SortKeys())
         fewer.columns = columns
-        for index in keys.sorted(tie: { $0 < $1 }).prefix(needed) {
+        for index in try keys.sorted(tie: { $0 < $1 }).prefix(needed) {
             fewer.append(kept, at: index)
             fewerKeys.append(keys, at: index)
         }
