@@ -103,16 +103,25 @@ public protocol SQLConnection: AnyObject {
     /// How many rows the last INSERT, UPDATE or DELETE touched.
     var changedRowCount: Int { get }
 
-    /// Runs `body`, whose statements end with code `cancelled` soon after the task in which they run was cancelled.
+    /// Runs `body`, whose statements end with the error that `check` throws; while they run it is asked now and then, on this thread.
     ///
     /// The default runs it to its end: for a database that cannot be stopped.
-    func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result
+    func ending<Result>(
+        when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result
 }
 
 extension SQLConnection {
     /// Runs `body` to its end.
-    public func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    public func ending<Result>(
+        when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         try body()
+    }
+
+    /// Runs `body`, whose statements end with code `cancelled` soon after the task in which they run was cancelled.
+    public func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try ending(when: FetchCancellation.check, body)
     }
 
     /// Runs `body` with a statement and gives it back, whatever happens.

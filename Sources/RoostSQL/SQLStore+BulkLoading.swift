@@ -196,7 +196,9 @@ final class SQLBulkLoader: BulkLoader {
         for index in missingIndexes {
             try checkCancellation?()
             do throws(StoreError) {
-                try connection.execute(index.sql)
+                try connection.ending(when: checkCancellation ?? {}) { () throws(StoreError) in
+                    try connection.execute(index.sql)
+                }
             } catch  where error.code == .constraintViolation {
                 throw try SQLViolations(schema, connection).errorInTables(error)
             }

@@ -84,6 +84,7 @@ public final class SQLiteConnection: SQLConnection {
     deinit {
         if !isClosed { try? close() }
         logFrames.deallocate()
+        clock.deinitialize(count: 1)
         clock.deallocate()
         functionError.deinitialize(count: 1)
         functionError.deallocate()
@@ -280,7 +281,9 @@ public final class SQLiteConnection: SQLConnection {
             functionError.pointee = nil
             return error
         }
-        if code & 0xFF == SQLITE_INTERRUPT, clock.pointee.wasCancelled { return FetchCancellation.error }
+        if code & 0xFF == SQLITE_INTERRUPT, clock.pointee.wasCancelled, let error = clock.pointee.checkError {
+            return error
+        }
         if code & 0xFF == SQLITE_INTERRUPT, clock.pointee.isOver {
             return StoreError(
                 .timedOut,

@@ -83,20 +83,23 @@ struct RowClock {
     private var hasStarted = false
     /// Whether a statement was stopped for its time since the clock was last set back.
     var isOver = false
-    /// Whether statements are stopped when the task in which they run is cancelled.
-    var endsWithTask = false
-    /// Whether a statement was, since the clock was last set back.
-    var wasCancelled = false
+    /// Statements are stopped when this throws.
+    var check: (() throws(StoreError) -> Void)?
+    /// What it threw last, and whether that stopped a statement since the clock was last set back.
+    private(set) var checkError: StoreError?
+    private(set) var wasCancelled = false
 
     /// Starts waiting for a row.
     ///
     /// Called for every row, so it does as little as can be.
     mutating func reset() { (hasStarted, isOver, wasCancelled) = (false, false, false) }
 
-    /// Looks at the clock; true when the time is over, or the task was cancelled.
-    mutating func check() -> Bool {
-        if endsWithTask, Task.isCancelled {
-            wasCancelled = true
+    /// Looks at the clock; true when the statement is to be stopped.
+    mutating func look() -> Bool {
+        do throws(StoreError) {
+            try check?()
+        } catch {
+            (checkError, wasCancelled) = (error, true)
             return true
         }
         guard let limit else { return false }
@@ -164,7 +167,7 @@ extension SQLiteConnection {
         sqlite3_progress_handler(
             handle, RowClock.stepCount,
             { context in
-                context?.assumingMemoryBound(to: RowClock.self).pointee.check() == true ? 1 : 0
+                context?.assumingMemoryBound(to: RowClock.self).pointee.look() == true ? 1 : 0
             }, clock)
     }
 
@@ -177,11 +180,13 @@ extension SQLiteConnection {
         try execute("VACUUM")
     }
 
-    /// Runs `body`, whose statements are stopped when the task in which they run is cancelled.
-    public func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-        let outer = clock.pointee.endsWithTask
-        clock.pointee.endsWithTask = true
-        defer { clock.pointee.endsWithTask = outer }
+    /// Runs `body`, whose statements are stopped when `check` throws, about every millisecond.
+    public func ending<Result>(
+        when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let outer = clock.pointee.check
+        clock.pointee.check = check
+        defer { clock.pointee.check = outer }
         return try body()
     }
 

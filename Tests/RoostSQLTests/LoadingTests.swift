@@ -121,6 +121,47 @@ struct LoadingTests {
         try reopened.close()
     }
 
+    @Test("building an index ends when the load is cancelled", arguments: [true, false])
+    func cancelledIndex(isUnpublished: Bool) throws {
+        let directory = try TemporaryDirectory()
+        var note = EntityDescription("Note", attributes: [AttributeDescription("number", .integer64)])
+        note.fetchIndexes = [FetchIndexDescription("byNumber", on: "number")]
+        let model = try ManagedObjectModel(entities: [note])
+        let store = try SQLiteStoreType().create(
+            directory.url("a"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
+        /// How often the load asked; `limit` is when it is cancelled.
+        func load(limit: Int) throws -> (count: Int, code: StoreError.Code?) {
+            let count = Mutex(0)
+            let loader = try store.bulkLoader(
+                BulkLoadOptions(checkCancellation: { () throws(StoreError) in
+                    let number = count.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    guard number < limit else { throw StoreError(.cancelled, "It was cancelled.") }
+                }))
+            var batch = RecordBatch(model: model)
+            for key in Int64(1)...60_000 {
+                try batch.append(ObjectID("Note", key), values: ["number": .int(key * 7919 % 60_000)])
+                guard batch.isFull || key == 60_000 else { continue }
+                try loader.append(batch)
+                batch.removeAll()
+            }
+            let code = code { _ = try loader.finish() }
+            if code != nil { loader.abandon() }
+            return (count.withLock { $0 }, code)
+        }
+        // Before the index, and at least twice meanwhile.
+        #expect(try load(limit: 3) == (3, .cancelled))
+        #expect(try store.digest()?.objectCount == 0)
+        #expect(try store.findings() == [])
+        let all = try load(limit: .max)
+        #expect(all.count > 3 && all.code == nil)
+        #expect(try store.digest()?.objectCount == 60_000)
+        #expect(try store.findings() == [])
+        try store.close()
+    }
+
     @Test("nothing remains of an abandoned load that was in the file already", arguments: [true, false])
     func abandonMany(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
