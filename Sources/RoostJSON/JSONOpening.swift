@@ -109,9 +109,7 @@ struct JSONOpening {
             guard try FileIdentity(at: path) == document.identity else { continue }
             let journalIdentity = journal.identity
             do throws(StoreError) {
-                let opened = try load(document, journal.take(), lock, writerLock)
-                guard try document.isUnchanged() else { throw changed }
-                return opened
+                return try load(document, journal.take(), lock, writerLock)
             } catch {
                 // What was written while it was read is not to be called damage.
                 let isSettled = try document.isUnchanged() && isUnchanged(journalIdentity)
@@ -120,8 +118,10 @@ struct JSONOpening {
         }
     }
 
-    private var changed: StoreError {
-        StoreError(.busy, "'\(path)' was edited by another program while it was read; open it again.")
+    private func requireUnchanged(_ document: DocumentFile) throws(StoreError) {
+        guard try document.isUnchanged() else {
+            throw StoreError(.busy, "'\(path)' was edited by another program while it was read; open it again.")
+        }
     }
 
     // MARK: The journal
@@ -177,10 +177,12 @@ struct JSONOpening {
                 files.tornByteCount = state.tornByteCount
                 files.readByteCount = state.relation == .applied ? state.endOffset : 0
             } else {
-                guard try document.isUnchanged() else { throw changed }
+                try requireUnchanged(document)
                 try adopt(state, &files)
             }
         }
+        // Before there is a storage: one that is let go of releases the locks, which the next attempt needs.
+        try requireUnchanged(document)
         if !settings.isReadOnly {
             StoreFile.sweepTemporarySiblings(of: path)
             // A name that is there may still not be durable, if whoever gave it crashed right after.

@@ -86,6 +86,33 @@ struct LifeCycleTests {
         try store.close()
     }
 
+    @Test("a store whose document is touched while it is opened is its writer's alone all the same")
+    func touched() throws {
+        let bench = try Bench()
+        let store = try bench.create()
+        try store.change { changes in
+            for key in Int64(1)...3000 { try changes.insert(ObjectID("Tag", key), values: ["name": .string("tag")]) }
+        }
+        try store.close()
+        let lock = bench.path("store.lock")
+        if FileManager.default.fileExists(atPath: lock) { try FileManager.default.removeItem(atPath: lock) }
+        let path = bench.path()
+        let thread = Thread {
+            // The lock is taken before the document is read.
+            while !FileManager.default.fileExists(atPath: lock) { sched_yield() }
+            for _ in 0..<500 {
+                try? FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: path)
+            }
+        }
+        thread.start()
+        let opened = try bench.type.open(bench.url(), options: StoreOptions(timeoutSeconds: 60))
+        #expect(throws: StoreError.self) { try bench.open() }
+        #expect(throws: StoreError.self) {
+            _ = try StoreLock.acquire(forStoreAt: bench.path(), .exclusive, timeoutSeconds: 0)
+        }
+        try opened.close()
+    }
+
     @Test("a reader keeps what it read while the writer goes on, and the next one sees more")
     func readers() throws {
         let bench = try Bench()
