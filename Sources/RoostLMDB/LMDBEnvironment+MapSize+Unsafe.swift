@@ -36,12 +36,19 @@ extension LMDBEnvironment {
     }
 
     /// Makes the map as large as the file can become, if no reader is open; for transactions that cannot be run again.
+    ///
+    /// Where the process's address space is limited, it becomes as large as fits, and it is full when it is full.
     func growMapForLongWrite() throws(StoreError) {
         var wishes = settings
         wishes.initialMapByteCount = nil
         let wanted = try Self.mapByteCount(path, wishes)
         try gate.withLock { (gate) throws(StoreError) in
-            if gate.activeCount == 0, gate.handle != nil, gate.mapByteCount < wanted { try resize(&gate, to: wanted) }
+            guard gate.activeCount == 0, gate.handle != nil, gate.mapByteCount < wanted else { return }
+            do throws(StoreError) {
+                try resize(&gate, to: wanted)
+            } catch  where error.code == .outOfResources {
+                try reopen(&gate, isWritable: gate.isWritable)
+            }
         }
     }
 

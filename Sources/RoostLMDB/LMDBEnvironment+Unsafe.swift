@@ -348,7 +348,8 @@ final class LMDBEnvironment: Sendable {
         writerLock.withLock { if $0 == nil { $0 = lock } }
     }
 
-    private func reopen(_ gate: inout Gate, isWritable: Bool) throws(StoreError) {
+    /// Closes the handle and opens another with as large a map as fits.
+    func reopen(_ gate: inout Gate, isWritable: Bool) throws(StoreError) {
         var settings = settings
         settings.isWritable = isWritable
         let mapByteCount = gate.mapByteCount

@@ -131,4 +131,20 @@ struct MaintenanceCommandTests {
         #expect(stopped > 0, "seed \(seed)")
         #expect(try place.roost("check", "a").code == 0)
     }
+
+    #if os(Linux)
+        @Test("where the address space is limited LMDB stores are filled, copied and compacted all the same")
+        func limitedAddressSpace() throws {
+            let place = try Workplace()
+            try place.makeStore("sqlite", "a")
+            let limit = ["/bin/sh", "-c", "ulimit -v 4000000 && exec \"$@\"", "sh"]
+            for arguments in [
+                ["convert", "sqlite:a", "lmdb:b"], ["backup", "lmdb:b", "lmdb:c"], ["compact", "lmdb:c"],
+                ["check", "lmdb:c"],
+            ] {
+                let result = try place.start(arguments, through: limit).wait()
+                #expect(result.code == 0, "\(arguments): \(result.errors)")
+            }
+        }
+    #endif
 }
