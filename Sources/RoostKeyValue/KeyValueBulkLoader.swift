@@ -32,6 +32,7 @@ final class KeyValueBulkLoader: BulkLoader {
     private var write: (any KeyValueLongWrite)?
     private var writtenByteCount = 0
     private var hasCommittedParts = false
+    private let initialTally: StoreTally
     private var tally: StoreTally
     private var highestKeys: [Int: Int64]
     /// The greatest place a record was written to; what comes after it can be appended.
@@ -67,6 +68,7 @@ final class KeyValueBulkLoader: BulkLoader {
             write.abort()
             throw error
         }
+        initialTally = tally
         self.write = write
         commitsInParts = store.options.isUnpublished && startedEmpty
         if commitsInParts { store.state.withLock { $0.hidesContents = true } }
@@ -215,9 +217,10 @@ final class KeyValueBulkLoader: BulkLoader {
                 }
                 try MetaSpace.writeTally(tally, writer)
             }
+            hasCommittedParts = true
             try write.commit()
-            self.write = nil
             if store.options.isUnpublished { try store.storage.sync() }
+            self.write = nil
             store.state.withLock { $0.hidesContents = false }
             store.noteUsedKeys(highestKeys.map { ($0.key, $0.value) })
             return tally
@@ -236,8 +239,8 @@ final class KeyValueBulkLoader: BulkLoader {
             if hasCommittedParts { try clear() }
             store.state.withLock { $0.hidesContents = false }
         } catch {
-            // What could not be removed stays hidden. The store is unpublished: its owner destroys it.
-            return
+            // The contract has no error here; what is left is no store, and every later call says why.
+            store.state.withLock { $0.failure = error }
         }
     }
 
@@ -257,7 +260,7 @@ final class KeyValueBulkLoader: BulkLoader {
         self.write = try store.storage.beginLongWrite(timeoutSeconds: store.options.timeoutSeconds)
     }
 
-    /// Empties the store again, in bounded transactions.
+    /// Empties the store again, in bounded transactions; keys that counted as used go on doing so.
     private func clear() throws(StoreError) {
         for space in KeySpace.allCases where space != .meta {
             var isEmpty = false
@@ -271,6 +274,10 @@ final class KeyValueBulkLoader: BulkLoader {
                     return keys.isEmpty
                 }
             }
+        }
+        try store.storage.write(timeoutSeconds: store.options.timeoutSeconds) {
+            [initialTally] (writer) throws(StoreError) in
+            try MetaSpace.writeTally(initialTally, writer)
         }
     }
 }

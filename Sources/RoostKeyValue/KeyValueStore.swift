@@ -11,6 +11,8 @@ public final class KeyValueStore: PersistentStore {
         var blocks: [Int: KeyBlock] = [:]
         /// Whether a bulk load commits in parts that no snapshot may show.
         var hidesContents = false
+        /// Why what the storage holds is no store any more.
+        var failure: StoreError?
     }
 
     /// The type the store is registered under.
@@ -82,7 +84,9 @@ public final class KeyValueStore: PersistentStore {
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     func requireOpen() throws(StoreError) {
+        let (isClosed, failure) = state.withLock { ($0.isClosed, $0.failure) }
         if isClosed { throw StoreError(.closed, "The store '\(url)' was closed.") }
+        if let failure { throw .abandonedLoadRemains(in: url, failure) }
     }
 
     func requireWritable() throws(StoreError) {

@@ -38,6 +38,8 @@ final class SQLBulkLoader: BulkLoader {
     private let linkSorter: SQLLinkSorter
     private let checkCancellation: (@Sendable () throws(StoreError) -> Void)?
     private let userMetadata: [String: MetadataValue]
+    /// The last keys when the load began, by position in the schema's object tables.
+    private var initialLastKeys: [Int64] = []
     private var change: StoreTally
     /// By position in the schema's object tables.
     private var lastKeys: [Int64?]
@@ -67,6 +69,9 @@ final class SQLBulkLoader: BulkLoader {
             (connection, mode) = (try store.database.beginWriting(), .transaction)
         }
         do throws(StoreError) {
+            for table in store.schema.objectTables {
+                initialLastKeys.append(try SQLStore.lastKey(table.root, connection, store))
+            }
             if let difference = store.difference {
                 missingIndexes = difference.newIndexes
             } else if try store.isEmpty(connection) {
@@ -215,6 +220,10 @@ final class SQLBulkLoader: BulkLoader {
             do throws(StoreError) {
                 try store.database.abandonLoading(connection) { (connection) throws(StoreError) in
                     try SQLMetadata.create(schema, uuid: store.storeUUID, userMetadata: userMetadata, on: connection)
+                    // Keys that were reserved before the load are not given out again.
+                    for (table, key) in zip(schema.objectTables, initialLastKeys) {
+                        try SQLStore.setLastKey(key, table.root, connection, schema.dialect)
+                    }
                 }
             } catch {
                 // The contract has no error here; what is left is no store, and every later call says why.

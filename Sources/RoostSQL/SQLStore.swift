@@ -116,11 +116,7 @@ public final class SQLStore: PersistentStore {
     func requireOpen() throws(StoreError) {
         let (isClosed, failure) = state.withLock { ($0.isClosed, $0.failure) }
         guard !isClosed else { throw StoreError(.closed, "The store '\(url)' was closed before.") }
-        if let failure {
-            throw StoreError(
-                .corrupted, "A load into '\(url)' was abandoned and could not be undone; delete the store.",
-                underlying: failure)
-        }
+        if let failure { throw .abandonedLoadRemains(in: url, failure) }
     }
 
     func requireWritable() throws(StoreError) {

@@ -64,6 +64,28 @@ struct BulkLoadTests {
         #expect(try target.findings() == [])
     }
 
+    @Test("a load whose end cannot be flushed leaves nothing, and the next one finds nothing in its way")
+    func unflushed() throws {
+        let options = StoreOptions(timeoutSeconds: 0, isUnpublished: true)
+        let target = try TestStore(options, isTrusted: false, failingSyncCount: 1)
+        let before = try target.snapshot().recordedTally()
+        for attempt in 0..<2 {
+            let loader = try target.store.bulkLoader(BulkLoadOptions())
+            var batch = RecordBatch(model: target.model)
+            try batch.append(target.artist(1), values: ["name": "A", "code": "a"])
+            try loader.append(batch)
+            guard attempt == 0 else {
+                _ = try loader.finish()
+                continue
+            }
+            #expect(code { _ = try loader.finish() } == .noSpace)
+            #expect(try target.snapshot().recordedTally() == before)
+            #expect(try target.findings() == [])
+        }
+        #expect(try target.digest().objectCount == 1)
+        #expect(try target.findings() == [])
+    }
+
     @Test("many records load in parts, show nothing before the end, and spill what does not fit")
     func many() throws {
         let target = try TestStore(StoreOptions(timeoutSeconds: 0, isUnpublished: true))

@@ -58,8 +58,12 @@ func musicModel() throws -> ManagedObjectModel {
 /// A storage in memory that passes for one in a file of another format, whose bytes can change while nobody looks.
 final class UntrustedStorage: OrderedKeyValueStorage {
     private let base: MemoryStorage
+    /// How many of the next flushes fail.
+    private let failingSyncCount: Mutex<Int>
 
-    init(_ base: MemoryStorage) { self.base = base }
+    init(_ base: MemoryStorage, failingSyncCount: Int = 0) {
+        (self.base, self.failingSyncCount) = (base, Mutex(failingSyncCount))
+    }
 
     var maximumKeyByteCount: Int { base.maximumKeyByteCount }
     var formatVersion: Int { 7 }
@@ -67,7 +71,14 @@ final class UntrustedStorage: OrderedKeyValueStorage {
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         try base.beginLongWrite(timeoutSeconds: timeoutSeconds)
     }
-    func sync() throws(StoreError) { try base.sync() }
+    func sync() throws(StoreError) {
+        let fails = failingSyncCount.withLock { count in
+            count -= 1
+            return count >= 0
+        }
+        if fails { throw StoreError(.noSpace, "The disk is full.") }
+        try base.sync()
+    }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
     func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
     func close() throws(StoreError) { try base.close() }
@@ -79,11 +90,14 @@ struct TestStore {
     let storage: MemoryStorage
     let store: any PersistentStore
 
-    init(_ options: StoreOptions = StoreOptions(timeoutSeconds: 0), isTrusted: Bool = true) throws {
+    init(
+        _ options: StoreOptions = StoreOptions(timeoutSeconds: 0), isTrusted: Bool = true, failingSyncCount: Int = 0
+    ) throws {
         model = try musicModel()
         storage = MemoryStorage()
         store = try KeyValueStore(
-            creating: isTrusted ? storage : UntrustedStorage(storage), type: MemoryStoreType(),
+            creating: isTrusted ? storage : UntrustedStorage(storage, failingSyncCount: failingSyncCount),
+            type: MemoryStoreType(),
             url: StoreURL(type: "memory", path: ""), model: model,
             options: options)
     }

@@ -212,10 +212,12 @@ struct LoadingTests {
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
             directory.url("a"), model: model, options: StoreOptions(isUnpublished: true))
-        let key = try store.reserveKeys(1, for: "Tag").lowerBound
+        // The whole block that is reserved in the database at a time.
+        let key = try store.reserveKeys(64, for: "Tag").lowerBound
         let loader = try store.bulkLoader(BulkLoadOptions())
         for batch in try Self.batches(model).records { try loader.append(batch) }
         loader.abandon()
+        #expect(try store.reserveKeys(1, for: "Tag").lowerBound >= key + 64)
         try store.change { try $0.insert(ObjectID("Tag", key), values: [:]) }
         #expect(try store.findings() == [])
         try store.close()

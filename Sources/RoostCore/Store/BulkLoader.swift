@@ -35,6 +35,21 @@ public protocol BulkLoader: AnyObject {
     func abandon()
 }
 
+extension StoreError {
+    /// An error about a store in which an abandoned load could not be undone.
+    ///
+    /// - Parameters:
+    ///   - url: The store.
+    ///   - error: Why not.
+    /// - Returns: The error, of code `corrupted`.
+    package static func abandonedLoadRemains(in url: StoreURL, _ error: StoreError) -> StoreError {
+        StoreError(
+            .corrupted,
+            "A load into '\(url)' was abandoned and could not be undone: \(error.message); delete the store.",
+            underlying: error)
+    }
+}
+
 /// How to load.
 public struct BulkLoadOptions: Sendable {
     /// The keys that count as used, by root entity, beyond those of the loaded objects: a copied store never reuses a deleted object's key.
