@@ -103,6 +103,9 @@ public protocol SQLConnection: AnyObject {
     /// How many rows the last INSERT, UPDATE or DELETE touched.
     var changedRowCount: Int { get }
 
+    /// Whether the transaction that was begun is still open; a database may end one when reading fails (SQLite: full disk, I/O error).
+    var isInTransaction: Bool { get }
+
     /// Runs `body`, whose statements end with the error that `check` throws; while they run it is asked now and then, on this thread.
     ///
     /// The default runs it to its end: for a database that cannot be stopped.

@@ -60,14 +60,16 @@ public final class SQLSnapshot: StoreSnapshot {
     func open() throws(StoreError) -> any SQLConnection {
         guard let connection else { throw wasClosed }
         try store.requireOpen()
+        // What is read without the transaction is another state.
+        guard connection.isInTransaction else {
+            throw StoreError(
+                .closed, "The snapshot of '\(store.url)' ended when reading failed before; take a new one.")
+        }
         return connection
     }
 
     /// Throws code `closed` after the snapshot's or the store's end.
-    func requireOpen() throws(StoreError) {
-        guard connection != nil else { throw wasClosed }
-        try store.requireOpen()
-    }
+    func requireOpen() throws(StoreError) { _ = try open() }
 
     private var wasClosed: StoreError { StoreError(.closed, "The snapshot of '\(store.url)' was closed before.") }
 

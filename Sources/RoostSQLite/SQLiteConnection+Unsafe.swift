@@ -248,7 +248,7 @@ public final class SQLiteConnection: SQLConnection {
     }
 
     /// Whether a transaction is open.
-    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+    public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     /// How many frames the write-ahead log had after the last commit on this connection.
     var logFrameCount: Int { Int(logFrames.pointee) }

@@ -180,6 +180,24 @@ struct VisitTests {
         #expect(steps < 20 * (depth + 1) * width * depth * linkCount, "\(steps)")
     }
 
+    @Test("a snapshot whose transaction the database ended shows nothing more")
+    func lostTransaction() throws {
+        let directory = try TemporaryDirectory()
+        let store = try Self.layers(width: 2, depth: 2, directory)
+        let snapshot = try #require(try store.snapshot() as? SQLSnapshot)
+        defer { snapshot.close() }
+        let count = try snapshot.count(FetchRequest("Node"))
+        let id = try #require(try snapshot.objectIDs(FetchRequest("Node")).first)
+        var batch = RecordBatch(model: store.model)
+        #expect(try snapshot.record(with: id, into: &batch))
+        // As SQLite does when a read meets a full disk or an I/O error.
+        try snapshot.open().execute("ROLLBACK")
+        #expect(code { _ = try snapshot.count(FetchRequest("Node")) } == .closed)
+        #expect(code { _ = try snapshot.record(with: id, into: &batch) } == .closed)
+        #expect(code { _ = try snapshot.recordedTally() } == .closed)
+        #expect(try store.snapshot().count(FetchRequest("Node")) == count)
+    }
+
     @Test("a statement that looks for its first row ends when its task is cancelled")
     func cancelled() async throws {
         let directory = try TemporaryDirectory()
