@@ -59,7 +59,7 @@ extension StoreFiller {
             : "\(read.count) \(things) of \(what) were read, and \(found.count) are there"
         return StoreError(
             .verificationFailed,
-            "The finished destination '\(url)' is not what the source holds: \(difference). It was discarded; check the disk and try again, or report it."
+            "The finished destination '\(url)' is not what the source holds: \(difference). Nothing of it is to be used; check the disk and try again, or report it."
         )
     }
 }

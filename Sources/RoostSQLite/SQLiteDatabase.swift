@@ -206,7 +206,10 @@ final class SQLiteDatabase: SQLDatabase {
             let isDone = try writer.checkpoint(
                 patience: isWorthWaiting ? .seconds(1) : .milliseconds(20), keepsFile: true)
             let next = isDone ? Self.checkpointByteCount : byteCount + Self.checkpointByteCount
-            state.withLock { $0.checkpointByteCount = next }
+            state.withLock { state in
+                state.checkpointByteCount = next
+                if isDone { state.checkpointError = nil }
+            }
         } catch {
             // The commit is durable already; what a checkpoint met is reported when the store is closed.
             state.withLock { $0.checkpointError = error }
@@ -269,7 +272,11 @@ final class SQLiteDatabase: SQLDatabase {
         for connection in others { discard(connection) }
         if let writer { discard(writer) }
         if !isImmutable {
-            do throws(StoreError) { try SQLiteSettling.afterLastUse(path, settings, lock, check) } catch {
+            do throws(StoreError) {
+                try SQLiteSettling.afterLastUse(path, settings, lock, check)
+                // Everything is in the file now, whatever an earlier checkpoint met.
+                if !SQLiteSettling.hasCompanions(path) { failure = nil }
+            } catch {
                 failure = failure ?? error
             }
         }

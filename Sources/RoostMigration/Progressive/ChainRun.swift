@@ -153,7 +153,7 @@ struct ChainRun: Sendable {
         } catch {
             throw StoreError(
                 .migrationFailed,
-                "The code of '\(step.label ?? "a stage")', from '\(step.sourceName)' to '\(step.destinationName)', failed: \(error); nothing was changed.",
+                "The code of '\(step.label ?? "a stage")', from '\(step.sourceName)' to '\(step.destinationName)', failed: \(error); the source is as it was.",
                 underlying: error)
         }
         try options.conversion.cancellation?.check()

@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
@@ -8,14 +7,6 @@ internal import RoostSQL
 /// VACUUM writes the whole new content as one transaction into the write-ahead log: until its commit mark is there the store is what
 /// it was, then it is the new one. Readers go on, writers wait. The checkpoint afterwards is the same as after any commit.
 struct SQLiteCompaction {
-    /// Asks whether to stop; SQLite calls back while it works.
-    private final class Stop {
-        let isAsked: @Sendable () -> Bool
-        init(_ isAsked: @escaping @Sendable () -> Bool) { self.isAsked = isAsked }
-    }
-
-    /// SQLite's steps between two questions whether to stop, less than a millisecond's work.
-    private static let stepCount: Int32 = 2_000
     /// How long readers of the old state are waited for.
     private static let patience = Duration.seconds(2)
 
@@ -33,10 +24,15 @@ struct SQLiteCompaction {
         do throws(StoreError) {
             // Opening has compared the catalogue; what VACUUM runs comes from that alone.
             try connection.allow(.everything)
-            try vacuum(connection, isCancelled)
+            let cancelled = cancelled
+            try connection.withoutTimeLimit { () throws(StoreError) in
+                try connection.ending(when: { () throws(StoreError) in if isCancelled() { throw cancelled } }) {
+                    () throws(StoreError) in try connection.vacuum()
+                }
+            }
             try connection.allow(.writing)
+            // What VACUUM wrote is compared before it is moved into the file.
             try SQLiteSettling.requireSound(connection)
-            // Before the log is moved: as long as it is not, the old pages are in the file.
             try requireExact("is damaged: after compacting it")
             let isSmall = try connection.checkpoint(patience: Self.patience)
             try connection.close()
@@ -44,31 +40,12 @@ struct SQLiteCompaction {
         } catch {
             // A connection without transaction has nothing to lose.
             try? connection.close()
-            guard isCancelled() else { throw error }
-            throw cancelled
+            throw error
         }
     }
 
     private var cancelled: StoreError {
         StoreError(.cancelled, "Compacting '\(path)' was cancelled; the store is as it was.")
-    }
-
-    private func vacuum(
-        _ connection: SQLiteConnection, _ isCancelled: @escaping @Sendable () -> Bool
-    ) throws(StoreError) {
-        let stop = Stop(isCancelled)
-        // SAFETY: SQLite calls back only while the statement runs, on this thread, and `stop` lives until then.
-        sqlite3_progress_handler(
-            connection.handle, Self.stepCount,
-            { context in
-                guard let context else { return 0 }
-                return Unmanaged<Stop>.fromOpaque(context).takeUnretainedValue().isAsked() ? 1 : 0
-            }, Unmanaged.passUnretained(stop).toOpaque())
-        defer {
-            connection.bound(maximumValueBytes: settings.maximumValueBytes, rowTimeout: settings.rowTimeout)
-            withExtendedLifetime(stop) {}
-        }
-        try connection.vacuum()
     }
 
     /// Throws code `corrupted` unless everything that is there is what the last commit recorded.
