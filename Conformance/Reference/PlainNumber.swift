@@ -277,7 +277,7 @@ enum PlainNumber {
             let sorted = present.sorted { PlainValue.rank($0, $1) < 0 }
             let middle = sorted.count / 2
             guard sorted.count % 2 == 0 else { return sorted[middle] }
-            return calculate(.divide, calculate(.add, sorted[middle - 1], sorted[middle]), .int(2))
+            return aggregate(.average, of: [sorted[middle - 1], sorted[middle]])
         case .mode:
             let sorted = present.sorted { PlainValue.rank($0, $1) < 0 }
             var best = (value: first, count: 0)
