@@ -204,6 +204,8 @@ struct LoadingTests {
         #expect(code { try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) } } == .corrupted)
         try FileManager.default.removeItem(atPath: directory.file("a-wal"))
         try store.close()
+        try SQLiteStoreType().destroy(directory.url("a"))
+        #expect(try directory.names.isEmpty)
     }
 
     @Test("a key that was reserved before an abandoned load, and is used after it, is not given out again")
