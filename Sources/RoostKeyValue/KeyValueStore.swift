@@ -95,7 +95,7 @@ public final class KeyValueStore: PersistentStore {
     }
 
     func requireCompatible(_ other: ManagedObjectModel) throws(StoreError) {
-        guard other.hasEqualHashes(to: model) else {
+        guard other.hasVersionHashes(of: model) else {
             throw StoreError(
                 .modelMismatch, "The records follow another model than the one the store '\(url)' was created with.")
         }
@@ -105,14 +105,6 @@ public final class KeyValueStore: PersistentStore {
     func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
         return try storage.read()
-    }
-}
-
-extension ManagedObjectModel {
-    /// Whether both have the same entities with the same version hashes, so that they number and lay out alike.
-    package func hasEqualHashes(to other: ManagedObjectModel) -> Bool {
-        entities.count == other.entities.count
-            && zip(entities, other.entities).allSatisfy { $0.name == $1.name && $0.versionHash == $1.versionHash }
     }
 }
 

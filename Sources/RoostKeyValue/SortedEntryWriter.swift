@@ -169,17 +169,4 @@ extension StoreError {
         StoreError(
             .duplicateObject, "A link cannot be loaded: there is one between the same two objects already: \(link).")
     }
-
-    /// An error that lists pairs of objects with equal unique values.
-    static func constraintViolations(_ violations: [ConstraintViolation], furtherCount: Int = 0) -> StoreError {
-        guard let first = violations.first else {
-            return StoreError(.constraintViolation, "Two objects have the same unique values.")
-        }
-        let more = violations.count - 1 + furtherCount
-        let others = more == 0 ? "" : " There are \(more) more such pairs."
-        return StoreError(
-            .constraintViolation,
-            "\(first.rejected) and \(first.existing) have the same \(first.attributes.joined(separator: ", ")), which must be unique in '\(first.entity)'.\(others)",
-            violations: violations)
-    }
 }

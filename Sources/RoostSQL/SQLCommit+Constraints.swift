@@ -25,10 +25,7 @@ extension SQLCommit {
         guard violations.isEmpty else {
             // A key that is taken is the first thing to tell.
             try requireNoDuplicates()
-            throw StoreError(
-                .constraintViolation,
-                "\(violations.count) objects, \(violations[0].rejected) first, claim values that must be unique in '\(violations[0].entity)' (\(violations[0].attributes.joined(separator: ", "))); nothing was written.",
-                violations: violations)
+            throw .constraintViolations(violations)
         }
     }
 

@@ -75,10 +75,6 @@ struct SQLViolations {
     }
 
     private static func error(_ violations: [ConstraintViolation], _ original: StoreError) -> StoreError {
-        guard let first = violations.first else { return original }
-        return StoreError(
-            .constraintViolation,
-            "\(violations.count) objects, \(first.rejected) first, claim values that must be unique in '\(first.entity)' (\(first.attributes.joined(separator: ", "))); nothing of the load remains.",
-            violations: violations, underlying: original.underlying)
+        violations.isEmpty ? original : .constraintViolations(violations, underlying: original.underlying)
     }
 }

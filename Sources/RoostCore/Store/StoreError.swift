@@ -210,3 +210,27 @@ public struct ConstraintViolation: Sendable, Hashable {
         self.existing = existing
     }
 }
+
+extension StoreError {
+    /// An error about pairs of objects with equal unique values.
+    ///
+    /// - Parameters:
+    ///   - violations: The pairs, some of them if there are many.
+    ///   - furtherCount: How many more there are.
+    ///   - underlying: What the database said.
+    /// - Returns: The error, of code `constraintViolation`.
+    package static func constraintViolations(
+        _ violations: [ConstraintViolation], furtherCount: Int = 0, underlying: (any Error)? = nil
+    ) -> StoreError {
+        guard let first = violations.first else {
+            return StoreError(
+                .constraintViolation, "Two objects have the same unique values.", underlying: underlying)
+        }
+        let more = violations.count - 1 + furtherCount
+        let others = more == 0 ? "" : " There are \(more) more such pairs."
+        return StoreError(
+            .constraintViolation,
+            "\(first.rejected) and \(first.existing) have the same \(first.attributes.joined(separator: ", ")), which must be unique in '\(first.entity)'; nothing was written. Give one of them other values.\(others)",
+            violations: violations, underlying: underlying)
+    }
+}

@@ -85,7 +85,7 @@ final class DocumentLoader: BulkLoader {
         try giveUpAfterErrors { () throws(StoreError) in
             if case .passing(let other) = state { return try other.append(records) }
             guard !records.isEmpty else { return }
-            guard records.model.hasEqualHashes(to: metadata.model), follow(records) else {
+            guard records.model.hasVersionHashes(of: metadata.model), follow(records) else {
                 return try passOn().append(records)
             }
             try write { (text) throws(StoreError) in
