@@ -24,6 +24,7 @@ public enum ModelFile {
             type.recognises(fileAt: path) || StoreURL(path)?.type == type.name
         }
         if name.hasSuffix(".json"), !isStore {
+            try requireNoVersion(version, path)
             return (
                 try ManagedObjectModel(
                     document: try SmallFile.bytes(
@@ -36,7 +37,14 @@ public enum ModelFile {
             let read = try CoreDataModelReader.read(at: path, version: version)
             return (read.model, read.warnings.map(\.description))
         }
+        try requireNoVersion(version, path)
         let url = try registry.resolve(path)
         return (try registry.type(named: url.type).metadata(at: url, options: StoreOptions(isReadOnly: true)).model, [])
+    }
+
+    private static func requireNoVersion(_ version: String?, _ path: String) throws(StoreError) {
+        guard let version else { return }
+        throw StoreError(
+            .invalidRequest, "'\(path)' is one model and has no versions; leave the version '\(version)' out.")
     }
 }

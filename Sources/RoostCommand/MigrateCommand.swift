@@ -142,17 +142,24 @@ private struct MigrationRequest {
                 try history?.version(
                     ofStoreWithoutModelAt: store.url, options: store.options, registry: .builtIn)?.model
         }
+        func storeModel() throws -> ManagedObjectModel {
+            var opening = store.options
+            opening.model = options.conversion.sourceModel
+            return try StoreRegistry.builtIn.type(named: store.url.type).metadata(at: store.url, options: opening).model
+        }
         if let history, !arguments.has("direct") {
-            options.history = try Self.adding(files, to: history, &warnings)
+            let whole = try Self.adding(files, to: history, &warnings)
+            options.history = whole
+            if !files.isEmpty {
+                warnings += Self.unused(
+                    zip(files, whole.mappings.dropFirst(history.mappings.count)), whole, from: try storeModel(),
+                    to: model)
+            }
         } else if let file = files.first {
             guard files.count == 1 else {
                 throw UsageError("one step takes one --mapping; several need a bundle of versions for --to")
             }
-            let type = try StoreRegistry.builtIn.type(named: store.url.type)
-            var opening = store.options
-            opening.model = options.conversion.sourceModel
-            let source = try type.metadata(at: store.url, options: opening).model
-            let mapping = try MappingFile.read(file, source: source, destination: model)
+            let mapping = try MappingFile.read(file, source: try storeModel(), destination: model)
             warnings += mapping.warnings
             options.mapping = try Self.requireDeclared(mapping.mapping, file)
         }
@@ -193,6 +200,26 @@ private struct MigrationRequest {
             }
         }
         return history
+    }
+
+    /// Which of the mapping models that were named lead from an older version than the store's, or beyond the target.
+    private static func unused(
+        _ named: some Sequence<(String, ModelHistory.VersionMapping)>, _ history: ModelHistory,
+        from model: ManagedObjectModel, to target: ManagedObjectModel
+    ) -> [String] {
+        func position(_ model: ManagedObjectModel) -> Int? {
+            history.versions.lastIndex { $0.model.hasVersionHashes(of: model) }
+        }
+        guard !model.hasVersionHashes(of: target), let start = position(model), let end = position(target) else {
+            return []
+        }
+        return named.compactMap { file, mapping in
+            let (from, to) = (history.versions[mapping.source], history.versions[mapping.destination])
+            let isBefore = mapping.source < start && !from.model.hasVersionHashes(of: model)
+            guard isBefore || mapping.destination > end && !to.model.hasVersionHashes(of: target) else { return nil }
+            return
+                "'\(file)' takes no part: it leads from '\(from.name)' to '\(to.name)', and this migration goes from '\(history.versions[start].name)' to '\(history.versions[end].name)'."
+        }
     }
 
     /// Refuses a mapping model that code takes part in.

@@ -22,6 +22,6 @@ public final class ConversionCancellation: Sendable {
     /// Throws code `cancelled` after ``cancel()``.
     func check() throws(StoreError) {
         guard isCancelled else { return }
-        throw StoreError(.cancelled, "The conversion was cancelled; the destination is as it was before.")
+        throw StoreError(.cancelled, "It was cancelled; what was to be written or changed is as it was before.")
     }
 }

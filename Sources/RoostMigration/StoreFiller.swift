@@ -137,6 +137,8 @@ struct StoreFiller: Sendable {
     /// Closes a store after `first`, the error that counts and that is given back.
     static func close(_ store: any PersistentStore, after first: StoreError) -> StoreError {
         do throws(StoreError) { try store.close() } catch {
+            // The same trouble once more says nothing new.
+            guard error.code != first.code else { return first }
             return first.adding("'\(store.url.path)' was not closed", error)
         }
         return first

@@ -44,7 +44,7 @@ struct MigrateCommandTests {
         let model = try ModelFile.read(place.file("Notes.xcdatamodeld"), version: version).model
         let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: place.file("notes")), model: model)
         var changes = ChangeSet(model: model)
-        let colour = version == "Notes" ? "colour" : "hexColour"
+        let colour = ["Notes": "colour", "Notes 2": "hexColour"][version] ?? "paint"
         for key in 1...count {
             try changes.insert(
                 ObjectID("Note", Int64(key)), values: ["title": .string("note \(key)"), colour: .string("c\(key)")])
@@ -166,6 +166,58 @@ struct MigrateCommandTests {
         #expect(result.code == 0, "\(result.errors)")
         #expect((try result.json()["steps"] as? [Any])?.count == 3)
         #expect(try paints(place, "notes") == "c1 c2 c3 c4 c5")
+    }
+
+    @Test("says what takes no part, what a store keeps, and what later steps demand")
+    func notices() throws {
+        let place = try Workplace()
+        try makeBundle(place)
+        try makeStore(place, "sqlite", version: "Notes 3")
+        let mapping = """
+            {"formatVersion": 1, "entityMappings": [{"name": "NoteToNote", "type": "transform", "source": "Note",
+             "destination": "Note", "attributes": {"title": {"value": "$source.title"}}}]}
+            """
+        try place.write(Data(mapping.utf8), to: "old.roostmapping.json")
+        try place.write(
+            Data(mapping.replacing("$source.title", with: "now()").utf8), to: "new.roostmapping.json")
+        let unused = try place.roost(
+            "migrate", "notes", "--to=Notes.xcdatamodeld@Notes 10", "--in-place", "--dry-run",
+            "--mapping=old.roostmapping.json@Notes..Notes 2", "--mapping=new.roostmapping.json@Notes 3..Notes 10")
+        #expect(unused.code == 0, "\(unused.errors)")
+        #expect(unused.errors.contains("Notes..Notes 2' takes no part: it leads from 'Notes' to 'Notes 2'"))
+        #expect(!unused.errors.contains("new.roostmapping"))
+
+        var entities = try ModelFile.read(place.file("Notes.xcdatamodeld"), version: "Notes 3").model.entityDescriptions
+        entities[0].fetchIndexes = [FetchIndexDescription("byTitle", on: "title")]
+        try place.write(Data(try ManagedObjectModel(entities: entities).document()), to: "indexed.json")
+        let kept = try place.roost("migrate", "notes", "--to=indexed.json", "--in-place")
+        #expect(kept.code == 0 && kept.output.contains("keeps its own model"), "\(kept.output)\(kept.errors)")
+        #expect(kept.output.contains("Note.byTitle: fetch index added"))
+        try place.roost("migrate", "notes", "--to=indexed.json@Notes 3", "--in-place")
+            .expectError(3, containing: "has no versions")
+
+        try FileManager.default.removeItem(atPath: place.file("notes"))
+        try makeStore(place, "sqlite", version: "Notes")
+        // By a mapping model of its own the first step cannot become one with the next.
+        try place.write(
+            Data(
+                mapping.replacing("{\"title\"", with: "{\"hexColour\": {\"value\": \"$source.colour\"}, \"title\"").utf8
+            ),
+            to: "first.roostmapping.json")
+        try place.write(
+            Data(
+                mapping.replacing("\"title\": {\"value\": \"$source.title\"}", with: "\"paint\": {\"value\": \"'x'\"}")
+                    .utf8),
+            to: "last.roostmapping.json")
+        let plan = try place.roost(
+            "migrate", "notes", "--to=Notes.xcdatamodeld", "--in-place", "--dry-run", "--json",
+            "--mapping=first.roostmapping.json@Notes..Notes 2", "--mapping=last.roostmapping.json@Notes 2..Notes 3"
+        ).json()
+        #expect((plan["steps"] as? [Any])?.count == 2)
+        let warnings = try #require(plan["warnings"] as? [String])
+        #expect(warnings.contains { $0.hasPrefix("Notes 3: Note.title") }, "\(warnings)")
+        #expect(warnings.contains { $0.hasPrefix("Only the first step was tried") })
+        #expect(plan["links"] is NSNull && plan["objects"] is NSNull)
     }
 
     @Test("says what it cannot do, and changes nothing")

@@ -77,7 +77,8 @@ extension MappingInference {
         let remedy =
             "give a mapping model with an expression for it, or keep the old attribute under another name by its renaming identifier and fill a new one"
         let option =
-            attribute.type == .string && origin.type.hasText ? "allow conversions to strings (convertsToString), " : ""
+            attribute.type == .string && origin.type.hasText
+            ? "allow conversions to strings (convertsToString, --to-text), " : ""
         return "\(change); \(option)\(remedy)."
     }
 

@@ -12,7 +12,7 @@ extension InPlaceMigration {
             return MigrationPlan(
                 source: url.description, destination: url.description, path: .nothing, mappings: [],
                 objects: report.objects, links: report.links, losses: [], bytesNeeded: 0, bytesAvailable: nil,
-                secondsNeeded: 0, refusals: [], warnings: [])
+                secondsNeeded: 0, refusals: [], warnings: report.warnings)
         }
         var options = options
         options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
@@ -24,10 +24,14 @@ extension InPlaceMigration {
             migration.needsSpace = false
             plan = try migration.plan()
             plan.path = .oneTransaction
-            plan.bytesNeeded = Int(Double(plan.bytesNeeded) * change.changedPart)
+            plan.bytesNeeded = Int(2 * Double(plan.bytesNeeded) * change.changedPart)
         } else {
             plan = try MigrationManager(registry: registry).planMigration(
                 from: .url(url), to: .url(sibling), model: model, options: options)
+            // Two stores beside the old one; a plan of several steps counts them already.
+            if plan.steps.isEmpty {
+                plan.bytesNeeded = plan.bytesNeeded.multipliedReportingOverflow(by: 2).partialValue
+            }
         }
         (plan.source, plan.destination) = (url.description, url.description)
         plan.refusals = plan.refusals.map { StoreFile.namingStore(path, in: $0) }

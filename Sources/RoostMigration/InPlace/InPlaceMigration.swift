@@ -176,7 +176,18 @@ struct InPlaceMigration: Sendable {
             objects: digest.objectCount, links: digest.linkCount,
             relationships: tally.relationshipCounts(store.model), sourceDigest: digest.description,
             mappedDigest: digest.description, destinationDigest: digest.description, verified: false,
-            seconds: 0, bytes: try store.byteCount(), skipped: [], losses: [], warnings: [])
+            seconds: 0, bytes: try store.byteCount(), skipped: [], losses: [], warnings: keptModelWarnings(store.model))
+    }
+
+    /// What the store's own model says otherwise than the one that was asked for, where no migration is needed for it.
+    private func keptModelWarnings(_ own: ManagedObjectModel) -> [String] {
+        let differences = model.difference(from: own)
+        guard !differences.isEmpty else { return [] }
+        return [
+            "The store keeps its own model, because what it stores is the same. The models differ in: "
+                + differences.map(\.description).joined(separator: "; ")
+                + ". Migrate to another store to give it the other model."
+        ]
     }
 
     /// The store's type; throws where there is no file that could be replaced.

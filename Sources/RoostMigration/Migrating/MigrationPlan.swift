@@ -4,8 +4,8 @@ internal import RoostCore
 /// What a migration would do, found out without doing anything.
 ///
 /// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings` (`[{"name","type","source","destination",
-/// "objects","steps"}]`), `objects` (of the destination, null where policies decide), `links` (of the source, null where it does
-/// not record the count), `losses` (messages), `bytesNeeded` and `secondsNeeded` (estimates), `bytesAvailable` (null for a
+/// "objects","steps"}]`), `objects` (of the destination, null where it takes three passes or several steps), `links` (of the source,
+/// null where it does not record the count, and for several steps), `losses` (messages), `bytesNeeded` and `secondsNeeded` (estimates), `bytesAvailable` (null for a
 /// destination that is not a file), `refusals` and `warnings` (messages), `steps` (`[{"source","destination","label","isInferred",
 /// "mappings","losses"}]`, empty for a single step). Later versions may add fields.
 public struct MigrationPlan: Sendable, Hashable, Codable {
@@ -49,13 +49,13 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var path: MigrationPath
     /// What each entity mapping would do, in the order of the mapping model.
     public var mappings: [Mapping]
-    /// How many objects the destination would have; nil where policies decide.
+    /// How many objects the destination would have; nil where that shows only when it is done: in three passes, or in several steps.
     public var objects: Int?
-    /// How many links the source has; nil where it does not record it.
+    /// How many links the source has; nil where it does not record it, and for several steps.
     public var links: Int?
     /// What of the source the new model has no place for.
     public var losses: [String]
-    /// The disk space that the destination is expected to take.
+    /// The disk space that must be free: what the destination is expected to take, and what is there beside it meanwhile.
     public var bytesNeeded: Int
     /// The disk space that is free where the destination goes; nil when it is not a file.
     public var bytesAvailable: Int?
@@ -105,7 +105,11 @@ extension MigrationPlan {
 extension MigrationPlan: CustomStringConvertible {
     /// The plan for people, several lines.
     public var description: String {
-        if path == .nothing { return "\(destination) has the model already; there is nothing to do." }
+        if path == .nothing {
+            return
+                (["\(destination) has the model already; there is nothing to do."]
+                + warnings.map { "  warning   \($0)" }).joined(separator: "\n")
+        }
         var lines = ["Would migrate \(source)\(source == destination ? " in place" : " to \(destination)")."]
         for step in steps { lines += step.lines }
         lines.append("  path      \(path.explanation)")
@@ -113,8 +117,8 @@ extension MigrationPlan: CustomStringConvertible {
             lines.append("    \(mapping)")
             for step in mapping.steps { lines.append("      \(step)") }
         }
-        lines.append("  objects   \(objects.map(String.init) ?? "as the policies decide")")
-        lines.append("  links     \(links.map(String.init) ?? "not counted")")
+        lines.append("  objects   \(objects.map(String.init) ?? "not known beforehand")")
+        lines.append("  links     \(links.map { "\($0) in the source" } ?? "not counted")")
         for loss in losses { lines.append("  loses     \(loss)") }
         let available = bytesAvailable.map { ", \($0) are free" } ?? ""
         lines.append("  bytes     about \(bytesNeeded)\(available)")

@@ -101,7 +101,11 @@ public struct MigrationReport: Sendable, Hashable, Codable {
 extension MigrationReport: CustomStringConvertible {
     /// The report for people, several lines.
     public var description: String {
-        if path == .nothing { return "\(destination) has the model already; nothing was done." }
+        if path == .nothing {
+            return
+                (["\(destination) has the model already; nothing was done."]
+                + warnings.map { "  warning   \($0)" }).joined(separator: "\n")
+        }
         var lines = ["Migrated \(source)\(source == destination ? " in place" : " to \(destination)")."]
         lines.append("  path      \(path.explanation)")
         for mapping in mappings { lines.append("    \(mapping)") }

@@ -39,7 +39,7 @@ extension ChainMigration {
             return plan
         }
         plan.take(chain, from: identity.model)
-        do throws(StoreError) { plan.secondsNeeded += try secondsAfterFirst(of: chain, plan.countRead) } catch {
+        do throws(StoreError) { try addStepsAfterFirst(of: chain, to: &plan) } catch {
             guard StoreMigration.isAboutModels(error) else { throw error }
             plan.refusals.append(error.message)
         }
@@ -53,21 +53,24 @@ extension ChainMigration {
 }
 
 extension ChainMigration {
-    /// How long the steps behind the first one take, of which each is read from a store of the destination's type.
+    /// Adds what the steps behind the first one take, each of which is read from a store of the destination's type.
     ///
-    /// As if there were as many objects all the way.
-    private func secondsAfterFirst(of chain: MigrationChain, _ count: Int) throws(StoreError) -> Double {
-        var (seconds, model) = (0.0, chain.steps.first?.model)
+    /// The time is that of as many objects all the way.
+    private func addStepsAfterFirst(
+        of chain: MigrationChain, to plan: inout MigrationPlan
+    ) throws(StoreError) {
+        var model = chain.steps.first?.model
         let type = destination.url.type
+        let count = plan.countRead
         for step in chain.steps.dropFirst() {
             guard let source = model else { break }
             let isOnePass = try MappingPlan(step.mapping, from: source, to: step.model).obstacles.isEmpty
-            seconds += MigrationEstimate.seconds(
+            if !isOnePass { plan.path = .threePasses }
+            plan.secondsNeeded += MigrationEstimate.seconds(
                 for: count, from: type, to: type, path: isOnePass ? .onePass : .threePasses,
                 verifies: options.conversion.verifies)
             model = step.model
         }
-        return seconds
     }
 }
 
@@ -76,7 +79,12 @@ extension MigrationPlan {
     mutating func take(_ chain: MigrationChain, from source: ManagedObjectModel) {
         var model = source
         for step in chain.steps {
-            let losses = step.mapping.remarks(from: model, to: step.model).filter { $0.kind == .loss }
+            let remarks = step.mapping.remarks(from: model, to: step.model)
+            let losses = remarks.filter { $0.kind == .loss }
+            // Those of the first step are there, with what its objects say.
+            if !steps.isEmpty {
+                warnings += remarks.filter { $0.kind != .loss }.map { "\(step.destinationName): \($0.text)" }
+            }
             steps.append(
                 Step(
                     source: step.sourceName, destination: step.destinationName, label: step.label,
@@ -88,7 +96,10 @@ extension MigrationPlan {
             model = step.model
         }
         losses = steps.flatMap { step in step.losses.map { "\(step.destination): \($0)" } }
-        objects = nil
+        (objects, links) = (nil, nil)
+        warnings.append(
+            "Only the first step was tried on the objects that are there; what the others demand of values shows when they run."
+        )
         bytesNeeded = bytesNeeded.addingReportingOverflow(bytesNeeded).overflow ? .max : bytesNeeded * 2
         noteStages(of: chain)
     }

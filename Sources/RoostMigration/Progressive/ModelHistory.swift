@@ -103,7 +103,7 @@ public struct ModelHistory: Sendable {
             let pairs = distinct.map { "'\(versions[$0].name)' to '\(versions[$1].name)'" }
             throw StoreError(
                 .invalidMappingModel,
-                "The mapping model (\(Self.names(of: mapping))) fits several versions: from \(pairs.joined(separator: ", from ")); write version hashes into it, or say which versions are meant."
+                "The mapping model (\(Self.names(of: mapping))) fits several versions: from \(pairs.joined(separator: ", from ")); say which versions are meant (--mapping=FILE@FROM..TO), or write version hashes into it."
             )
         }
         mappings.append(VersionMapping(source: from, destination: to, mapping: mapping))
