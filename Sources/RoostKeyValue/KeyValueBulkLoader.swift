@@ -217,8 +217,8 @@ final class KeyValueBulkLoader: BulkLoader {
                 }
                 try MetaSpace.writeTally(tally, writer)
             }
-            hasCommittedParts = true
             try write.commit()
+            hasCommittedParts = true
             if store.options.isUnpublished { try store.storage.sync() }
             self.write = nil
             store.state.withLock { $0.hidesContents = false }
