@@ -216,7 +216,6 @@ final class SQLBulkLoader: BulkLoader {
         switch mode {
         case .transaction: store.database.rollBackWriting(connection)
         case .unpublished:
-            store.forgetRecordedKeys()
             do throws(StoreError) {
                 try store.database.abandonLoading(connection) { (connection) throws(StoreError) in
                     try SQLMetadata.create(schema, uuid: store.storeUUID, userMetadata: userMetadata, on: connection)

@@ -62,13 +62,6 @@ extension SQLStore {
         }
     }
 
-    /// Assumes nothing about what the database records, because its tables are made again.
-    func forgetRecordedKeys() {
-        state.withLock { state in
-            for table in state.recordedLastKeys.indices { state.recordedLastKeys[table] = 0 }
-        }
-    }
-
     static func lastKey(_ root: Int, _ connection: any SQLConnection, _ store: SQLStore) throws(StoreError) -> Int64 {
         guard let last = try connection.integer(store.schema.lastKeySQL, .integer(Int64(root))), last >= 0 else {
             throw StoreError(
