@@ -1,8 +1,8 @@
 import Foundation
 import RoostCore
-import RoostSQL
 import Testing
 
+@testable import RoostSQL
 @testable import RoostSQLite
 
 @Suite("Bulk loading an SQLite store")
@@ -162,31 +162,6 @@ struct LoadingTests {
         try store.close()
     }
 
-    @Test("nothing remains of an abandoned load that was in the file already", arguments: [true, false])
-    func abandonMany(isUnpublished: Bool) throws {
-        let directory = try TemporaryDirectory()
-        let model = try Models.music()
-        let store = try SQLiteStoreType().create(
-            directory.url("a"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
-        let emptyByteCount = try directory.bytes("a").count
-        let loader = try store.bulkLoader(BulkLoadOptions())
-        // More than the page cache of a load holds.
-        let title = Value.string(String(repeating: "a title ", count: 1 << 17))
-        for key in Int64(1)...24 {
-            var batch = RecordBatch(model: model)
-            try batch.append(ObjectID("Album", key), values: ["title": title])
-            try loader.append(batch)
-        }
-        if isUnpublished { #expect(try directory.bytes("a").count > emptyByteCount) }
-        loader.abandon()
-        #expect(try store.digest()?.objectCount == 0)
-        #expect(try store.findings() == [])
-        if isUnpublished { #expect(try directory.bytes("a").count <= emptyByteCount) }
-        try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
-        #expect(try store.findings() == [])
-        try store.close()
-    }
-
     @Test("where an abandoned load cannot be undone, every later call says so")
     func abandonFailing() throws {
         let directory = try TemporaryDirectory()
@@ -203,6 +178,22 @@ struct LoadingTests {
         #expect(code { _ = try store.bulkLoader(BulkLoadOptions()) } == .corrupted)
         #expect(code { try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) } } == .corrupted)
         try FileManager.default.removeItem(atPath: directory.file("a-wal"))
+        try store.close()
+    }
+
+    @Test("what was emptied and could not be filled again can be destroyed as a store")
+    func destroyEmptied() throws {
+        let directory = try TemporaryDirectory()
+        let store = try #require(
+            try SQLiteStoreType().create(
+                directory.url("a"), model: try Models.music(), options: StoreOptions(isUnpublished: true)) as? SQLStore)
+        let connection = try #require(try store.database.beginLoading { _ in true })
+        let failure = code {
+            try store.database.abandonLoading(connection) { (_) throws(StoreError) in
+                throw StoreError(.noSpace, "The disk is full.")
+            }
+        }
+        #expect(failure == .noSpace)
         try store.close()
         try SQLiteStoreType().destroy(directory.url("a"))
         #expect(try directory.names.isEmpty)

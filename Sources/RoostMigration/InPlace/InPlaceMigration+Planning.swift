@@ -24,14 +24,12 @@ extension InPlaceMigration {
             migration.needsSpace = false
             plan = try migration.plan()
             plan.path = .oneTransaction
-            plan.bytesNeeded = Int(2 * Double(plan.bytesNeeded) * change.changedPart)
+            plan.needsTwice(change.changedPart)
         } else {
             plan = try MigrationManager(registry: registry).planMigration(
                 from: .url(url), to: .url(sibling), model: model, options: options)
             // Two stores beside the old one; a plan of several steps counts them already.
-            if plan.steps.isEmpty {
-                plan.bytesNeeded = plan.bytesNeeded.multipliedReportingOverflow(by: 2).partialValue
-            }
+            if plan.steps.isEmpty { plan.needsTwice(1) }
         }
         (plan.source, plan.destination) = (url.description, url.description)
         plan.refusals = plan.refusals.map { StoreFile.namingStore(path, in: $0) }

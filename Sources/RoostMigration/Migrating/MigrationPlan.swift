@@ -102,6 +102,13 @@ extension MigrationPlan {
     }
 }
 
+extension MigrationPlan {
+    /// Counts two stores, of which a part from 0 to 1 is written, where there was one.
+    mutating func needsTwice(_ part: Double) {
+        bytesNeeded = Int(exactly: (2 * Double(bytesNeeded) * part).rounded(.up)) ?? .max
+    }
+}
+
 extension MigrationPlan: CustomStringConvertible {
     /// The plan for people, several lines.
     public var description: String {

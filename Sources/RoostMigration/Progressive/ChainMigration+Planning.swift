@@ -100,7 +100,7 @@ extension MigrationPlan {
         warnings.append(
             "Only the first step was tried on the objects that are there; what the others demand of values shows when they run."
         )
-        bytesNeeded = bytesNeeded.addingReportingOverflow(bytesNeeded).overflow ? .max : bytesNeeded * 2
+        needsTwice(1)
         noteStages(of: chain)
     }
 
