@@ -391,6 +391,35 @@ extension ConformanceCheck {
             try store.change { try $0.insert(ObjectID("Track", 2), values: [:]) }
             try expectEqual(try store.view { try $0.objects(of: "Track").map(\.id.key) }, [2], "the tracks")
         },
+        ConformanceCheck(
+            "bulk.concurrent",
+            "A load on a thread of its own takes batches of any size and gives the store that the plain one gives."
+        ) { bench in
+            let owner = try bench.model.requireLinkRelationship(RelationshipName("Playlist", "tracks")).owner
+            func load(_ loader: any BulkLoader) throws -> StoreTally {
+                var key: Int64 = 0
+                let full = RecordBatch.capacityCount
+                for count in [1, 3, full, 5, 3 * full, 0, 1, 700, 700] {
+                    var batch = RecordBatch(model: bench.model)
+                    var links = LinkBatch(relationship: owner)
+                    for _ in 0..<count {
+                        key += 1
+                        try batch.append(ObjectID("Track", key), values: ["title": .string("t\(key % 7)")])
+                        links.links.append(Link(9, key, order: key))
+                    }
+                    try loader.append(batch)
+                    try loader.append(links)
+                }
+                var batch = RecordBatch(model: bench.model)
+                try batch.append(ObjectID("Playlist", 9), values: [:])
+                try loader.append(batch)
+                return try loader.finish()
+            }
+            let (plain, concurrent) = (try bench.create(name: "plain"), try bench.create(name: "concurrent"))
+            let tally = try load(try plain.bulkLoader(BulkLoadOptions()))
+            try expectEqual(try load(try concurrent.concurrentBulkLoader(BulkLoadOptions())), tally, "the tally")
+            try expectEqual(try concurrent.contents(), try plain.contents(), "the contents")
+        },
         ConformanceCheck("bulk.empty", "A load of nothing is fine, and adds no generation.") { bench in
             let store = try filled(3, on: bench)
             let generation = try store.change { $0.userMetadata["last"] = .bool(true) }.generation

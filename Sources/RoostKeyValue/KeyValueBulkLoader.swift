@@ -246,7 +246,7 @@ final class KeyValueBulkLoader: BulkLoader {
 
     private func requireUsable() throws(StoreError) -> any KeyValueLongWrite {
         try store.requireOpen()
-        guard let write else { throw StoreError(.closed, "The bulk load was finished or abandoned before.") }
+        guard let write else { throw .loadIsOver(store.url) }
         return write
     }
 

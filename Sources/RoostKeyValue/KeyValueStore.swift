@@ -95,10 +95,7 @@ public final class KeyValueStore: PersistentStore {
     }
 
     func requireCompatible(_ other: ManagedObjectModel) throws(StoreError) {
-        guard other.hasVersionHashes(of: model) else {
-            throw StoreError(
-                .modelMismatch, "The records follow another model than the one the store '\(url)' was created with.")
-        }
+        guard other.hasVersionHashes(of: model) else { throw .recordsOfOtherModel(than: url) }
     }
 
     /// A view of the storage.

@@ -233,9 +233,7 @@ final class SQLBulkLoader: BulkLoader {
 
     /// Runs a part of the load, and abandons all of it when the part fails: others need not wait for somebody to let go of the loader.
     private func perform(_ body: () throws(StoreError) -> Void) throws(StoreError) {
-        guard isActive else {
-            throw StoreError(.closed, "The loader of '\(store.url)' was finished or abandoned before.")
-        }
+        guard isActive else { throw .loadIsOver(store.url) }
         try store.requireOpen()
         do throws(StoreError) {
             try body()

@@ -51,14 +51,6 @@ extension SQLStore {
 
     /// Records of another model would be written into the wrong columns.
     func requireSameModel(_ other: ManagedObjectModel) throws(StoreError) {
-        guard
-            other.entities.count == model.entities.count,
-            zip(other.entities, model.entities).allSatisfy({
-                $0 === $1 || ($0.name == $1.name && $0.versionHash == $1.versionHash)
-            })
-        else {
-            throw StoreError(
-                .modelMismatch, "The records follow another model than the store '\(url)'; migrate the store first.")
-        }
+        guard other.hasVersionHashes(of: model) else { throw .recordsOfOtherModel(than: url) }
     }
 }

@@ -283,6 +283,7 @@ enum RecordedChecks {
         "bulk.finished",
         "bulk.writers-wait",
         "bulk.writers-time-out",
+        "bulk.concurrent",
         "bulk.empty",
         "digest.recorded-is-computed",
         "digest.content-not-history",

@@ -29,7 +29,7 @@ struct MusicLibrary {
     func write(
         into store: any PersistentStore, isCancelled: @escaping () -> Bool
     ) throws(StoreError) -> StoreTally {
-        let loader = try store.bulkLoader(BulkLoadOptions())
+        let loader = try store.concurrentBulkLoader(BulkLoadOptions())
         do throws(StoreError) {
             var random = MusicRandom(seed: seed)
             var stream = Stream(loader, model, isCancelled)

@@ -223,7 +223,7 @@ struct BatchInsertion {
         let known = destinations.references
         // Closed first: a store may have to wait until nobody reads, to make room.
         snapshot.close()
-        let loader = try store.bulkLoader(BulkLoadOptions())
+        let loader = try store.concurrentBulkLoader(BulkLoadOptions())
         self.loader = loader
         // From now on nobody changes what it shows.
         snapshot = try store.snapshot()

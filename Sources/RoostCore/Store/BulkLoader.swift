@@ -1,6 +1,6 @@
 /// Loads many records and links into a store; nothing shows before ``finish()``.
 ///
-/// Use it from one thread. An error abandons the load, as ``abandon()`` does and letting go of the loader: no trace of it is left, the
+/// Use it from one thread, which waits while something is written; ``PersistentStore/concurrentBulkLoader(_:)`` gives one that writes on another. An error abandons the load, as ``abandon()`` does and letting go of the loader: no trace of it is left, the
 /// writer's place is free, and later calls throw `closed`.
 public protocol BulkLoader: AnyObject {
     /// Adds records, with the versions they carry.
@@ -36,6 +36,19 @@ public protocol BulkLoader: AnyObject {
 }
 
 extension StoreError {
+    /// An error about records that are laid out after another model than the store's.
+    package static func recordsOfOtherModel(than url: StoreURL) -> StoreError {
+        StoreError(
+            .modelMismatch,
+            "The records follow another model than the one the store '\(url)' was created with; migrate the store first."
+        )
+    }
+
+    /// An error about a call of a loader that takes nothing more.
+    package static func loadIsOver(_ url: StoreURL) -> StoreError {
+        StoreError(.closed, "The loader of '\(url)' was finished or abandoned before.")
+    }
+
     /// An error about a store in which an abandoned load could not be undone.
     ///
     /// - Parameters:

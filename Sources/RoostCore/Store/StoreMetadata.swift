@@ -40,7 +40,9 @@ extension ManagedObjectModel {
     /// Whether both models have the same entities with the same version hashes.
     package func hasVersionHashes(of other: ManagedObjectModel) -> Bool {
         entities.count == other.entities.count
-            && zip(entities, other.entities).allSatisfy { $0.name == $1.name && $0.versionHash == $1.versionHash }
+            && zip(entities, other.entities).allSatisfy {
+                $0 === $1 || ($0.name == $1.name && $0.versionHash == $1.versionHash)
+            }
     }
 }
 

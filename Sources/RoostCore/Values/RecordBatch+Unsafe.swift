@@ -74,6 +74,16 @@ extension RecordBatch {
     /// Appends a copy of the record at `index` of another batch of the same model.
     public mutating func append(_ batch: RecordBatch, at index: Int) { batch.withRecord(at: index) { append($0) } }
 
+    /// Appends copies of all records of another batch of a compatible model.
+    package mutating func append(contentsOf batch: RecordBatch) {
+        let start = arena.count
+        arena.append(contentsOf: batch.arena)
+        for var entry in batch.entries {
+            entry.offset += start
+            entries.append(entry)
+        }
+    }
+
     /// Sets the version counter of the last record, and its checksum accordingly.
     public mutating func setVersionOfLast(_ version: UInt32) {
         guard let entry = entries.last else { return }

@@ -172,14 +172,14 @@ final class DocumentLoader: BulkLoader {
         case .writing(let document, var text):
             try body(&text)
             state = .writing(document, text)
-        case .passing, .over: throw closed
+        case .passing, .over: throw .loadIsOver(store.url)
         }
     }
 
     /// Gives what was written to the engine's own loader, which goes on from there.
     private func passOn() throws(StoreError) -> any BulkLoader {
         let before = state
-        if case .over = before { throw closed }
+        if case .over = before { throw .loadIsOver(store.url) }
         place?.abort()
         place = nil
         let other = try store.bulkLoader(options)
@@ -212,7 +212,7 @@ final class DocumentLoader: BulkLoader {
                 let tally = try other.finish()
                 state = .over
                 return tally
-            case .over: throw closed
+            case .over: throw .loadIsOver(store.url)
             }
         }
     }
@@ -232,7 +232,7 @@ final class DocumentLoader: BulkLoader {
         _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try storage.requireOpen()
-        if case .over = state { throw closed }
+        if case .over = state { throw .loadIsOver(store.url) }
         do throws(StoreError) {
             return try body()
         } catch {
@@ -241,5 +241,4 @@ final class DocumentLoader: BulkLoader {
         }
     }
 
-    private var closed: StoreError { StoreError(.closed, "The bulk load was finished or abandoned before.") }
 }

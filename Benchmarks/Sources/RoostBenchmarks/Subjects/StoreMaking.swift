@@ -15,7 +15,7 @@ func openStore(_ type: String, _ workload: Workload, _ schema: TrackSchema) thro
 func loadLibrary(
     _ library: TrackLibrary, into store: any PersistentStore, _ schema: TrackSchema
 ) throws(StoreError) -> StoreTally {
-    let loader = try store.bulkLoader(BulkLoadOptions())
+    let loader = try store.concurrentBulkLoader(BulkLoadOptions())
     do throws(StoreError) {
         try library.append(to: loader, schema)
         return try loader.finish()

@@ -1,13 +1,12 @@
 internal import Dispatch
-internal import RoostCore
 
 /// Carries batches from the thread that reads to the thread that writes, and back when they are empty.
 ///
 /// At most `capacity` batches are under way, so the faster side waits for the slower one and memory stays bounded whatever
 /// the size of the store. One sender, one receiver.
-final class BatchChannel: Sendable {
+package final class BatchChannel: Sendable {
     /// What the reader tells the writer.
-    enum Message: Sendable {
+    package enum Message: Sendable {
         /// What is needed before the first record: the keys that count as used, and how much is to come.
         case begin(lastKeys: [EntityName: Int64], objectCount: Int?, linkCount: Int?)
         /// Records, all of one hierarchy.
@@ -29,7 +28,7 @@ final class BatchChannel: Sendable {
     private let free: DispatchSemaphore
     private let filled: DispatchSemaphore
 
-    init(capacity: Int) {
+    package init(capacity: Int) {
         // A semaphore must not end below the value it was made with, so they start at zero and are filled by hand.
         free = DispatchSemaphore(value: 0)
         filled = DispatchSemaphore(value: 0)
@@ -39,8 +38,8 @@ final class BatchChannel: Sendable {
     /// Hands a message over, waiting for room.
     ///
     /// False when the other side stopped; the message is dropped then.
-    func send(_ message: Message) -> Bool {
-        if state.withLock({ $0.isStopped }) { return false }
+    package func send(_ message: Message) -> Bool {
+        if isStopped { return false }
         free.wait()
         let isSent = state.withLock { state in
             guard !state.isStopped else { return false }
@@ -54,8 +53,8 @@ final class BatchChannel: Sendable {
     /// Takes the next message, waiting for one.
     ///
     /// Nil when the other side stopped before ``Message/end``.
-    func receive() -> Message? {
-        if state.withLock({ $0.isStopped }) { return nil }
+    package func receive() -> Message? {
+        if isStopped { return nil }
         filled.wait()
         let message: Message? = state.withLock { state in
             guard !state.isStopped, !state.messages.isEmpty else { return nil }
@@ -65,8 +64,11 @@ final class BatchChannel: Sendable {
         return message
     }
 
+    /// Whether one side has ended the exchange.
+    package var isStopped: Bool { state.withLock { $0.isStopped } }
+
     /// Ends the exchange from either side, waking the other one.
-    func stop() {
+    package func stop() {
         state.withLock { state in
             state.isStopped = true
             state.messages = []
@@ -76,14 +78,14 @@ final class BatchChannel: Sendable {
     }
 
     /// A batch to fill, one that came back if there is one; its old contents do not matter.
-    func spareRecords(_ model: ManagedObjectModel) -> RecordBatch {
+    package func spareRecords(_ model: ManagedObjectModel) -> RecordBatch {
         guard var batch = state.withLock({ $0.spareRecords.popLast() }) else { return RecordBatch(model: model) }
         batch.removeAll()
         return batch
     }
 
     /// A batch to fill, one that came back if there is one; its old contents do not matter.
-    func spareLinks(_ relationship: Int) -> LinkBatch {
+    package func spareLinks(_ relationship: Int) -> LinkBatch {
         guard var batch = state.withLock({ $0.spareLinks.popLast() }) else {
             return LinkBatch(relationship: relationship)
         }
@@ -93,14 +95,14 @@ final class BatchChannel: Sendable {
     }
 
     /// Gives a batch back.
-    func recycle(_ batch: consuming RecordBatch) {
+    package func recycle(_ batch: consuming RecordBatch) {
         // Cursors replace what is in a batch, so there is no need to empty it here.
         let batch = consume batch
         state.withLock { $0.spareRecords.append(batch) }
     }
 
     /// Gives a batch back.
-    func recycle(_ batch: consuming LinkBatch) {
+    package func recycle(_ batch: consuming LinkBatch) {
         let batch = consume batch
         state.withLock { $0.spareLinks.append(batch) }
     }

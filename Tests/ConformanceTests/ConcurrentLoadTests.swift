@@ -1,0 +1,81 @@
+import Foundation
+import RoostConformance
+import RoostCore
+import Testing
+
+/// Stores of another type that load on a thread of their own.
+private struct ConcurrentlyLoadingType: PersistentStoreType {
+    let base: any PersistentStoreType
+
+    var name: String { base.name }
+    var capabilities: StoreCapabilities { base.capabilities }
+    var optionDescriptions: [StoreOptionDescription] { base.optionDescriptions }
+
+    func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
+
+    func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        ConcurrentlyLoadingStore(base: try base.open(url, options: options))
+    }
+
+    func create(_ url: StoreURL, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
+        -> any PersistentStore
+    {
+        ConcurrentlyLoadingStore(base: try base.create(url, model: model, options: options))
+    }
+
+    func destroy(_ url: StoreURL) throws(StoreError) { try base.destroy(url) }
+
+    func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
+        try base.replace(destination, with: source, overwriting: overwriting)
+    }
+}
+
+private final class ConcurrentlyLoadingStore: PersistentStore {
+    let base: any PersistentStore
+
+    init(base: any PersistentStore) { self.base = base }
+
+    var type: any PersistentStoreType { base.type }
+    var url: StoreURL { base.url }
+    var model: ManagedObjectModel { base.model }
+    var isReadOnly: Bool { base.isReadOnly }
+
+    func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
+        try base.concurrentBulkLoader(options)
+    }
+
+    func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
+    func snapshot() throws(StoreError) -> any StoreSnapshot { try base.snapshot() }
+    func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
+        try base.reserveKeys(count, for: entity)
+    }
+    func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt { try base.commit(changes) }
+    func requireSoundStructure() throws(StoreError) { try base.requireSoundStructure() }
+    func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
+    func notices() throws(StoreError) -> [String] { try base.notices() }
+    func byteCount() throws(StoreError) -> Int { try base.byteCount() }
+    func close() throws(StoreError) { try base.close() }
+}
+
+@Suite("Loads that write on a thread of their own")
+struct ConcurrentLoadTests {
+    private static let checks = ConformanceCheck.all.filter { $0.id.hasPrefix("bulk.") }
+    private static let fixtures = StoreFixture.writable.map { fixture in
+        StoreFixture(
+            ConcurrentlyLoadingType(base: fixture.type), name: "concurrent \(fixture.name)",
+            keepsClosedStores: fixture.keepsClosedStores)
+    }
+
+    @Test("keep all that loads promise", arguments: checks, fixtures)
+    func check(_ check: ConformanceCheck, on fixture: StoreFixture) throws { try check.run(on: fixture) }
+
+    @Test("say at the call itself that the store takes no load")
+    func begin() throws {
+        let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
+        let model = try ConformanceModel.standard(for: [memory])
+        let store = try memory.type.create(StoreURL(type: "memory", path: ""), model: model, options: StoreOptions())
+        try store.close()
+        let error = #expect(throws: StoreError.self) { try store.concurrentBulkLoader(BulkLoadOptions()) }
+        #expect(error?.code == .closed)
+    }
+}
