@@ -194,6 +194,15 @@ extension ConformanceCheck {
                 // Too small and too large for decimals: as floating-point numbers.
                 (#"CAST("1e-100", "NSDecimalNumber") * CAST("1e-100", "NSDecimalNumber") * dec > 0"#, [1]),
                 (#"CAST("1e100", "NSDecimalNumber") * CAST("1e100", "NSDecimalNumber") * dec < 0"#, [3]),
+                // 38 digits, rounded half away from zero.
+                (
+                    #"CAST("2", "NSDecimalNumber") / 3 == CAST("0.66666666666666666666666666666666666667", "NSDecimalNumber")"#,
+                    [1, 2, 3, 4]
+                ),
+                (
+                    #"CAST("1e40", "NSDecimalNumber") + 12345 == CAST("10000000000000000000000000000000000012e3", "NSDecimalNumber")"#,
+                    [1, 2, 3, 4]
+                ),
                 ("bitwiseAnd:with:(i64, 3) == 3", [1, 2]), ("leftshift:by:(i32, 2) == 8", [1]),
                 ("onesComplement(i32) == 2", [2]),
                 ("i64 - 2 - 3 == 2", [1]), ("2 + 3 * i32 == 8", [1]), ("(2 + 3) * i32 == 10", [1]),

@@ -105,53 +105,15 @@ enum PlainNumber {
     private static func decimals(_ function: FetchRequest.Function, _ a: Decimal, _ b: Decimal) -> Value {
         if function == .divide, b.isZero { return .null }
         guard !a.isNaN, !b.isNaN else { return .decimal(.nan) }
-        if function == .multiply {
-            return product(a, b).map { .decimal($0) }
-                ?? .double((double(.decimal(a)) ?? .nan) * (double(.decimal(b)) ?? .nan))
-        }
-        var (left, right, result) = (a, b, Decimal())
-        let outcome =
+        let result =
             switch function {
-            case .add: NSDecimalAdd(&result, &left, &right, .plain)
-            case .subtract: NSDecimalSubtract(&result, &left, &right, .plain)
-            default: NSDecimalDivide(&result, &left, &right, .plain)
+            case .add: PlainDecimal.sum([a, b])
+            case .subtract: PlainDecimal.sum([a, -b])
+            case .multiply: PlainDecimal.product(a, b)
+            default: PlainDecimal.quotient(a, b)
             }
-        guard outcome == .noError || outcome == .lossOfPrecision, !result.isNaN else {
-            return .double(doubles(function, double(.decimal(a)) ?? .nan, double(.decimal(b)) ?? .nan))
-        }
-        return .decimal(withStoredDigits(result))
-    }
-
-    /// The product digit by digit, as at school; nil where a decimal cannot hold it.
-    private static func product(_ a: Decimal, _ b: Decimal) -> Decimal? {
-        guard let left = DecimalNumber(a), let right = DecimalNumber(b) else { return nil }
-        func digits(_ number: DecimalNumber) -> [Int] { "\(number.mantissa)".reversed().compactMap(\.wholeNumberValue) }
-        let (x, y) = (digits(left), digits(right))
-        // The last digit first.
-        var result = Array(repeating: 0, count: x.count + y.count)
-        for (i, first) in x.enumerated() {
-            for (j, second) in y.enumerated() { result[i + j] += first * second }
-        }
-        for index in result.indices.dropLast() {
-            result[index + 1] += result[index] / 10
-            result[index] %= 10
-        }
-        while result.count > 1, result.last == 0 { result.removeLast() }
-        let dropped = max(0, result.count - 38)
-        let roundsUp = dropped > 0 && result[dropped - 1] >= 5
-        let kept = result.dropFirst(dropped).reversed().map(String.init).joined()
-        guard let mantissa = UInt128(kept) else { return nil }
-        return DecimalNumber(
-            isNegative: left.isNegative != right.isNegative, mantissa: roundsUp ? mantissa + 1 : mantissa,
-            exponent: Int(left.exponent) + Int(right.exponent) + dropped)?.decimal
-    }
-
-    /// Foundation's numbers may have 39 digits, decimals have 38.
-    private static func withStoredDigits(_ number: Decimal) -> Decimal {
-        guard DecimalNumber(number) == nil else { return number }
-        var (source, result) = (number, Decimal())
-        NSDecimalRound(&result, &source, -(number.exponent + 1), .plain)
-        return result
+        return result.map { .decimal($0) }
+            ?? .double(doubles(function, double(.decimal(a)) ?? .nan, double(.decimal(b)) ?? .nan))
     }
 
     /// The remainder with the sign of the dividend; null for a division by nothing.
@@ -270,9 +232,7 @@ enum PlainNumber {
         case .average:
             // Of whole numbers a floating-point number, also where their sum is a decimal.
             let isWhole = present.allSatisfy { if case .int = counted($0) { true } else { false } }
-            return isWhole
-                ? .double((double(sum(present)) ?? .nan) / Double(present.count))
-                : calculate(.divide, sum(present), .int(Int64(present.count)))
+            return isWhole ? mean(of: present) : calculate(.divide, sum(present), .int(Int64(present.count)))
         case .median:
             let sorted = present.sorted { PlainValue.rank($0, $1) < 0 }
             let middle = sorted.count / 2
@@ -295,11 +255,41 @@ enum PlainNumber {
         }
     }
 
-    /// Exact as long as no double is among them.
+    /// The double that is nearest to the mean of whole numbers.
+    private static func mean(of values: [Value]) -> Value {
+        let quotient = PlainDecimal.sum(values.map { decimal(counted($0)) })
+            .flatMap { PlainDecimal.quotient($0, Decimal(values.count)) }
+        return .double(quotient.flatMap { double(.decimal($0)) } ?? .nan)
+    }
+
+    /// Exact as long as no double is among them, and rounded once where a decimal has not enough digits.
     private static func sum(_ values: [Value]) -> Value {
-        if values.contains(where: { if case .double = $0 { true } else { false } }) {
-            return .double(values.reduce(0) { $0 + (double($1) ?? .nan) })
+        func sumOfDoubles() -> Value { .double(values.reduce(0) { $0 + (double($1) ?? .nan) }) }
+        if values.contains(where: { if case .double = $0 { true } else { false } }) { return sumOfDoubles() }
+        let numbers = values.map { counted($0) }
+        guard let sum = PlainDecimal.sum(numbers.map { decimal($0) }) else { return sumOfDoubles() }
+        let isWhole = numbers.allSatisfy { if case .int = $0 { true } else { false } }
+        if isWhole, let whole = Int64(sum.description) { return .int(whole) }
+        return .decimal(sum)
+    }
+
+    /// The order of two numbers that count as equal, one of them being a double, by what the double is written as: the order of rows knows all
+    /// numbers apart.
+    static func orderAsWritten(_ left: Value, _ right: Value) -> Int {
+        guard let a = written(left), let b = written(right) else { return 0 }
+        return a < b ? -1 : (a == b ? 0 : 1)
+    }
+
+    private static func written(_ value: Value) -> DecimalNumber? {
+        switch counted(value) {
+        case .int(let number): DecimalNumber(Decimal(number))
+        case .decimal(let number): number.isNaN ? nil : DecimalNumber(number)
+        case .double(let number):
+            number.isNaN
+                ? nil
+                : Int64(exactly: number).flatMap { DecimalNumber(Decimal($0)) } ?? DecimalNumber(utf8: "\(number)".utf8)
+                    ?? .zero
+        default: nil
         }
-        return values.reduce(.int(0)) { calculate(.add, $0, $1) }
     }
 }

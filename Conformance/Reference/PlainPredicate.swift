@@ -120,8 +120,9 @@ struct PlainPredicate {
 
     /// How two values stand in an order: −1, 0 or 1; null before everything, NaN after every number.
     func rank(_ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options) -> Int {
-        left.plainText != nil && right.plainText != nil
-            ? values.order(left, right, options) ?? 0 : PlainValue.rank(left, right)
+        if left.plainText != nil && right.plainText != nil { return values.order(left, right, options) ?? 0 }
+        let rank = PlainValue.rank(left, right)
+        return rank == 0 ? PlainNumber.orderAsWritten(left, right) : rank
     }
 
     // MARK: Expressions

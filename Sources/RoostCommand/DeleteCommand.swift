@@ -60,7 +60,7 @@ extension Subcommand {
             let request = BatchDeleteRequest(
                 FetchRequest(
                     entity.name, where: try StoreFetch.predicate(arguments, entity.name, store.model),
-                    sortedBy: try StoreFetch.order(arguments.value("sort"), entity),
+                    sortedBy: try StoreFetch.order(arguments.value("sort"), entity, store.model),
                     limit: try arguments.integer("limit", minimum: 0),
                     offset: try arguments.integer("offset", minimum: 0) ?? 0))
             return try run.run(store) { snapshot throws(StoreError) in try snapshot.prepare(request) }

@@ -53,6 +53,15 @@ struct BadInputTests {
         }
     }
 
+    @Test("an argument that is not UTF-8")
+    func encoding() throws {
+        let place = try Workplace()
+        let run = try place.roost(through: [
+            "/bin/sh", "-c", #"exec "$0" update store Note "$(printf -- '--set=text = "caf\351"')" --yes"#,
+        ])
+        run.expectError(2, containing: "argument 4 is not UTF-8")
+    }
+
     @Test("a type that does not exist")
     func unknownType() throws {
         let place = try Workplace()

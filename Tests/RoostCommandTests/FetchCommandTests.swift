@@ -102,6 +102,13 @@ struct FetchCommandTests {
         #expect(try lines("--select=next.year AS y", "--limit=2", "--sort=-next.year") == ["y", "2002"])
         #expect(
             try lines("--select=id", "--sort=text[cd],-year", "--limit=3") == ["id", "3", "2", "5"])
+        // A column may be called as the key is, and what is no name is an expression without a name.
+        #expect(try lines("--select=9 - year AS id", "--sort=id", "--limit=1") == ["id", "-1993"])
+        #expect(
+            try lines("--select=year, 0 - year AS id", "--group-by=year", "--sort=-id", "--limit=1") == [
+                "year,id", "2000,-2000",
+            ])
+        #expect(try lines("--select=5, SELF, TRUE", "--limit=1") == ["5,SELF,TRUE", "5,1,true"])
         let table = try place.roost("fetch", "notes", "Note", "--select=year, sum(weight)", "--group-by=year")
         #expect(
             table.output.split(separator: "\n").first == "year        sum(weight)"
@@ -227,6 +234,8 @@ struct FetchCommandTests {
             (["Note", "--where=year = 'x'"], 3, "'Note.year' (integer16)"),
             (["Note", "--select=txt"], 3, "did you mean 'text'?"),
             (["Note", "--select=a,,b"], 2, "one of them is empty"),
+            (["Note", "--sort=id,txt"], 3, "did you mean 'text'?"), (["Note", "--select=txt", "--count"], 3, "text"),
+            (["Note", "--select=txt", "--explain"], 3, "text"), (["Note", "--group-by=year", "--sort=id"], 3, "id"),
             (["Note", "--sort=txt"], 3, "did you mean 'text'?"), (["Note", "--sort=next"], 3, "cannot be sorted"),
             (["Note", "--sort=-id"], 2, "ascending"), (["Note", "--format=cvs"], 2, "did you mean 'csv'?"),
             (["Note", "--limit=-1"], 2, "at least 0"), (["Note", "--id=0"], 2, "at least 1"),

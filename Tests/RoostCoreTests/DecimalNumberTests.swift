@@ -1,6 +1,7 @@
 import Foundation
-import RoostCore
 import Testing
+
+@testable import RoostCore
 
 @Suite("Decimal numbers")
 struct DecimalNumberTests {
@@ -53,6 +54,61 @@ struct DecimalNumberTests {
                 sign: Bool.random(using: &generator) ? .minus : .plus,
                 exponent: .random(in: -100...100, using: &generator), significand: mantissa)
             #expect(try #require(DecimalNumber(decimal)).decimal == decimal)
+        }
+    }
+
+    @Test(
+        "sums and quotients have 38 digits, rounded half away from zero",
+        arguments: [
+            ("1000", "+", "0.12345678901234567890123456789012345678", "1000.1234567890123456789012345678901235"),
+            ("99999999999999999999999999999999999999", "+", "0.5", "1e38"),
+            ("-99999999999999999999999999999999999999", "+", "-0.4", "-99999999999999999999999999999999999999"),
+            ("1e40", "+", "12345", "10000000000000000000000000000000000012e3"),
+            ("1e100", "+", "-1", "1e100"), ("1e40", "+", "-1e-128", "1e40"), ("1e-128", "+", "-1e-128", "0"),
+            ("1e39", "+", "-9", "99999999999999999999999999999999999999e1"),
+            ("1e39", "+", "-51", "99999999999999999999999999999999999995e1"), ("9e127", "+", "9e127", "18e127"),
+            ("99999999999999999999999999999999999999e127", "+", "1e127", nil), ("NaN", "+", "1", "NaN"),
+            ("2", "/", "3", "0.66666666666666666666666666666666666667"),
+            ("-1", "/", "3", "-0.33333333333333333333333333333333333333"),
+            ("1", "/", "8", "0.125"), ("0", "/", "7", "0"), ("1e-100", "/", "4", "25e-102"), ("1e-100", "/", "3", nil),
+            ("9e60", "/", "193036426212997220", "46623324812641120011983751604275424282e6"),
+            ("1e127", "/", "99999999999999999999999999999999999999", "10000000000000000000000000000000000000e52"),
+            (
+                "99999999999999999999999999999999999999", "*", "99999999999999999999999999999999999999",
+                "99999999999999999999999999999999999998e38"
+            ),
+            ("5", "*", "0.33333333333333333333333333333333333333", "1.6666666666666666666666666666666666667"),
+        ] as [(String, String, String, String?)])
+    func arithmetic(_ left: String, _ sign: String, _ right: String, _ result: String?) throws {
+        let (a, b) = (try #require(DecimalNumber(utf8: left.utf8)), try #require(DecimalNumber(utf8: right.utf8)))
+        let found =
+            switch sign {
+            case "+": DecimalNumber.sum(a, b)
+            case "*": DecimalNumber.product(a, b)
+            default: DecimalNumber.quotient(a, b)
+            }
+        #expect(found == result.flatMap { DecimalNumber(utf8: $0.utf8) })
+    }
+
+    @Test("a sum of many is exact until it is rounded, in any order")
+    func manySummands() throws {
+        var generator = SeededGenerator(seed: 7)
+        var numbers: [DecimalNumber] = []
+        for exponent in -128...127 {
+            for isNegative in [false, true] {
+                let mantissa = UInt128.random(in: 1..<DecimalNumber.mantissaLimit, using: &generator)
+                if let number = DecimalNumber(isNegative: isNegative, mantissa: mantissa, exponent: exponent) {
+                    numbers += [number, number.negated]
+                }
+            }
+        }
+        let rest = try #require(DecimalNumber(utf8: "-1234567890123456789012345678901234567e-128".utf8))
+        numbers.append(rest)
+        for _ in 0..<5 {
+            numbers.shuffle(using: &generator)
+            var sum = DecimalSum()
+            for number in numbers { sum.add(number) }
+            #expect(sum.value == rest)
         }
     }
 }

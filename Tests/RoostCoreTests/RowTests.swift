@@ -522,6 +522,55 @@ struct RowTests {
         }
     }
 
+    @Test("composites are grouped by their elements, and object IDs by the object that they name")
+    func groupedCompositesAndIDs() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Place",
+                attributes: [
+                    .init("at", .composite, elements: [.init("x", .integer64), .init("note", .string)]),
+                    .init("other", .objectID),
+                ]),
+            EntityDescription("City", superentity: "Place", attributes: []),
+        ])
+        var batch = RecordBatch(model: model)
+        let values: [[String: Value]] = [
+            ["at": .composite(["x": 1]), "other": .objectID(ObjectID("Place", 3))],
+            ["at": .composite(["x": 2]), "other": .objectID(ObjectID("City", 3))], [:],
+            ["at": .composite(["x": 1]), "other": .objectID(ObjectID("Place", 4))],
+            ["at": .composite(["x": 1, "note": "n"]), "other": .objectID(ObjectID("Place", 3))],
+        ]
+        for (index, values) in values.enumerated() {
+            try batch.append(ObjectID(index == 2 ? "City" : "Place", Int64(index + 1)), values: values)
+        }
+        let snapshot = BatchSnapshot(batch)
+        for (path, counts) in [("at", [2, 1, 1, 1]), ("other", [3, 1, 1])] as [(String, [Int64])] {
+            var grouped = FetchRequest("Place")
+            grouped.propertiesToFetch = [
+                .init(path, .keyPath([path])), .init("n", .function(.count, [.evaluatedObject])),
+            ]
+            grouped.propertiesToGroupBy = [.keyPath([path])]
+            #expect(try Self.rows(grouped, of: snapshot).map { $0[1] } == counts.map { .int($0) })
+            var distinct = FetchRequest("Place")
+            distinct.propertiesToFetch = [.init(path, .keyPath([path]))]
+            distinct.returnsDistinctResults = true
+            #expect(try Self.rows(distinct, of: snapshot).count == counts.count)
+        }
+    }
+
+    @Test("the mean of whole numbers is the nearest double, also where no double is their sum")
+    func meanOfWholeNumbers() throws {
+        var accumulator = PredicateAccumulator()
+        // The sum is 9250393634618999091, which the nearest double exceeds.
+        accumulator.add(.integer(9_223_372_036_854_775_807))
+        accumulator.add(.integer(27_021_597_764_223_284))
+        for _ in 0..<67 { accumulator.add(.integer(0)) }
+        guard case .double(let mean) = accumulator.average else {
+            throw StoreError(.internalInconsistency, "no double")
+        }
+        #expect(mean == 1.3406367586404347e+17)
+    }
+
     @Test("IDs come in the order of the request")
     func objectIDs() throws {
         let ids = try Self.library().objectIDs(

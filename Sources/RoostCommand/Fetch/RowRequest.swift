@@ -21,9 +21,12 @@ struct RowRequest {
         return columns.contains { $0.name != nil || !isPlain($0.text, entity) }
     }
 
-    /// Whether a text is a name as those of properties are, and no path through a relationship.
+    /// Whether a text is a name as those of properties are: no path through a relationship, no number and no word of the language.
     private static func isPlain(_ text: String, _ entity: ManagedObjectModel.Entity) -> Bool {
         if entity.layout.field(text) != nil { return true }
+        if let expression = try? FetchRequest.Expression(format: text) {
+            guard case .keyPath = expression else { return false }
+        }
         return text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "#" } && !text.hasPrefix("#")
     }
 

@@ -10,6 +10,8 @@ final class StoreFetch {
     private let keys: [Int64]
     /// What `--select` names; nil without it.
     private let selection: [ListOption.Part]?
+    /// What is shown of objects.
+    private let columns: RecordColumns
     /// What rows of values are wanted; nil where objects are.
     private let rows: FetchRequest?
     private var missing: [Int64]
@@ -19,14 +21,17 @@ final class StoreFetch {
         self.keys = keys
         missing = keys
         let entity = try Self.entity(arguments.positions[1], store.model)
-        request = FetchRequest(
+        var request = FetchRequest(
             entity.name,
             where: try Self.predicate(arguments, entity.name, store.model),
-            sortedBy: try Self.order(arguments.value("sort"), entity),
             limit: try arguments.integer("limit", minimum: 0), offset: try arguments.integer("offset", minimum: 0) ?? 0)
         let selection = try arguments.value("select").map { try ListOption($0, "select", takesNames: true).parts }
-        self.selection = selection
-        if RowRequest.isNeeded(arguments, selection ?? [], entity) {
+        let isGrouped = arguments.value("group-by") != nil
+        let needsRows = RowRequest.isNeeded(arguments, selection ?? [], entity)
+        let names = needsRows ? selection?.map { $0.name ?? $0.text } ?? [] : []
+        request.sortDescriptors = try Self.order(
+            arguments.value("sort"), entity, store.model, columns: Set(names), isGrouped: isGrouped)
+        if needsRows {
             guard keys.isEmpty else {
                 throw UsageError("option '--id' prints objects; leave out expressions, groups and distinct rows")
             }
@@ -34,6 +39,9 @@ final class StoreFetch {
         } else {
             rows = nil
         }
+        (self.request, self.selection) = (request, selection)
+        // Whatever is printed in the end: names that are wrong are told.
+        columns = try RecordColumns(needsRows ? nil : selection?.map(\.text), of: request.entity, model: store.model)
         snapshot = try store.snapshot()
     }
 
@@ -61,23 +69,35 @@ final class StoreFetch {
     }
 
     /// The order that `--sort` names.
+    ///
+    /// - Parameters:
+    ///   - text: What the option says; nil without it.
+    ///   - entity: The entity of the objects.
+    ///   - model: Its model.
+    ///   - columns: The names of the columns of rows; empty where objects are asked for.
+    ///   - isGrouped: Whether rows are those of groups, which have no key of their own.
     static func order(
-        _ text: String?, _ entity: ManagedObjectModel.Entity
+        _ text: String?, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel,
+        columns: Set<String> = [], isGrouped: Bool = false
     ) throws -> [FetchRequest.SortDescriptor] {
         guard let text else { return [] }
         var order: [FetchRequest.SortDescriptor] = []
+        var isDecided = false
         for part in try ListOption(text, "sort").parts.map(\.text) {
             let isDescending = part.hasPrefix("-")
             let (name, options) = Self.options(isDescending ? String(part.dropFirst()) : part)
-            if name == "id", entity.layout.field(name) == nil {
+            if name == "id", entity.layout.field(name) == nil, !columns.contains(name), !isGrouped {
                 guard !isDescending else {
                     throw UsageError(
                         "option '--sort' knows keys only in ascending order, which is that of equal objects")
                 }
-                // No two objects have the same key, so what follows would decide nothing.
-                return order
+                isDecided = true
+            } else if !isDecided {
+                order.append(FetchRequest.SortDescriptor(name, ascending: !isDescending, options: options))
+            } else if !columns.contains(name) {
+                // No two objects have the same key, so what follows decides nothing; it is looked at nevertheless.
+                _ = try ResolvedPath(name.split(separator: ".").map(String.init), from: entity.number, model: model)
             }
-            order.append(FetchRequest.SortDescriptor(name, ascending: !isDescending, options: options))
         }
         return order
     }
@@ -159,7 +179,6 @@ final class StoreFetch {
     /// Prints the objects, or the rows made of them.
     func print(_ format: RecordFormat, _ console: Console) throws {
         if let rows { return try print(rows, format, console) }
-        let columns = try RecordColumns(selection?.map(\.text), of: request.entity, model: store.model)
         let rows = RecordRowWriter(columns, model: store.model)
         var output: any RecordOutput
         switch format {

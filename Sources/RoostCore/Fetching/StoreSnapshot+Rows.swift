@@ -8,7 +8,7 @@ extension StoreSnapshot {
     ///
     /// A to-one relationship's value is the ID of its object. A key path through one that leads nowhere is null. Where an order,
     /// `havingPredicate` or `propertiesToGroupBy` has the name of a column, the column is meant. Offset and limit count rows. Sums
-    /// of whole numbers and decimals are exact, floating-point numbers are added in the order of keys, so that every store gives the
+    /// of whole numbers and decimals are exact, rounded once to the 38 digits of a decimal; floating-point numbers are added in the order of keys, so that every store gives the
     /// same rows, bit for bit.
     ///
     /// An order by a column that is an expression keeps all rows (with a limit about twice as many as it wants); distinct rows keep a key each.
@@ -29,9 +29,9 @@ extension StoreSnapshot {
         }
         if let order = plan.order {
             let window = plan.isDistinct ? nil : plan.window
-            rows = SortedRows(rows, columns: plan.columns, levels: order, needed: window.flatMap { $0.reach })
+            rows = SortedRows(rows, columns: plan.columns, levels: order, needed: window.flatMap { $0.reach }, model: model)
         }
-        if plan.isDistinct { rows = DistinctRows(rows) }
+        if plan.isDistinct { rows = DistinctRows(rows, model) }
         if let window = plan.window { rows = WindowedRows(rows, offset: window.offset, limit: window.limit) }
         return rows
     }

@@ -2,7 +2,9 @@ internal import Foundation
 
 extension OrderedBytes {
     /// Appends a decoded value; numbers of all types have one order.
-    static func append(_ value: Value, _ options: FetchRequest.Comparison.Options, to key: inout [UInt8]) {
+    static func append(
+        _ value: Value, _ options: FetchRequest.Comparison.Options, _ model: ManagedObjectModel, to key: inout [UInt8]
+    ) {
         guard !value.isNull else { return key.append(0) }
         key.append(1)
         switch value {
@@ -16,13 +18,13 @@ extension OrderedBytes {
         case .data(let data): append(data, to: &key)
         case .uuid(let uuid): append(uuid, to: &key)
         case .objectID(let id):
-            append(UInt64(bitPattern: id.key) ^ 1 << 63, to: &key)
-            append(id.entity.text.utf8, to: &key)
+            // Keys are those of a hierarchy.
+            append(.object(root: model.entity(id.entity)?.root ?? -1, key: id.key), [], to: &key)
         case .composite(let elements):
             for (name, value) in elements.sorted(by: { $0.key < $1.key }) where !value.isNull {
                 key.append(1)
                 append(name.utf8, to: &key)
-                append(value, [], to: &key)
+                append(value, [], model, to: &key)
             }
             key.append(0)
         }

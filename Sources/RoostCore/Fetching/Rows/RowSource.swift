@@ -131,6 +131,10 @@ extension RowSource {
 
     /// Appends bytes that are the same for all records that belong to one group.
     func append(of record: RecordReader, _ evaluator: PredicateEvaluator, to key: inout [UInt8]) {
+        // What tells composites apart is in the fields of their elements.
+        if type == .composite {
+            return OrderedBytes.append(value(of: record, evaluator), [], record.model, to: &key)
+        }
         switch self {
         case .path(let path):
             let isFound: Bool? = path.withEnd(of: record, evaluator) { end in

@@ -16,6 +16,7 @@ final class SortedRows: RowCursor {
     private let source: any RowCursor
     private let levels: [Level]
     private let needed: Int?
+    private let model: ManagedObjectModel
     private var kept = RowBatch()
     private var keys = SortKeys()
     private var order: [Int]?
@@ -28,8 +29,10 @@ final class SortedRows: RowCursor {
     ///   - columns: The columns to give, the first ones of the source.
     ///   - levels: The order, most significant first.
     ///   - needed: How many of the first rows are wanted; nil for all.
-    init(_ source: any RowCursor, columns: [String], levels: [Level], needed: Int?) {
+    ///   - model: The model of the objects that values name.
+    init(_ source: any RowCursor, columns: [String], levels: [Level], needed: Int?, model: ManagedObjectModel) {
         (self.source, self.columns, self.levels, self.needed) = (source, columns, levels, needed)
+        self.model = model
         types = Array(source.types.prefix(columns.count))
         kept.columns = columns
     }
@@ -57,7 +60,7 @@ final class SortedRows: RowCursor {
                 keys.append { key in
                     for level in levels {
                         let start = key.count
-                        OrderedBytes.append(batch[row, level.column], level.options, to: &key)
+                        OrderedBytes.append(batch[row, level.column], level.options, model, to: &key)
                         if !level.isAscending { OrderedBytes.complement(&key, from: start) }
                     }
                 }
@@ -79,17 +82,18 @@ final class SortedRows: RowCursor {
 
 /// Rows that were not there before; of equal ones the first.
 ///
-/// Values are equal as in an order: nulls are, NaNs are, and so are both zeros. Memory is that of the keys of all rows given.
+/// Values are equal as in an order: nulls are, NaNs are, both zeros, and IDs that name one object. Memory is that of the keys of all rows given.
 final class DistinctRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]
     private let source: any RowCursor
+    private let model: ManagedObjectModel
     private var seen = KeyTable()
     private var read = RowBatch()
     private var key: [UInt8] = []
 
-    init(_ source: any RowCursor) {
-        self.source = source
+    init(_ source: any RowCursor, _ model: ManagedObjectModel) {
+        (self.source, self.model) = (source, model)
         (columns, types) = (source.columns, source.types)
     }
 
@@ -100,7 +104,7 @@ final class DistinctRows: RowCursor {
             guard try source.next(into: &read) else { return false }
             for row in 0..<read.count {
                 key.removeAll(keepingCapacity: true)
-                for column in columns.indices { OrderedBytes.append(read[row, column], [], to: &key) }
+                for column in columns.indices { OrderedBytes.append(read[row, column], [], model, to: &key) }
                 if seen.insert(key).isNew { batch.append(read, at: row) }
             }
         }

@@ -1,8 +1,6 @@
-internal import Foundation
-
 /// Calculating with decimals of 38 digits; what has more is rounded, half away from zero.
 ///
-/// What fits is calculated here, exactly; Foundation does the rest.
+/// Foundation's own functions cut digits off instead, and its multiplication traps on products that are too small.
 extension DecimalNumber {
     init(_ number: Int64) {
         // Every such number has at most 19 digits.
@@ -29,36 +27,55 @@ extension DecimalNumber {
                 return sum
             }
         }
-        return calculated(left, right) { NSDecimalAdd(&$0, &$1, &$2, .plain) }
+        var sum = DecimalSum()
+        sum.add(left)
+        sum.add(right)
+        return sum.value
     }
 
     /// The product; nil when a decimal cannot hold it, large or small as it is.
-    ///
-    /// Foundation's own multiplication traps on products that are too small.
     static func product(_ left: Self, _ right: Self) -> Self? {
         guard !left.isNaN, !right.isNaN else { return .nan }
-        let product = left.mantissa.multipliedFullWidth(by: right.mantissa)
-        var (mantissa, exponent) = (product.low, Int(left.exponent) + Int(right.exponent))
-        // As many digits go as are more than 38: 38 at most, since each side has no more.
-        var divisor: UInt128 = 1
-        while product.high >= divisor || mantissa >= Self.mantissaLimit {
-            divisor *= 10
-            exponent += 1
-            guard product.high < divisor else { continue }
-            let (quotient, rest) = divisor.dividingFullWidth(product)
-            mantissa = quotient < Self.mantissaLimit && rest >= divisor - rest ? quotient + 1 : quotient
-            if quotient < Self.mantissaLimit { break }
-        }
         return DecimalNumber(
-            isNegative: left.isNegative != right.isNegative, mantissa: mantissa, exponent: exponent)
+            isNegative: left.isNegative != right.isNegative,
+            rounding: left.mantissa.multipliedFullWidth(by: right.mantissa),
+            exponent: Int(left.exponent) + Int(right.exponent))
     }
 
     /// The quotient; nil when a decimal cannot hold it, large or small as it is.
     ///
     /// The divisor must not be 0.
     static func quotient(_ left: Self, _ right: Self) -> Self? {
-        guard !left.isNaN, !right.isNaN else { return .nan }
-        return calculated(left, right) { NSDecimalDivide(&$0, &$1, &$2, .plain) }
+        guard !left.isNaN, !right.isNaN, right.mantissa != 0 else { return .nan }
+        guard left.mantissa != 0 else { return .zero }
+        // 38 digits and 39 zeros, which 256 bits hold, over at most 38 digits: the quotient has 39 at least, and the rest decides nothing.
+        let (lead, digits) = left.normalised
+        let (high, low) = digits.multipliedFullWidth(by: Self.mantissaLimit)
+        let dividend = Self.timesTen((high, low))
+        let (quotient, rest) = dividend.high.quotientAndRemainder(dividingBy: right.mantissa)
+        return DecimalNumber(
+            isNegative: left.isNegative != right.isNegative,
+            rounding: (quotient, right.mantissa.dividingFullWidth((rest, dividend.low)).quotient),
+            exponent: lead - 38 - 39 - Int(right.exponent))
+    }
+
+    private static func timesTen(_ number: (high: UInt128, low: UInt128)) -> (high: UInt128, low: UInt128) {
+        let (carry, low) = number.low.multipliedFullWidth(by: 10)
+        return (number.high * 10 + carry, low)
+    }
+
+    /// A number of 256 bits with 38 digits, rounded half away from zero; nil when a decimal cannot hold it, large or small as it is.
+    ///
+    /// With more than 38 digits, anything that was cut off behind the last of them changes nothing.
+    init?(isNegative: Bool, rounding number: (high: UInt128, low: UInt128), exponent: Int) {
+        var ((high, low), exponent, lastDigit) = (number, exponent, UInt128(0))
+        while high != 0 || low >= Self.mantissaLimit {
+            let (quotient, rest) = high.quotientAndRemainder(dividingBy: 10)
+            (low, lastDigit) = UInt128(10).dividingFullWidth((rest, low))
+            high = quotient
+            exponent += 1
+        }
+        self.init(isNegative: isNegative, mantissa: lastDigit >= 5 ? low + 1 : low, exponent: exponent)
     }
 
     /// The remainder of a division, exact and with the sign of the dividend; the divisor must not be 0.
@@ -113,36 +130,5 @@ extension DecimalNumber {
             result = product
         }
         return result
-    }
-
-    private static func calculated(
-        _ left: Self, _ right: Self,
-        _ body: (inout Decimal, inout Decimal, inout Decimal) -> NSDecimalNumber.CalculationError
-    ) -> Self? {
-        var (result, a, b) = (Decimal(), left.decimal, right.decimal)
-        switch body(&result, &a, &b) {
-        case .noError, .lossOfPrecision: return DecimalNumber(rounding: result)
-        default: return nil
-        }
-    }
-
-    /// Foundation's number, which may have 39 digits, with 38 of them; nil when it is none.
-    init?(rounding decimal: Decimal) {
-        guard !decimal.isNaN else { return nil }
-        if let exact = DecimalNumber(decimal) {
-            self = exact
-            return
-        }
-        let text = decimal.description
-        let point = text.utf8.firstIndex(of: UInt8(ascii: ".")) ?? text.utf8.endIndex
-        let behindPoint = text.utf8.distance(from: point, to: text.utf8.endIndex)
-        var exponent = behindPoint > 0 ? 1 - behindPoint : 0
-        var digits = text.utf8.compactMap { $0 &- UInt8(ascii: "0") < 10 ? $0 - UInt8(ascii: "0") : nil }
-        digits.removeFirst(digits.prefix { $0 == 0 }.count)
-        guard digits.count > 38 else { return nil }
-        exponent += digits.count - 38
-        var mantissa = digits.prefix(38).reduce(UInt128(0)) { $0 * 10 + UInt128($1) }
-        if digits[38] >= 5 { mantissa += 1 }
-        self.init(isNegative: text.utf8.first == UInt8(ascii: "-"), mantissa: mantissa, exponent: exponent)
     }
 }

@@ -1,13 +1,13 @@
 /// Makes one value of many: their number, sum, mean, least or greatest.
 ///
-/// Nulls are counted, and otherwise left out. Sums of whole numbers and of decimals are exact; with a floating-point number among
-/// them, they are added as such in the order in which they come.
+/// Nulls are counted, and otherwise left out. Sums of whole numbers and of decimals are exact until they are rounded to the 38 digits of a
+/// decimal, at the end; with a floating-point number among them, they are added as such in the order in which they come.
 struct PredicateAccumulator {
     private(set) var count = 0
     /// How many are not null.
     private(set) var valueCount = 0
     private var wholeSum: Int128 = 0
-    private var decimalSum: DecimalNumber? = .zero
+    private var decimalSum = DecimalSum()
     private var doubleSum = 0.0
     private var hasDecimal = false
     private var hasDouble = false
@@ -29,7 +29,7 @@ struct PredicateAccumulator {
         case .double: hasDouble = true
         case .decimal(let number):
             hasDecimal = true
-            decimalSum = decimalSum.flatMap { .sum($0, number) }
+            decimalSum.add(number)
         default: return
         }
         valueCount += 1
@@ -49,17 +49,31 @@ struct PredicateAccumulator {
     var sum: PredicateOperand {
         if hasDouble { return .double(doubleSum) }
         if !hasDecimal, let sum = Int64(exactly: wholeSum) { return .integer(sum) }
-        guard let whole = DecimalNumber(isNegative: wholeSum < 0, mantissa: wholeSum.magnitude, exponent: 0),
-            let sum = decimalSum.flatMap({ DecimalNumber.sum($0, whole) })
-        else { return .double(doubleSum) }
-        return .decimal(sum)
+        return decimal.map { .decimal($0) } ?? .double(doubleSum)
+    }
+
+    /// The sum of whole numbers and decimals; nil when a decimal cannot hold it.
+    private var decimal: DecimalNumber? {
+        guard let whole = DecimalNumber(isNegative: wholeSum < 0, mantissa: wholeSum.magnitude, exponent: 0) else {
+            return nil
+        }
+        var sum = decimalSum
+        sum.add(whole)
+        return sum.value
     }
 
     /// The mean of what was added; null of nothing.
+    ///
+    /// Of whole numbers the double that is nearest to it, also where no double is the sum.
     var average: PredicateOperand {
         guard valueCount > 0 else { return .null }
         let sum = sum
         if hasDecimal, !hasDouble { return PredicateArithmetic.divide(sum, .integer(Int64(valueCount))) }
+        if !hasDouble, abs(wholeSum) > 1 << 53, let sum = decimal,
+            let mean = DecimalNumber.quotient(sum, DecimalNumber(Int64(valueCount)))
+        {
+            return .double(mean.nearestDouble)
+        }
         return .double(PredicateArithmetic.double(sum) / Double(valueCount))
     }
 }

@@ -3,7 +3,7 @@ internal import Foundation
 /// What `CAST` makes of a value that is known only on the record.
 enum PredicateCasting {
     /// The value in another type; nil where it does not fit.
-    static func value(_ value: Value, as type: FetchRequest.CastType, model: ManagedObjectModel) -> Value? {
+    static func value(_ value: Value, as type: FetchRequest.CastType, model: ManagedObjectModel?) -> Value? {
         switch type {
         case .number: number(value)
         case .decimal: decimal(value)
@@ -23,7 +23,7 @@ enum PredicateCasting {
         case .objectID:
             switch value {
             case .objectID: value
-            default: value.text.flatMap { model.objectID($0) }.map { .objectID($0) }
+            default: value.text.flatMap { model?.objectID($0) }.map { .objectID($0) }
             }
         }
     }

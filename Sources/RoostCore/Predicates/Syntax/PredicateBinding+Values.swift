@@ -26,13 +26,7 @@ extension PredicateBinding {
             if let value = Self.value(literal, target, scope?.model) { return value }
             if let property = target.property { throw misfit(literal, target, property, at: place) }
         }
-        switch literal {
-        case .bool(let flag): return .bool(flag)
-        case .string(let text): return .string(text)
-        case .number(let text):
-            if let value = PredicateLiteral.number(text) { return value }
-        default: break
-        }
+        if let value = literal.alone { return value }
         throw located(.invalidValue, "The number is larger, or nearer to zero, than any type holds.", at: place)
     }
 
@@ -42,7 +36,7 @@ extension PredicateBinding {
         case (.integer64, _), (.integer32, _), (.integer16, _), (.order, _), (.boolean, _), (.double, _):
             return number(literal)
         case (.float, .number(let text)) where PredicateLiteral.isMeantAsFloat(text):
-            return Float(text).flatMap { $0.isFinite ? .double(Double($0)) : nil }
+            return Float(text).flatMap { $0.isFinite ? .double(Double($0)) : nil } ?? number(literal)
         case (.float, _): return number(literal)
         case (.decimal, .bool(let flag)): return .bool(flag)
         case (.decimal, .number(let text)): return DecimalNumber(utf8: text.utf8).map { .decimal($0.decimal) }

@@ -26,9 +26,21 @@ indirect enum PredicateLiteral {
         case .null: "null"
         case .bool: "a boolean"
         case .number: "a number"
-        case .string: "a string"
+        case .string: "a string, a number or a boolean"
         case .cast(_, let type): "a cast to \(type.rawValue)"
         case .typed(let value): value.kindDescription
+        }
+    }
+
+    /// The value without regard to what it is compared with; nil of a number that no type holds.
+    var alone: Value? {
+        switch self {
+        case .null: .null
+        case .bool(let flag): .bool(flag)
+        case .string(let text): .string(text)
+        case .number(let text): Self.number(text)
+        case .cast: nil
+        case .typed(let value): value
         }
     }
 
@@ -93,8 +105,8 @@ extension FetchRequest.CastType {
     /// What is written in the first place of a cast that stands for a value.
     var expectedLiteral: String {
         switch self {
-        case .number: "a number, a boolean, or \"NaN\", \"Infinity\" or \"-Infinity\""
-        case .decimal: "a decimal number as a string"
+        case .number: "a number, a boolean, or one of them, \"NaN\", \"Infinity\" or \"-Infinity\" as a string"
+        case .decimal: "a number of at most 38 digits, as a string or not, or a boolean"
         case .string: "a string"
         case .date: "seconds since 2001-01-01 as a number, or a date as a string such as \"2024-05-01T12:00:00Z\""
         case .data: "base64 as a string"
@@ -104,8 +116,13 @@ extension FetchRequest.CastType {
         }
     }
 
-    /// The value of a cast of a literal; nil when the literal is no such value.
+    /// The value of a cast of a literal, which is what the cast makes of the same value in a property; nil when the literal is no such value.
     func value(_ literal: PredicateLiteral, _ model: ManagedObjectModel?) -> Value? {
+        written(literal, model) ?? literal.alone.flatMap { PredicateCasting.value($0, as: self, model: model) }
+    }
+
+    /// The value that is written as this literal.
+    private func written(_ literal: PredicateLiteral, _ model: ManagedObjectModel?) -> Value? {
         switch (self, literal) {
         case (_, .null): return .null
         case (.number, .bool(let flag)): return .bool(flag)

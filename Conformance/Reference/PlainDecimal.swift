@@ -1,0 +1,84 @@
+internal import Foundation
+internal import RoostCore
+
+/// The arithmetic of decimals, digit by digit, as at school; results have 38 digits, rounded half away from zero.
+enum PlainDecimal {
+    /// The power of ten of the first digit in an array, the least significant one.
+    private static let leastExponent = -128
+
+    /// The sum of any number of decimals; nil where a decimal cannot hold it.
+    static func sum(_ numbers: [Decimal]) -> Decimal? {
+        if numbers.contains(where: \.isNaN) { return .nan }
+        var digits = Array(repeating: 0, count: 320)
+        for number in numbers {
+            guard let number = DecimalNumber(number) else { return nil }
+            for (index, digit) in self.digits(number.mantissa).enumerated() {
+                digits[index + Int(number.exponent) - leastExponent] += number.isNegative ? -digit : digit
+            }
+        }
+        let isNegative = !carry(&digits)
+        if isNegative {
+            digits = digits.map { -$0 }
+            _ = carry(&digits)
+        }
+        return rounded(isNegative, digits, leastExponent)
+    }
+
+    /// The product; nil where a decimal cannot hold it.
+    static func product(_ a: Decimal, _ b: Decimal) -> Decimal? {
+        guard !a.isNaN, !b.isNaN else { return .nan }
+        guard let left = DecimalNumber(a), let right = DecimalNumber(b) else { return nil }
+        var result = Array(repeating: 0, count: 80)
+        for (i, first) in digits(left.mantissa).enumerated() {
+            for (j, second) in digits(right.mantissa).enumerated() { result[i + j] += first * second }
+        }
+        _ = carry(&result)
+        return rounded(left.isNegative != right.isNegative, result, Int(left.exponent) + Int(right.exponent))
+    }
+
+    /// The quotient by a number that is not zero; nil where a decimal cannot hold it.
+    static func quotient(_ a: Decimal, _ b: Decimal) -> Decimal? {
+        guard !a.isNaN, !b.isNaN else { return .nan }
+        guard let left = DecimalNumber(a), let right = DecimalNumber(b) else { return nil }
+        // One digit after the other, the most significant first, 80 of them behind those of the dividend.
+        var quotient: [Int] = []
+        var rest: UInt128 = 0
+        for digit in digits(left.mantissa).reversed() + Array(repeating: 0, count: 80) {
+            var (high, low) = rest.multipliedFullWidth(by: 10)
+            let (sum, overflows) = low.addingReportingOverflow(UInt128(digit))
+            (high, low) = (high + (overflows ? 1 : 0), sum)
+            let step = right.mantissa.dividingFullWidth((high, low))
+            quotient.append(Int(step.quotient))
+            rest = step.remainder
+        }
+        return rounded(
+            left.isNegative != right.isNegative, quotient.reversed(), Int(left.exponent) - Int(right.exponent) - 80)
+    }
+
+    /// The digits of a number, the least significant first.
+    private static func digits(_ number: UInt128) -> [Int] { "\(number)".reversed().compactMap(\.wholeNumberValue) }
+
+    /// Brings every digit to 0 … 9; false, and nothing is changed, where the number is below zero.
+    private static func carry(_ digits: inout [Int]) -> Bool {
+        var (carried, carry) = (digits, 0)
+        for index in carried.indices {
+            let sum = carried[index] + carry
+            carried[index] = (sum % 10 + 10) % 10
+            carry = (sum - carried[index]) / 10
+        }
+        guard carry >= 0 else { return false }
+        digits = carried
+        return true
+    }
+
+    private static func rounded(_ isNegative: Bool, _ digits: [Int], _ exponent: Int) -> Decimal? {
+        guard let top = digits.lastIndex(where: { $0 != 0 }) else { return 0 }
+        let dropped = max(0, top + 1 - 38)
+        let kept = digits[dropped...top].reversed().map(String.init).joined()
+        guard let mantissa = UInt128(kept) else { return nil }
+        let roundsUp = dropped > 0 && digits[dropped - 1] >= 5
+        return DecimalNumber(
+            isNegative: isNegative, mantissa: roundsUp ? mantissa + 1 : mantissa, exponent: exponent + dropped)?
+            .decimal
+    }
+}
