@@ -58,6 +58,21 @@ public final class FileHandleCheck: Sendable {
         self.path = path
     }
 
+    /// Checks that nobody has changed the file since it was found, for a reader who could set no lock on it.
+    ///
+    /// - Parameter now: The file as ``verify(minimumByteCount:)`` gave it; nil to look.
+    /// - Throws: `storeReplaced`, also where another file stands under the name.
+    public func verifyUnchanged(_ now: FileIdentity? = nil) throws(StoreError) {
+        let found: FileIdentity
+        if let now { found = now } else { found = try verify() }
+        guard found.isUnchanged(since: identity) else {
+            throw StoreError(
+                .storeReplaced,
+                "'\(path)' is read without locks, which this user may not set there, and somebody changed it meanwhile; open it again"
+            )
+        }
+    }
+
     /// Checks that the same file stands under the name; takes about a microsecond.
     ///
     /// - Parameter minimumByteCount: What the library relies on being there.

@@ -54,6 +54,11 @@ extension StoreFile {
         }
     }
 
+    /// Whether this user may make files beside the one at `path`.
+    public static func canMakeFiles(beside path: String) -> Bool {
+        retrying({ faccessat(AT_FDCWD, directory(of: resolvingLink(path)), W_OK | X_OK, AT_EACCESS) }) == 0
+    }
+
     /// Checks that the file at `path` has no other name: who writes to it writes to no other file.
     ///
     /// - Throws: `notAStore` for a file with several hard links; `notFound`, `missingDirectory`, `permissionDenied`.

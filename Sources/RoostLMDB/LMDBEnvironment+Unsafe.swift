@@ -46,8 +46,10 @@ final class LMDBEnvironment: Sendable {
     private let soundness: SoundnessLock?
     /// The size the file had at least once; it never shrinks.
     private let knownByteCount: Mutex<Int>
-    /// When the contents last changed, for a file that is read without locks.
-    private let unlockedModification: Int?
+    /// Whether the file is read without locks, because this user may not set any.
+    let isUnlocked: Bool
+    /// LMDB's lock file as it was found at opening; nil for a file that is read without locks.
+    private let lockFileCheck: FileHandleCheck?
     private let processID = getpid()
 
     // MARK: Opening and closing
@@ -71,6 +73,7 @@ final class LMDBEnvironment: Sendable {
         self.storeLock = storeLock
         self.handleCheck = handleCheck
         self.soundness = soundness
+        if soundness != nil { try Self.requireLibraryLockFile(path) }
         knownByteCount = Mutex(handleCheck.identity.byteCount)
         var usesLocks = soundness != nil
         var opened: Gate
@@ -84,7 +87,8 @@ final class LMDBEnvironment: Sendable {
             usesLocks = false
             opened = try Self.openHandle(path, settings, isNew: false, usesLocks: false)
         }
-        unlockedModification = usesLocks ? nil : handleCheck.identity.modificationNanoseconds
+        isUnlocked = !usesLocks
+        lockFileCheck = usesLocks ? try FileHandleCheck(at: path + "-lock") : nil
         gate.withLock { $0 = opened }
         if settings.isWritable {
             let lock = try WriterLock(forStoreAt: path)
@@ -114,10 +118,16 @@ final class LMDBEnvironment: Sendable {
         if isLocked {
             do throws(StoreError) {
                 return try SoundnessLock.enter(forStoreAt: path, timeoutSeconds: settings.timeoutSeconds) {
-                    () throws(StoreError) in if !isNew { try LMDBFileCheck.check(path) }
+                    () throws(StoreError) in
+                    if !isNew { try LMDBFileCheck.check(path) }
+                    // Whoever comes later finds it, or knows that it was removed.
+                    try allocateLibraryLockFile(path, settings)
                 }
-            } catch  where !settings.isWritable && (error.code == .permissionDenied || error.code == .readOnly) {
-                // Falls through: a lock file that this user can only read.
+            } catch
+                where !settings.isWritable
+                && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
+            {
+                // Falls through: a lock file that this user can only read, or cannot make.
             }
         }
         // Somebody may be writing. Damage is damage only if the file stayed the same while it was looked at.
@@ -142,7 +152,11 @@ final class LMDBEnvironment: Sendable {
                 throw StoreError(
                     .notAStore, "A symbolic link stands where LMDB's lock file '\(path)-lock' belongs; remove it")
             }
-            try StoreFile.requireRegularFile(at: path + "-lock", forWriting: false)
+            do throws(StoreError) {
+                try StoreFile.requireRegularFile(at: path + "-lock", forWriting: false)
+            } catch  where error.code == .permissionDenied {
+                // A regular file of another user; LMDB says so too, and a read-only open does without.
+            }
             try StoreFile.requireOnlyName(at: path + "-lock")
         } catch  where error.code == .permissionDenied || error.code == .readOnly {
             // Nothing is there, and nothing can be made: a read-only open does without.
@@ -203,10 +217,7 @@ final class LMDBEnvironment: Sendable {
             if !settings.isWritable { flags |= MDB_RDONLY }
             if !usesLocks { flags |= MDB_NOLOCK }
             if settings.isUnpublished, settings.isWritable { flags |= MDB_NOSYNC }
-            // LMDB maps its lock file without allocating it: on a full disk that kills the process.
-            if usesLocks {
-                try StoreFile.allocate(lockFileByteCount(readerCount: settings.readerCount), at: path + "-lock")
-            }
+            if usesLocks { try allocateLibraryLockFile(path, settings) }
             try check(mdb_env_open(handle, path, UInt32(flags), 0o600), path)
             if usesLocks {
                 var deadReaders: Int32 = 0
@@ -220,8 +231,22 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    /// The size LMDB gives its lock file: two cache lines, then one for each reader.
-    private static func lockFileByteCount(readerCount: UInt32) -> Int { 64 * (Int(readerCount) + 2) }
+    /// Makes LMDB's lock file as large as LMDB wants it: two cache lines, then one for each reader.
+    ///
+    /// LMDB maps it without allocating it: on a full disk that kills the process.
+    private static func allocateLibraryLockFile(_ path: String, _ settings: LMDBSettings) throws(StoreError) {
+        try StoreFile.allocate(64 * (Int(settings.readerCount) + 2), at: path + "-lock")
+    }
+
+    /// Throws code `busy` where others have the store open and LMDB's lock file is gone: with a new one neither side would know of the other.
+    private static func requireLibraryLockFile(_ path: String) throws(StoreError) {
+        guard StoreFile.hasEntry(at: path + "-lock") else {
+            throw StoreError(
+                .busy,
+                "LMDB's lock file '\(path)-lock' was removed while others have the store open; close it there and try again"
+            )
+        }
+    }
 
     private static func openDatabases(_ handle: OpaquePointer, _ path: String, isNew: Bool) throws(StoreError)
         -> [MDB_dbi]
@@ -281,24 +306,20 @@ final class LMDBEnvironment: Sendable {
         let known = knownByteCount.withLock { $0 }
         let now = try handleCheck.verify(minimumByteCount: known)
         if now.byteCount > known { knownByteCount.withLock { $0 = max($0, now.byteCount) } }
-        try verifyUnlocked(now)
+        if isUnlocked { try handleCheck.verifyUnchanged(now) }
+        do throws(StoreError) {
+            try lockFileCheck?.verify()
+        } catch  where error.code == .storeReplaced {
+            // Who opened the store since has another one, and knows nothing of this one's readers and writers.
+            throw StoreError(
+                .storeReplaced,
+                "LMDB's lock file '\(path)-lock' was removed or exchanged while the store was open; close the store everywhere and open it again"
+            )
+        }
     }
-
-    /// Whether the file is read without locks, because this user may not set any.
-    var isUnlocked: Bool { unlockedModification != nil }
 
     /// Checks that a file that is read without locks has not changed; for readers that go on for long.
-    func verifyUnchanged() throws(StoreError) {
-        if unlockedModification != nil { try verifyUnlocked(try handleCheck.verify()) }
-    }
-
-    private func verifyUnlocked(_ now: FileIdentity) throws(StoreError) {
-        guard let unlockedModification, unlockedModification != now.modificationNanoseconds else { return }
-        throw StoreError(
-            .storeReplaced,
-            "'\(path)' is read without locks, which this user may not set there, and somebody changed it meanwhile; open it again"
-        )
-    }
+    func verifyUnchanged() throws(StoreError) { if isUnlocked { try handleCheck.verifyUnchanged() } }
 
     /// Ends a transaction's stay.
     func leave() { gate.withLock { $0.activeCount -= 1 } }
@@ -337,7 +358,7 @@ final class LMDBEnvironment: Sendable {
     /// Makes an environment that was opened for reading writable.
     func makeWritable(timeoutSeconds: Double) throws(StoreError) {
         guard !gate.withLock({ $0.isWritable }) else { return }
-        guard unlockedModification == nil else {
+        guard !isUnlocked else {
             throw StoreError(.busy, "'\(path)' is open in this process for reading without locks; close it there first")
         }
         try StoreFile.requireRegularFile(at: path, forWriting: true)
@@ -356,7 +377,7 @@ final class LMDBEnvironment: Sendable {
         Self.closeHandle(&gate)
         gate.mapByteCount = mapByteCount
         gate.needsReopening = true
-        gate = try Self.openHandle(path, settings, isNew: false, usesLocks: unlockedModification == nil)
+        gate = try Self.openHandle(path, settings, isNew: false, usesLocks: !isUnlocked)
     }
 
     /// Takes the writer's place among all processes.

@@ -45,7 +45,7 @@ struct LeftoverLog {
     private static func generationAndMark(
         _ path: String, _ settings: SQLiteSettings
     ) -> (generation: Int64, mark: Int64)? {
-        guard let connection = try? SQLiteDatabase.connect(path, settings, .immutable) else { return nil }
+        guard let connection = try? SQLiteDatabase.connect(path, settings, .immutable(nil)) else { return nil }
         defer { try? connection.close() }
         return try? SQLTallies.generationAndMark(connection)
     }

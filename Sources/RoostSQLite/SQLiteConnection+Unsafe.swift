@@ -11,8 +11,10 @@ public final class SQLiteConnection: SQLConnection {
     enum Access {
         case readWrite
         case readOnly
-        /// Read-only, without locks, on a file that nobody changes.
-        case immutable
+        /// Read-only, without locks, on a file that nobody changes; where somebody might, what tells after each reading.
+        case immutable(FileHandleCheck?)
+
+        var isWritable: Bool { if case .readWrite = self { true } else { false } }
     }
 
     /// The most parameters of a statement.
@@ -20,6 +22,8 @@ public final class SQLiteConnection: SQLConnection {
     /// The most statements that are kept prepared.
     private static let maximumIdleStatements = 256
 
+    /// What is asked after each reading without locks, whether the file is still as it was.
+    private let unlockedCheck: FileHandleCheck?
     /// The path as it was given.
     public let path: String
     /// Where the write-ahead log is.
@@ -70,6 +74,7 @@ public final class SQLiteConnection: SQLConnection {
         self.path = path
         logPath = path + "-wal"
         self.identity = identity
+        if case .immutable(let check) = access { unlockedCheck = check } else { unlockedCheck = nil }
         handle = opened
         logFrames = .allocate(capacity: 1)
         logFrames.initialize(to: 0)
@@ -121,7 +126,7 @@ public final class SQLiteConnection: SQLConnection {
             (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false), (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
         ] { try set(option, isOn) }
         bound(maximumValueBytes: settings.maximumValueBytes, rowTimeout: settings.rowTimeout)
-        try allow(access == .readWrite ? .writing : .reading)
+        try allow(access.isWritable ? .writing : .reading)
         try SQLiteFunctions.register(on: self)
         try check(sqlite3_wal_autocheckpoint(handle, 0), "Opening")
         // SAFETY: `logFrames` lives as long as the connection, which calls the hook only inside its own COMMIT.
@@ -133,7 +138,7 @@ public final class SQLiteConnection: SQLConnection {
             }, logFrames)
         // Damage that a writer does not notice spreads. A reader notices it where it reads: SQLite compares each cell that it visits
         // with the bounds of its page, and would compare all others each time a page comes into the cache.
-        try execute("PRAGMA cell_size_check = \(access == .readWrite ? "ON" : "OFF")")
+        try execute("PRAGMA cell_size_check = \(access.isWritable ? "ON" : "OFF")")
         try execute("PRAGMA mmap_size = 0")
         try execute("PRAGMA recursive_triggers = OFF")
     }
@@ -246,6 +251,9 @@ public final class SQLiteConnection: SQLConnection {
         }
         logIdentity = now
     }
+
+    /// Throws code `storeReplaced` where the file is read without locks and has changed since it was opened; called after reading.
+    func verifyUnchanged() throws(StoreError) { if let unlockedCheck { try unlockedCheck.verifyUnchanged() } }
 
     /// Whether a transaction is open.
     public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }

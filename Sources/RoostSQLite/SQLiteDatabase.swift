@@ -67,11 +67,12 @@ final class SQLiteDatabase: SQLDatabase {
         let pooled = try enter { $0.idleReaders.popLast() }
         do throws(StoreError) {
             try check.verify()
+            if isImmutable { try requireNoWriter() }
             let connection: SQLiteConnection
             if let pooled {
                 connection = pooled
             } else {
-                connection = try Self.connect(path, settings, isImmutable ? .immutable : .readOnly)
+                connection = try Self.connect(path, settings, isImmutable ? .immutable(check) : .readOnly)
             }
             do throws(StoreError) {
                 try connection.run("BEGIN")
@@ -87,6 +88,15 @@ final class SQLiteDatabase: SQLDatabase {
             leave()
             throw error
         }
+    }
+
+    /// Throws code `storeReplaced` where somebody has commits in a log, which a connection without locks does not see.
+    private func requireNoWriter() throws(StoreError) {
+        guard SQLiteSettling.needsRecovery(path) else { return }
+        throw StoreError(
+            .storeReplaced,
+            "'\(path)' is read without locks, which this user may not set there, and somebody writes to it; open it again"
+        )
     }
 
     func endReading(_ connection: any SQLConnection) {

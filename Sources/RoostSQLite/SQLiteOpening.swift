@@ -61,14 +61,16 @@ struct SQLiteOpening {
         if SQLiteSettling.needsRecovery(path), let lock {
             isRecovering = (try? lock.change(to: .exclusive, timeoutSeconds: 0)) != nil
         }
-        // Where no lock file can be made nobody writes; then SQLite must not try to make its own files either.
-        let isImmutable = settings.isReadOnly && lock == nil && !SQLiteSettling.hasCompanions(path)
+        // Where no file can be made SQLite must not try to; a lock file that is there says nothing about that.
+        let isImmutable =
+            settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
+            && (lock == nil || !StoreFile.canMakeFiles(beside: path))
         let leftover = isRecovering ? LeftoverLog(ofStoreAt: path, settings) : nil
         let connection: SQLiteConnection
         let (uuid, schema): (StoreUUID, SQLSchema)
         do throws(StoreError) {
             connection = try SQLiteDatabase.connect(
-                path, settings, isImmutable ? .immutable : (settings.isReadOnly ? .readOnly : .readWrite))
+                path, settings, isImmutable ? .immutable(check) : (settings.isReadOnly ? .readOnly : .readWrite))
             do throws(StoreError) {
                 (uuid, schema) = try inspect(connection)
                 try leftover?.requireBelonging(to: connection, uuid)

@@ -16,6 +16,8 @@ extension SQLiteStatement {
             let end = entity.steps.withUnsafeBufferPointer { steps in
                 fill(&batch, handle, steps, entity, plan)
             }
+            if case .otherEntity = end { continue }
+            try connection?.verifyUnchanged()
             switch end {
             case .full: return .full
             case .end: return .end
@@ -40,6 +42,7 @@ extension SQLiteStatement {
         let end = entity.steps.withUnsafeBufferPointer { steps in
             appendRow(to: &batch, handle, steps, entity, fixed, plan)
         }
+        try connection?.verifyUnchanged()
         switch end {
         case .failed(let code): throw failure(code)
         case .damaged(let field, let reason): return damaged(handle, plan, entity, field, reason)

@@ -69,9 +69,9 @@ public final class SQLiteStatement: SQLStatement {
         let handle = try open()
         connection?.clock.pointee.reset()
         let code = sqlite3_step(handle)
-        if code == SQLITE_ROW { return true }
-        guard code == SQLITE_DONE else { throw failure(code) }
-        return false
+        guard code == SQLITE_ROW || code == SQLITE_DONE else { throw failure(code) }
+        try connection?.verifyUnchanged()
+        return code == SQLITE_ROW
     }
 
     /// Makes the statement ready to run again; parameters keep their values.

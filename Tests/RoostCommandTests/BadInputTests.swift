@@ -62,6 +62,20 @@ struct BadInputTests {
         run.expectError(2, containing: "argument 4 is not UTF-8")
     }
 
+    @Test("an LMDB store whose lock file was removed while another process has it open")
+    func removedLockFile() throws {
+        let place = try Workplace()
+        try place.makeStore("lmdb", "store", objects: 50)
+        let store = try StoreRegistry.builtIn.open(StoreURL(type: "lmdb", path: place.file("store")))
+        defer { try? store.close() }
+        #expect(try place.roost("info", "store").code == 0)
+        try FileManager.default.removeItem(atPath: place.file("store-lock"))
+        try place.roost("info", "store").expectError(3, containing: "was removed while others have the store open")
+        #expect(try !place.names().contains("store-lock"))
+        try store.close()
+        #expect(try place.roost("info", "store").code == 0)
+    }
+
     @Test("a type that does not exist")
     func unknownType() throws {
         let place = try Workplace()

@@ -261,6 +261,37 @@
                 #expect(errorCode { _ = try reading.snapshot() } == .storeReplaced)
                 try reading.close()
             }
+
+            @Test("LMDB's lock file of another user keeps nobody from reading", .enabled(if: geteuid() == 0))
+            func lockFileOfAnother() throws {
+                let (directory, url) = (try directory.get(), try url())
+                let store = try type.create(url, model: try model(), options: options())
+                try insert(1, "one", into: store)
+                try store.close()
+                #expect(chmod(directory.store, 0o644) == 0)
+                try directory.write(Data(), "store-lock")
+                for name in ["store-lock", "store.lock"] { #expect(chmod(directory.file(name), 0o600) == 0) }
+                let user = setfsuid(65534)
+                defer { _ = setfsuid(UInt32(bitPattern: user)) }
+                let reading = try type.open(url, options: options(isReadOnly: true))
+                #expect(try count(reading) == 1)
+                try reading.close()
+                #expect(errorCode { _ = try type.open(url, options: options()) } == .permissionDenied)
+            }
         #endif
+
+        @Test("a store whose lock file somebody removes while it is open is used no longer")
+        func removedLockFile() throws {
+            let (directory, url) = (try directory.get(), try url())
+            let store = try type.create(url, model: try model(), options: options())
+            try insert(1, "one", into: store)
+            try StoreFile.remove(directory.file("store-lock"))
+            #expect(errorCode { _ = try store.snapshot() } == .storeReplaced)
+            #expect(errorCode { try insert(2, "two", into: store) } == .storeReplaced)
+            try store.close()
+            let again = try type.open(url, options: options())
+            #expect(try count(again) == 1)
+            try again.close()
+        }
     }
 #endif

@@ -7,6 +7,13 @@ import RoostSQL
 import RoostSQLite
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+
+    // Glibc's module leaves it out.
+    @_silgen_name("setfsuid") private func setfsuid(_ user: UInt32) -> Int32
+#endif
+
 @Suite("Opening SQLite stores")
 struct OpeningTests {
     let directory: TemporaryDirectory
@@ -401,4 +408,47 @@ struct OpeningTests {
         try store.close()
         #expect(try directory.names.sorted() == [name, name + ".lock"].sorted())
     }
+
+    #if canImport(Glibc)
+        @Test(
+            "a store in a directory that may not be written is read, until somebody changes it",
+            .enabled(if: geteuid() == 0), arguments: [true, false])
+        func readOnlyDirectory(canLock: Bool) throws {
+            let store = try create("a", count: 3_000)
+            try store.close()
+            let names = try directory.names
+            #expect(names.contains("a.lock"))
+            #expect(chmod(directory.file("a"), 0o644) == 0)
+            #expect(chmod(directory.file("a.lock"), canLock ? 0o644 : 0o600) == 0)
+            #expect(chmod(directory.path, 0o755) == 0)
+            // Files of the thread are those of a user without rights; no library thread opens any here.
+            let user = setfsuid(65534)
+            defer { _ = setfsuid(UInt32(bitPattern: user)) }
+            let reader = try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true))
+            let snapshot = try reader.snapshot()
+            #expect(try snapshot.count(FetchRequest("Note")) == 3_000)
+            #expect(try directory.names == names)
+            let cursor = try snapshot.fetch(FetchRequest("Note"))
+            var batch = RecordBatch(model: reader.model)
+            #expect(try cursor.next(into: &batch) && batch.count < 3_000)
+            // Somebody who may writes to it: first into the log, then, closing, into the file.
+            _ = setfsuid(UInt32(bitPattern: user))
+            let writer = try type.open(directory.url("a"), options: StoreOptions())
+            try writer.change { changes in
+                for key in Int64(1)...3_000 {
+                    try changes.update(ObjectID("Note", key), version: 1, values: ["text": "changed"])
+                }
+            }
+            #expect(code { _ = try reader.snapshot() } == .storeReplaced)
+            try writer.close()
+            // Whoever could lock it keeps the log beside the file.
+            #expect(code { while try cursor.next(into: &batch) {} } == (canLock ? nil : .storeReplaced))
+            #expect(
+                code { _ = try snapshot.records(with: [ObjectID("Note", 2_999)]).next(into: &batch) }
+                    == (canLock ? nil : .storeReplaced))
+            #expect(code { _ = try reader.snapshot() } == .storeReplaced)
+            snapshot.close()
+            try reader.close()
+        }
+    #endif
 }

@@ -113,7 +113,7 @@ struct SQLiteSettingsTests {
         let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.note(), options: StoreOptions())
         try store.close()
         let connection = try SQLiteConnection(
-            directory.file("a"), .immutable, try SQLiteSettings(StoreOptions()))
+            directory.file("a"), .immutable(nil), try SQLiteSettings(StoreOptions()))
         let statement = try connection.prepare("SELECT name FROM _roost_metadata")
         #expect(try statement.step())
         #expect(statement.columnName(at: 0) == "name")
