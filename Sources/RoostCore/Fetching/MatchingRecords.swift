@@ -29,7 +29,7 @@ package final class MatchingRecords: RecordVisitor {
     package init(_ source: any RecordVisitor, _ filter: RecordFilter, graph: (any ObjectGraph)?) {
         self.source = source
         matcher = filter.matcher(over: graph)
-        candidates = RecordBatch(model: filter.program.model)
+        candidates = RecordBatch(model: filter.model)
     }
 
     /// Calls `body` with each of the next records that match, until it returns false; goes on there with the next call.
