@@ -88,7 +88,13 @@ struct LinkKey {
     }
 
     /// The last part of a key whose first bytes are known to be number and `from`; nil if the key has another form.
+    @inline(__always)
     static func end(of key: UnsafeRawBufferPointer, behind byteCount: Int) -> Int64? {
+        key.lastShortKey(behind: byteCount) ?? longEnd(of: key, behind: byteCount)
+    }
+
+    @inline(never)
+    private static func longEnd(of key: UnsafeRawBufferPointer, behind byteCount: Int) -> Int64? {
         var parts = KeyParts(key, at: byteCount)
         guard parts.place() != nil, let to = parts.key(), parts.isAtEnd else { return nil }
         return to

@@ -10,13 +10,14 @@ extension KeyValueSnapshot {
     /// As ``fetch(_:)``; adds what is looked at to `visits`, if somebody wants to know.
     func fetch(_ request: FetchRequest, _ visits: VisitCount?) throws(StoreError) -> any RecordCursor {
         try requireOpen()
-        return try cursor(try planned(request), visits)
+        return try cursor(try planned(request), request, visits)
     }
 
     func visitor(_ request: FetchRequest) throws(StoreError) -> (any RecordVisitor)? {
         try requireOpen()
         let planned = try planned(request)
-        let filter = planned.remainsWhole ? planned.filter : try RecordFilter(planned.remainder, model: model)
+        let filter =
+            planned.remainsWhole ? planned.filter : try RecordFilter(planned.remainder(of: request), model: model)
         return MatchingRecords(try visitor(planned, nil), filter, graph: KeyValueGraph(self))
     }
 
@@ -25,7 +26,7 @@ extension KeyValueSnapshot {
         let planned = try planned(request)
         guard planned.isDecided, let choice = planned.choice, choice.isCountable else {
             return try ScanningFetch.count(
-                planned.remainder, model: model, visiting: try visitor(planned, nil),
+                planned.remainder(of: request), model: model, visiting: try visitor(planned, nil),
                 graph: KeyValueGraph(self))
         }
         // What the entries say is all there is to know; no record is read.
@@ -38,10 +39,10 @@ extension KeyValueSnapshot {
     func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try requireOpen()
         let planned = try planned(request)
-        var plan = planned.description(model: model)
+        var plan = planned.description(of: request, model: model)
         if executing {
             let visits = VisitCount()
-            try cursor(planned, visits).exhaust(model: model)
+            try cursor(planned, request, visits).exhaust(model: model)
             plan.visitedCount = visits.count
         }
         return plan
@@ -57,21 +58,29 @@ extension KeyValueSnapshot {
         let filter = try RecordFilter(request, model: model)
         let order = try RecordOrder(request, model: model)
         let entity = try entity(request.entity)
-        let planner = FetchPlanner(request, entity, model: model, plan: plan) { [self] (entity) throws(StoreError) in
-            let tally = try MetaSpace.readTally(model, reader)
-            return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
-        }
-        return try planner.planned(filter, order)
+        let planner = FetchPlanner(entity, includesSubentities: request.includesSubentities, in: self)
+        return try planner.planned(request, filter, order)
+    }
+
+    /// How many objects of an entity and its subentities there are.
+    func objectCount(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
+        let tally = try MetaSpace.readTally(model, reader)
+        return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
     }
 
     /// The records of a planned fetch.
-    func cursor(_ planned: PlannedFetch, _ visits: VisitCount?) throws(StoreError) -> any RecordCursor {
-        let (source, graph) = (try visitor(planned, visits), KeyValueGraph(self))
+    func cursor(
+        _ planned: PlannedFetch, _ request: FetchRequest, _ visits: VisitCount?
+    ) throws(StoreError) -> any RecordCursor {
+        let source = try visitor(planned, visits)
+        // Most fetches never ask for another object.
+        let asksOthers = !planned.filter.looksAtFieldsOnly || planned.recordOrder.needsKeys
+        let graph = asksOthers ? KeyValueGraph(self) : nil
         guard planned.remainsWhole else {
-            return try ScanningFetch(planned.remainder, model: model, visiting: source, graph: graph)
+            return try ScanningFetch(planned.remainder(of: request), model: model, visiting: source, graph: graph)
         }
         return ScanningFetch(
-            planned.request, model: model, filter: planned.filter, order: planned.recordOrder, visiting: source,
+            request, model: model, filter: planned.filter, order: planned.recordOrder, visiting: source,
             graph: graph)
     }
 

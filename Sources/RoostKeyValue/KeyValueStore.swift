@@ -84,6 +84,8 @@ public final class KeyValueStore: PersistentStore {
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     func requireOpen() throws(StoreError) {
+        // Every read asks: nothing is copied out of the lock unless something is wrong.
+        guard state.withLock({ $0.isClosed || $0.failure != nil }) else { return }
         let (isClosed, failure) = state.withLock { ($0.isClosed, $0.failure) }
         if isClosed { throw StoreError(.closed, "The store '\(url)' was closed.") }
         if let failure { throw .abandonedLoadRemains(in: url, failure) }

@@ -262,14 +262,8 @@ struct RecordKeyReader {
     /// The key of an object of the hierarchy, of two to four bytes; nil for any other key, which ``KeyParts`` tells.
     @inline(__always)
     func key(_ bytes: UnsafeRawBufferPointer) -> Int64? {
-        let byteCount = bytes.count - 2
-        guard byteCount >= 2, byteCount <= 4, Int(bytes[0]) == first, Int(bytes[1]) == byteCount, bytes[2] != 0 else {
-            return nil
-        }
-        // SAFETY: there are at least four bytes; those before the number are shifted out.
-        let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: byteCount - 2, as: UInt32.self))
-        let shift = UInt32(truncatingIfNeeded: 32 - 8 * byteCount)
-        return Int64((word &<< shift) &>> shift)
+        guard bytes.count >= 4, Int(bytes[0]) == first else { return nil }
+        return bytes.lastShortKey(behind: 1)
     }
 }
 
@@ -285,6 +279,20 @@ extension UnsafeRawBufferPointer {
         var parts = KeyParts(self)
         guard let root = parts.number(), let key = parts.key(), parts.isAtEnd else { return nil }
         return ObjectPlace(root: root, key: key)
+    }
+
+    /// The key of an object, of up to four bytes, that is all there is behind `offset`, as most are; nil for anything else, which ``KeyParts``
+    /// tells.
+    @inline(__always)
+    func lastShortKey(behind offset: Int) -> Int64? {
+        let byteCount = count - offset - 1
+        guard count >= 4, offset >= 0, byteCount >= 1, byteCount <= 4, Int(self[offset]) == byteCount,
+            self[offset + 1] != 0
+        else { return nil }
+        // SAFETY: there are at least four bytes; those before the number are shifted out.
+        let word = UInt32(bigEndian: loadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
+        let shift = UInt32(truncatingIfNeeded: 32 - 8 * byteCount)
+        return Int64((word &<< shift) &>> shift)
     }
 
     /// The object key in the last eight bytes; nil if there are fewer.

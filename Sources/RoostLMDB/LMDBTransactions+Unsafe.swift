@@ -29,18 +29,25 @@ final class LMDBTransaction {
 
     var isOpen: Bool { pointer != nil }
 
+    @inline(__always)
     func requireOpen() throws(StoreError) -> OpaquePointer {
-        guard let pointer else {
-            throw StoreError(.closed, "A snapshot or transaction of '\(path)' is used after its end")
-        }
+        guard let pointer else { throw closed }
         return pointer
     }
 
+    @inline(__always)
     func database(_ space: KeySpace) throws(StoreError) -> MDB_dbi {
-        guard space.position < databases.count else {
-            throw StoreError(.internalInconsistency, "'\(path)' has no database '\(space.rawValue)'")
-        }
+        guard space.position < databases.count else { throw lacking(space) }
         return databases[space.position]
+    }
+
+    private var closed: StoreError {
+        @inline(never) get { StoreError(.closed, "A snapshot or transaction of '\(path)' is used after its end") }
+    }
+
+    @inline(never)
+    private func lacking(_ space: KeySpace) -> StoreError {
+        StoreError(.internalInconsistency, "'\(path)' has no database '\(space.rawValue)'")
     }
 
     func get(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> UnsafeRawBufferPointer? {

@@ -193,6 +193,29 @@ struct SortTests {
         }
     }
 
+    @Test(
+        "a limit gives the beginning of the whole order, of so many records that most are told by their first bytes",
+        arguments: ["integer64", "string"], [true, false])
+    func limitedOrder(name: String, ascending: Bool) throws {
+        var random = SeededGenerator(seed: 13)
+        let things = try things(2500, &random)
+        let order = [FetchRequest.SortDescriptor(name, ascending: ascending)]
+        // Nothing, what looks at a field, what must be evaluated, and what asks for another object.
+        let predicates: [FetchRequest.Predicate?] = [
+            nil, .notEqual("integer64", 1),
+            .comparison(.init(.function(.absolute, [.keyPath(["integer64"])]), .notEqual, .constant(1))),
+            .notEqual("next.integer64", 1),
+        ]
+        for predicate in predicates {
+            let whole = try keys(FetchRequest("Thing", where: predicate, sortedBy: order), things, step: 100)
+            #expect(whole.count > 1500)
+            for (limit, offset) in [(1, 0), (20, 7)] {
+                let request = FetchRequest("Thing", where: predicate, sortedBy: order, limit: limit, offset: offset)
+                #expect(try keys(request, things, step: 100) == Array(whole.dropFirst(offset).prefix(limit)))
+            }
+        }
+    }
+
     @Test("a path through relationships sorts as the values at its end", arguments: [nil, 4, 100] as [Int?])
     func paths(limit: Int?) throws {
         var random = SeededGenerator(seed: 11)

@@ -113,6 +113,29 @@ struct FormatTests {
         }
     }
 
+    @Test("the end of a link is the one that its parts give, whatever its length")
+    func linkEnds() throws {
+        for place: Int64 in [0, 1, -1, 300, .min, .max] {
+            for to in samples() {
+                let bytes = LinkKeys.keys(Link(258, to, order: place), 5).key.bytes
+                let byteCount = StorageKey(record: 258, root: 5).count
+                func end(_ bytes: [UInt8]) -> Int64? {
+                    bytes.withUnsafeBytes { LinkKey.end(of: $0, behind: byteCount) }
+                }
+                #expect(end(bytes) == to)
+                // What differs in one byte behind the first end, or is longer or shorter, ends as its parts do, or has none.
+                var others = [bytes + [0]] + (byteCount..<bytes.count).map { Array(bytes.prefix($0)) }
+                for index in byteCount..<bytes.count {
+                    for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {
+                        others.append(bytes)
+                        others[others.count - 1][index] = byte
+                    }
+                }
+                for other in others { #expect(end(other) == other.withUnsafeBytes { LinkKey($0)?.to }) }
+            }
+        }
+    }
+
     @Test(
         "bytes that no key has are refused",
         arguments: [

@@ -29,7 +29,7 @@ package final class MatchingRecords: RecordVisitor {
     package init(_ source: any RecordVisitor, _ filter: RecordFilter, graph: (any ObjectGraph)?) {
         self.source = source
         matcher = filter.matcher(over: graph)
-        candidates = RecordBatch(model: filter.program.model)
+        candidates = RecordBatch(model: filter.model)
     }
 
     /// Calls `body` with each of the next records that match, until it returns false; goes on there with the next call.
@@ -38,10 +38,42 @@ package final class MatchingRecords: RecordVisitor {
     /// - Throws: As ``RecordVisitor/visit(_:)`` and ``RecordMatcher/matches(_:)``. After an error that names an object the next call goes
     ///   on behind it, after any other there are no more records.
     package func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
-        guard !matcher.isQuick else {
-            let (quick, evaluator) = (matcher.quick, matcher.evaluator)
-            return try visitSource { quick.matches($0, evaluator) ? body($0) : true }
+        guard matcher.isQuick else { return try visitCandidates(body) }
+        let (quick, evaluator, source) = (matcher.quick, matcher.evaluator, source)
+        return try inStrides { (count) throws(StoreError) in
+            var goesOn = true
+            let isMore = try source.visit { record in
+                count &+= 1
+                if quick.matches(record, evaluator) { goesOn = body(record) }
+                return goesOn && count < FetchCancellation.stride
+            }
+            return (isMore, goesOn)
         }
+    }
+
+    /// As ``visit(_:)``, without the records whose leading number in an order is above `highest`, as that of most records of a long scan is.
+    func visit(
+        upTo highest: UInt64, in order: RecordOrder, _ body: (RecordReader) -> Bool
+    ) throws(StoreError) -> Bool {
+        guard matcher.isQuick else {
+            return try visitCandidates { order.leadingNumber(of: $0) > highest ? true : body($0) }
+        }
+        let (quick, evaluator, source) = (matcher.quick, matcher.evaluator, source)
+        return try inStrides { (count) throws(StoreError) in
+            var goesOn = true
+            let isMore = try source.visit { record in
+                count &+= 1
+                if quick.matches(record, evaluator), order.leadingNumber(of: record) <= highest {
+                    goesOn = body(record)
+                }
+                return goesOn && count < FetchCancellation.stride
+            }
+            return (isMore, goesOn)
+        }
+    }
+
+    /// As ``visit(_:)``, where a record alone does not decide everything.
+    private func visitCandidates(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         while true {
             let candidates = candidates
             while askedCount < candidates.count {
@@ -63,11 +95,15 @@ package final class MatchingRecords: RecordVisitor {
         var matches = 0
         guard enough > 0 else { return 0 }
         if matcher.isQuick {
-            let (quick, evaluator) = (matcher.quick, matcher.evaluator)
-            _ = try visitSource { record in
-                // Without a branch: whether a record matches cannot be predicted.
-                matches &+= quick.matches(record, evaluator) ? 1 : 0
-                return matches < enough
+            let (quick, evaluator, source) = (matcher.quick, matcher.evaluator, source)
+            _ = try inStrides { (count) throws(StoreError) in
+                let isMore = try source.visit { record in
+                    count &+= 1
+                    // Without a branch: whether a record matches cannot be predicted.
+                    matches &+= quick.matches(record, evaluator) ? 1 : 0
+                    return matches < enough && count < FetchCancellation.stride
+                }
+                return (isMore, matches < enough)
             }
         } else {
             _ = try visit { _ in
@@ -78,20 +114,21 @@ package final class MatchingRecords: RecordVisitor {
         return matches
     }
 
-    /// Shows the records of the source, and looks now and then whether the task was cancelled.
+    /// Looks at the records of the source, and now and then whether the task was cancelled.
+    ///
+    /// - Parameter next: Looks at up to ``FetchCancellation/stride`` of the next records in one closure, which costs less than a closure that
+    ///   calls another for each, and counts them. Returns whether there is more, and whether it is wanted.
+    /// - Returns: False when there are no more records.
     @inline(__always)
-    private func visitSource(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+    private func inStrides(
+        _ next: (inout Int) throws(StoreError) -> (isMore: Bool, goesOn: Bool)
+    ) throws(StoreError) -> Bool {
         while !isAtEnd {
             try checkTask()
             var count = 0
-            var isWanted = true
             defer { visitedCount += count }
-            let isMore = try source.visit { record in
-                count &+= 1
-                isWanted = body(record)
-                return isWanted && count < FetchCancellation.stride
-            }
-            guard isMore, isWanted else { return isMore }
+            let (isMore, goesOn) = try next(&count)
+            guard isMore, goesOn else { return isMore }
         }
         return false
     }
@@ -129,13 +166,19 @@ package final class MatchingRecords: RecordVisitor {
     private func findCandidates() {
         candidates.removeAll()
         askedCount = 0
-        let (matcher, limit) = (matcher, candidateLimit)
+        let (matcher, limit, source) = (matcher, candidateLimit, source)
         var found = candidates
         candidates = RecordBatch(model: found.model)
         do throws(StoreError) {
-            isAtEnd = try !visitSource { record in
-                if matcher.matchesQuickly(record) { found.append(record) }
-                return found.count < limit && !found.isFull
+            isAtEnd = try !inStrides { (count) throws(StoreError) in
+                var goesOn = true
+                let isMore = try source.visit { record in
+                    count &+= 1
+                    if matcher.matchesQuickly(record) { found.append(record) }
+                    goesOn = found.count < limit && !found.isFull
+                    return goesOn && count < FetchCancellation.stride
+                }
+                return (isMore, goesOn)
             }
         } catch {
             pendingError = error

@@ -21,6 +21,10 @@ public struct RecordOrder: Sendable {
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a property that has no order.
     public init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
+        guard !request.sortDescriptors.isEmpty else {
+            (levels, entityCount, maker) = (Self.noLevels, model.entities.count, nil)
+            return
+        }
         var levels: [Level] = []
         var made: [SortKeyMaker.Level] = []
         var needsKeys = false
@@ -33,7 +37,7 @@ public struct RecordOrder: Sendable {
             }
         }
         maker = needsKeys ? SortKeyMaker(levels: made) : nil
-        self.levels = levels.isEmpty ? Self.noLevels : PlainArray(levels)
+        self.levels = PlainArray(levels)
         entityCount = model.entities.count
     }
 

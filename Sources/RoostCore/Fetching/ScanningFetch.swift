@@ -166,10 +166,10 @@ public final class ScanningFetch: RecordCursor {
         while isMore {
             // Most records of a long scan are behind the bound, and their first bytes show it.
             let highest = bound.isEmpty ? UInt64.max : bound.withRecord(at: 0) { order.leadingNumber(of: $0) }
-            isMore = try source.visit { record in
-                let number = order.leadingNumber(of: record)
-                guard number <= highest else { return true }
-                if number == highest, !bound.isEmpty, bound.withRecord(at: 0, { !order.precedes(record, $0) }) {
+            isMore = try source.visit(upTo: highest, in: order) { record in
+                if !bound.isEmpty, order.leadingNumber(of: record) == highest,
+                    bound.withRecord(at: 0, { !order.precedes(record, $0) })
+                {
                     return true
                 }
                 kept.append(record)

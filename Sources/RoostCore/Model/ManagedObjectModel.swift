@@ -18,7 +18,8 @@ public struct ManagedObjectModel: Sendable {
         @usableFromInline nonisolated(unsafe) let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
         private let shapeMemory: RecordShapes
         let relationships: [Relationship]
-        let numberByName: [EntityName: Int]
+        /// Names and numbers by the symbols of the names: every request asks for some, and a few comparisons cost less than hashing one.
+        private let numbers: [(symbol: UInt32, number: Int)]
 
         init(
             descriptions: [EntityDescription], configurations: [String: [String]],
@@ -34,7 +35,17 @@ public struct ManagedObjectModel: Sendable {
             shapeMemory = RecordShapes(entities)
             shapes = shapeMemory.shapes
             self.relationships = relationships
-            numberByName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.number) })
+            numbers = entities.map { ($0.name.symbol, $0.number) }.sorted { $0.symbol < $1.symbol }
+        }
+
+        /// The number of the entity with this name; nil where there is none.
+        func number(_ name: EntityName) -> Int? {
+            var (low, high) = (0, numbers.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if numbers[middle].symbol < name.symbol { low = middle + 1 } else { high = middle }
+            }
+            return low < numbers.count && numbers[low].symbol == name.symbol ? numbers[low].number : nil
         }
     }
 
@@ -88,7 +99,7 @@ public struct ManagedObjectModel: Sendable {
 
     /// The entity with this name, or nil.
     public func entity(_ name: EntityName) -> Entity? {
-        resolved.numberByName[name].map { resolved.entities[$0] }
+        resolved.number(name).map { resolved.entities[$0] }
     }
 
     /// The entity with this name; throws code `unknownEntity`, naming the nearest one.

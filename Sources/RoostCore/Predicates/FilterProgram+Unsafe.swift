@@ -4,7 +4,7 @@
 /// So most of them need neither a stack nor a reference count. What is no test of its own is left to the evaluator, whose answers
 /// all of them agree with.
 final class FilterProgram: @unchecked Sendable {
-    // Proof of Sendable: nothing changes after `init`. All that tests point to belongs to `program`, which never changes.
+    // Proof of Sendable: nothing changes after `init`. All that tests point to belongs to `program` or `comparisons`, which never change.
 
     /// What has to be looked at in a record.
     ///
@@ -32,10 +32,13 @@ final class FilterProgram: @unchecked Sendable {
     private static let accepted = -1
     private static let rejected = -2
 
-    let program: PredicateProgram
-    private let steps: PlainArray<Step>
+    private let program: PredicateProgram?
+    private let comparisons: [FieldComparison]
+    // SAFETY of both: written in `init`, before anybody else has the object, and freed in `deinit`. Not in objects of their own, which every
+    // fetch would have to make.
+    private let steps: UnsafeMutableBufferPointer<Step>
     /// By entity number, where its records start.
-    private let starts: PlainArray<Int>
+    private let starts: UnsafeMutableBufferPointer<Int>
     /// The step that is everything that is asked of records of some entity, where that is a range of 64-bit integers.
     private let sole: SoleRange?
 
@@ -64,7 +67,7 @@ final class FilterProgram: @unchecked Sendable {
     ///   - program: The program they are of.
     ///   - entities: The numbers of the entities whose records can be wanted; others are rejected.
     init(_ conditions: [PredicateProgram.Index], of program: PredicateProgram, entities: [Int]) {
-        var starts = [Int](repeating: Self.rejected, count: program.model.entities.count)
+        let starts = Self.starts(program.model)
         // One for all entities: a hierarchy has many, and what they add must not be copied for each.
         var compiler = Compiler(program: program)
         for number in entities {
@@ -72,9 +75,10 @@ final class FilterProgram: @unchecked Sendable {
             starts[number] = compiler.add(all: conditions, whenTrue: Self.accepted, whenFalse: Self.rejected)
         }
         self.program = program
-        steps = PlainArray(compiler.steps)
-        self.starts = PlainArray(starts)
-        sole = starts.first { $0 >= 0 }.flatMap { SoleRange(compiler.steps[$0], at: $0) }
+        comparisons = []
+        self.starts = starts
+        steps = Self.copy(compiler.steps)
+        sole = Self.sole(starts, compiler.steps)
     }
 
     /// Compiles comparisons of fields with constants, all of which a record must meet, without nodes; nil where one needs some.
@@ -84,9 +88,8 @@ final class FilterProgram: @unchecked Sendable {
     ///   - entities: The numbers of the entities whose records can be wanted: that of the comparisons, and of its subentities.
     ///   - model: The model.
     init?(_ comparisons: [FieldComparison], entities: [Int], model: ManagedObjectModel) {
-        let program = PredicateProgram(comparisons.map { $0.constant }, model: model)
-        var starts = [Int](repeating: Self.rejected, count: model.entities.count)
-        var compiler = Compiler(program: program)
+        let starts = Self.starts(model)
+        var compiler = Compiler(program: nil)
         for number in entities {
             let layout = model.entities[number].layout
             var next = Self.accepted
@@ -99,15 +102,43 @@ final class FilterProgram: @unchecked Sendable {
                     let first = compiler.add(
                         PredicateProgram.Place(field, in: layout, model: model), comparison.operation,
                         comparison.constant.operand, whenTrue: next, whenFalse: Self.rejected)
-                else { return nil }
+                else {
+                    starts.deallocate()
+                    return nil
+                }
                 next = first
             }
             starts[number] = next
         }
-        self.program = program
-        steps = PlainArray(compiler.steps)
-        self.starts = PlainArray(starts)
-        sole = starts.first { $0 >= 0 }.flatMap { SoleRange(compiler.steps[$0], at: $0) }
+        program = nil
+        self.comparisons = comparisons
+        self.starts = starts
+        steps = Self.copy(compiler.steps)
+        sole = Self.sole(starts, compiler.steps)
+    }
+
+    deinit {
+        starts.deallocate()
+        steps.deallocate()
+    }
+
+    /// Memory for where the records of each entity start; all are rejected.
+    private static func starts(_ model: ManagedObjectModel) -> UnsafeMutableBufferPointer<Int> {
+        let starts = UnsafeMutableBufferPointer<Int>.allocate(capacity: model.entities.count)
+        starts.initialize(repeating: rejected)
+        return starts
+    }
+
+    private static func copy(_ steps: [Step]) -> UnsafeMutableBufferPointer<Step> {
+        guard !steps.isEmpty else { return UnsafeMutableBufferPointer(start: nil, count: 0) }
+        let copy = UnsafeMutableBufferPointer<Step>.allocate(capacity: steps.count)
+        _ = copy.initialize(from: steps)
+        return copy
+    }
+
+    private static func sole(_ starts: UnsafeMutableBufferPointer<Int>, _ steps: [Step]) -> SoleRange? {
+        for start in starts where start >= 0 { return SoleRange(steps[start], at: start) }
+        return nil
     }
 
     /// Whether a record is of a wanted entity and meets the conditions.
@@ -115,8 +146,10 @@ final class FilterProgram: @unchecked Sendable {
     /// What most programs ask, nothing or one number, is decided without the loop over the steps, which takes as long as all other work
     /// on a record that is looked at where it is.
     @inline(__always)
-    func matches(_ record: RecordReader, _ evaluator: PredicateEvaluator) -> Bool {
-        let start = starts[record.entityNumber]
+    func matches(_ record: RecordReader, _ evaluator: PredicateEvaluator?) -> Bool {
+        let entity = record.entityNumber
+        precondition(entity < starts.count, "the record is of another model")
+        let start = starts[entity]
         guard start >= 0 else { return start == Self.accepted }
         if let sole, sole.position == start {
             let number = sole.slot.integer64(in: record)
@@ -127,9 +160,10 @@ final class FilterProgram: @unchecked Sendable {
 
     /// Whether a record meets the conditions from a step on.
     @inline(never)
-    private func run(from start: Int, _ record: RecordReader, _ evaluator: PredicateEvaluator) -> Bool {
+    private func run(from start: Int, _ record: RecordReader, _ evaluator: PredicateEvaluator?) -> Bool {
         var next = start
         while next >= 0 {
+            // SAFETY: where a step leads to is another one, or an end.
             let step = steps[next]
             let isTrue: Bool
             switch step.test {
@@ -180,6 +214,7 @@ final class FilterProgram: @unchecked Sendable {
                 let operand = PredicateOperand(record, slot, destinationRoot: root)
                 isTrue = set._withUnsafeGuaranteedRef { $0.contains(operand) }
             case .evaluate(let node):
+                guard let evaluator else { preconditionFailure("a program with nodes comes with an evaluator") }
                 evaluator.begin(record)
                 isTrue = evaluator.isTrue(node)
             }
@@ -192,12 +227,18 @@ final class FilterProgram: @unchecked Sendable {
 
     /// Compiles the conditions of the entities, one after the other.
     private struct Compiler {
-        let program: PredicateProgram
+        /// What conditions are nodes of; nil where they are comparisons, which need none.
+        let program: PredicateProgram?
         /// The number of the entity whose conditions are compiled.
         var number = 0
         private(set) var steps: [Step] = []
 
-        init(program: PredicateProgram) { self.program = program }
+        init(program: PredicateProgram?) { self.program = program }
+
+        private var nodes: PredicateProgram {
+            guard let program else { preconditionFailure("comparisons have no nodes") }
+            return program
+        }
 
         mutating func add(all members: [PredicateProgram.Index], whenTrue: Int, whenFalse: Int) -> Int {
             var next = whenTrue
@@ -206,11 +247,12 @@ final class FilterProgram: @unchecked Sendable {
         }
 
         private func members(_ range: PredicateProgram.Range) -> [PredicateProgram.Index] {
-            (range.start..<range.start + range.count).map { program.links[$0] }
+            (range.start..<range.start + range.count).map { nodes.links[$0] }
         }
 
         /// Adds the tests of a condition, behind those that follow it; returns the position of its first.
         private mutating func add(_ node: PredicateProgram.Index, whenTrue: Int, whenFalse: Int) -> Int {
+            let program = nodes
             switch program.nodes[node] {
             case .truth(let truth): return truth ? whenTrue : whenFalse
             case .not(let member): return add(member, whenTrue: whenFalse, whenFalse: whenTrue)
@@ -268,12 +310,12 @@ final class FilterProgram: @unchecked Sendable {
 
         /// The place of the field that a node is in the records of the entity; nil where it is none.
         private func place(_ node: PredicateProgram.Index) -> PredicateProgram.Place? {
-            guard case .field(let slots) = program.nodes[node] else { return nil }
-            return program.places[slots + number]
+            guard case .field(let slots) = nodes.nodes[node] else { return nil }
+            return nodes.places[slots + number]
         }
 
         private func constant(_ node: PredicateProgram.Index) -> PredicateOperand? {
-            guard case .constant(let operand) = program.nodes[node] else { return nil }
+            guard case .constant(let operand) = nodes.nodes[node] else { return nil }
             return operand
         }
 

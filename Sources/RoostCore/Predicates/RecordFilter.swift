@@ -2,7 +2,9 @@
 ///
 /// This is the meaning of predicates. Engines may find records by other means, but never others than these.
 public struct RecordFilter: Sendable {
-    let program: PredicateProgram
+    let model: ManagedObjectModel
+    /// What the evaluator runs; nil where it is never asked.
+    let program: PredicateProgram?
     /// The conditions that a record decides alone, all of which it must meet; it is asked first.
     let quick: FilterProgram
     /// The others, as one condition; nil where there are none.
@@ -22,7 +24,7 @@ public struct RecordFilter: Sendable {
         if let comparisons = FieldComparison.all(request.predicate, of: entity, model: model),
             let quick = FilterProgram(comparisons, entities: entities, model: model)
         {
-            (self.quick, program, rest) = (quick, quick.program, nil)
+            (self.model, self.quick, program, rest) = (model, quick, nil, nil)
             return
         }
         self = try PredicateCompiler.compile { (isShallow) throws(StoreError) in
@@ -45,9 +47,13 @@ public struct RecordFilter: Sendable {
         }
         let members = compiler.links(rest)
         self.rest = rest.isEmpty ? nil : compiler.add(.and(members))
-        program = PredicateProgram(compiler.parts, model: model)
+        let program = PredicateProgram(compiler.parts, model: model)
+        (self.model, self.program) = (model, program)
         self.quick = FilterProgram(quick, of: program, entities: entities)
     }
+
+    /// Whether looks at a record's own fields decide everything, so that no other object is ever asked for.
+    package var looksAtFieldsOnly: Bool { program == nil }
 
     /// How deep a predicate may be nested.
     public static let maximumDepth = 200
@@ -68,12 +74,13 @@ public struct RecordFilter: Sendable {
 
 /// Tells of records, one after the other, whether they meet a filter; for one thread.
 public final class RecordMatcher {
-    let evaluator: PredicateEvaluator
+    /// Nil where a record decides everything by looks at its fields.
+    let evaluator: PredicateEvaluator?
     let quick: FilterProgram
     private let rest: PredicateProgram.Index?
 
     init(_ filter: RecordFilter, graph: (any ObjectGraph)?) {
-        evaluator = PredicateEvaluator(filter.program, graph: graph)
+        evaluator = filter.program.map { PredicateEvaluator($0, graph: graph) }
         quick = filter.quick
         rest = filter.rest
     }
@@ -96,14 +103,14 @@ public final class RecordMatcher {
 
     /// Whether a record that meets what it decides alone meets the rest.
     func matchesRest(_ record: RecordReader) throws(StoreError) -> Bool {
-        guard let rest else { return true }
+        guard let rest, let evaluator else { return true }
         return try evaluator.isTrue(rest, of: record)
     }
 
     /// Reads what records lead to before they are asked about, many at once.
     func prepare(_ records: RecordBatch) {
-        evaluator.begin(nil)
-        evaluator.prefetch(for: records)
+        evaluator?.begin(nil)
+        evaluator?.prefetch(for: records)
     }
 }
 

@@ -30,7 +30,7 @@ extension RecordBatch {
         var batch = RecordBatch(model: model)
         batch.beginRecord(layout, key: 1, version: 0)
         for (field, value) in values where !field.kind.isVariable { try batch.set(value, field) }
-        return batch.arena
+        return batch.arena.bytes
     }
 
     /// Sets the fields of the record being built that come from another record as bytes, but for the bytes in its tail.

@@ -16,7 +16,7 @@ extension RecordBatch {
         at index: Int, _ body: (RecordReader) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let entry = entries[index]
-        return try arena.span.bytes.withUnsafeBytes { (arena) throws(Failure) in
+        return try arena.withUnsafeBytes { (arena) throws(Failure) in
             // SAFETY: entries are made only by `endRecord` and `append`, for bytes that lie in the arena.
             let bytes = UnsafeRawBufferPointer(rebasing: arena[entry.offset..<entry.offset + entry.count])
             return try body(RecordReader(unchecked: bytes, key: entry.key, model: model))
@@ -26,8 +26,9 @@ extension RecordBatch {
     /// Runs `body` once for each record, in order.
     @inlinable
     public func forEachRecord<Failure: Error>(_ body: (RecordReader) throws(Failure) -> Void) throws(Failure) {
-        try arena.span.bytes.withUnsafeBytes { (arena) throws(Failure) in
-            for entry in entries {
+        try arena.withUnsafeBytes { (arena) throws(Failure) in
+            for index in 0..<entries.count {
+                let entry = entries[index]
                 let bytes = UnsafeRawBufferPointer(rebasing: arena[entry.offset..<entry.offset + entry.count])
                 try body(RecordReader(unchecked: bytes, key: entry.key, model: model))
             }
@@ -301,7 +302,9 @@ extension RecordBatch {
 
     @inlinable
     mutating func clearNull(_ field: RecordLayout.Field) {
-        arena[buildOffset + RecordLayout.Header.bitmap + field.index >> 3] &= ~(1 << UInt8(field.index & 7))
+        let bitmap = buildOffset + RecordLayout.Header.bitmap + field.index >> 3
+        // SAFETY: the bit of a field of the layout lies in what the template filled.
+        arena.withUnsafeMutableBytes { $0[bitmap] &= ~(1 << UInt8(field.index & 7)) }
     }
 
     @inline(never)
@@ -330,7 +333,7 @@ extension RecordBatch {
     func withReaders<Result>(
         _ body: ((Int) -> RecordReader) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try arena.span.bytes.withUnsafeBytes { (arena) throws(StoreError) in
+        try arena.withUnsafeBytes { (arena) throws(StoreError) in
             try body { index in
                 let entry = entries[index]
                 return RecordReader(

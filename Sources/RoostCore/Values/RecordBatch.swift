@@ -12,7 +12,7 @@ public struct RecordBatch: Sendable {
     public static let capacityCount = 1024
 
     @usableFromInline
-    struct Entry: Sendable {
+    struct Entry: BitwiseCopyable, Sendable {
         @usableFromInline var offset: Int
         @usableFromInline var count: Int
         @usableFromInline var key: Int64
@@ -21,8 +21,8 @@ public struct RecordBatch: Sendable {
 
     /// The model whose layouts the records follow.
     public let model: ManagedObjectModel
-    @usableFromInline var arena: [UInt8] = []
-    @usableFromInline var entries: [Entry] = []
+    @usableFromInline var arena = ReusedArray<UInt8>()
+    @usableFromInline var entries = ReusedArray<Entry>()
     /// The layout of the record that is being built, if any; it starts at `buildOffset`.
     var buildLayout: RecordLayout?
     @usableFromInline var buildOffset = 0
@@ -48,8 +48,8 @@ public struct RecordBatch: Sendable {
 
     /// Takes all records out and keeps the memory.
     public mutating func removeAll() {
-        entries.removeAll(keepingCapacity: true)
-        arena.removeAll(keepingCapacity: true)
+        entries.removeAll()
+        arena.removeAll()
         buildLayout = nil
     }
 

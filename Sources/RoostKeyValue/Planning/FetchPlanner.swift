@@ -5,12 +5,11 @@ internal import RoostCore
 /// It looks at the predicate and the model, not at the objects; what it finds changes how fast an answer comes, never the answer.
 /// The request must have been compiled before (``RecordFilter``), so that names, types and nesting are right.
 struct FetchPlanner {
-    let request: FetchRequest
     let entity: ManagedObjectModel.Entity
-    let model: ManagedObjectModel
-    let plan: StorePlan
-    /// How many objects of an entity there are; asked only where it decides.
-    let objectCount: (ManagedObjectModel.Entity) throws(StoreError) -> Int
+    /// Whether objects of subentities are asked for.
+    let includesSubentities: Bool
+    /// Tells how many objects of an entity there are, which is asked only where it decides.
+    private let snapshot: KeyValueSnapshot
     /// How many relationships lead to the entity of this request from the one that was asked for.
     private let hopCount: Int
 
@@ -19,24 +18,26 @@ struct FetchPlanner {
     /// So many ranges of one index are looked up at most.
     private static let maximumRangeCount = 100_000
 
-    /// A planner of a request for objects of an entity.
+    /// A planner of requests for objects of an entity.
     init(
-        _ request: FetchRequest, _ entity: ManagedObjectModel.Entity, model: ManagedObjectModel, plan: StorePlan,
-        hopCount: Int = 0, objectCount: @escaping (ManagedObjectModel.Entity) throws(StoreError) -> Int
+        _ entity: ManagedObjectModel.Entity, includesSubentities: Bool, in snapshot: KeyValueSnapshot, hopCount: Int = 0
     ) {
-        self.request = request
         self.entity = entity
-        self.model = model
-        self.plan = plan
+        self.includesSubentities = includesSubentities
+        self.snapshot = snapshot
         self.hopCount = hopCount
-        self.objectCount = objectCount
     }
+
+    private var model: ManagedObjectModel { snapshot.model }
+    private var plan: StorePlan { snapshot.plan }
 
     /// The best plan for conditions all of which must be met.
     ///
     /// Without a condition that leads to an index, one is gone through only to sort for a limit, where nothing remains to be filtered:
     /// else it might have to be read to its end, which takes much longer than reading all objects.
-    func planned(_ filter: RecordFilter, _ recordOrder: RecordOrder) throws(StoreError) -> PlannedFetch {
+    func planned(
+        _ request: FetchRequest, _ filter: RecordFilter, _ recordOrder: RecordOrder
+    ) throws(StoreError) -> PlannedFetch {
         let conjuncts = request.predicate?.conjuncts ?? []
         var choice = try choice(conjuncts)
         var order: IndexOrder?
@@ -54,8 +55,8 @@ struct FetchPlanner {
             }
         }
         return PlannedFetch(
-            request: request, entity: entity, filter: filter, recordOrder: recordOrder, conjuncts: conjuncts,
-            choice: choice, order: order)
+            entity: entity, filter: filter, recordOrder: recordOrder, conjuncts: conjuncts, choice: choice, order: order
+        )
     }
 
     /// The best way for conditions all of which must be met; nil when only reading all objects will do.
@@ -115,7 +116,7 @@ struct FetchPlanner {
 
     /// Whether every object of an entity and its subentities is asked for.
     private func isWhole(_ number: Int) -> Bool {
-        number == entity.number && (request.includesSubentities || !entity.hasSubentities)
+        number == entity.number && (includesSubentities || !entity.hasSubentities)
     }
 
     // MARK: OR
@@ -193,12 +194,11 @@ struct FetchPlanner {
             let values = comparison.constants, !values.contains(where: \.isNull)
         else { return nil }
         let keys = self.keys(values, root: model.entities[destination].root)
-        let relationship = model.relationships[number]
         return AccessChoice(
-            access: .references(relationship, to: keys),
+            access: .references(number, to: keys),
             rank: keys.count == 1
                 ? AccessRank(kind: .equality, detail: -2) : AccessRank(kind: .several, detail: keys.count),
-            decided: [position], isCountable: isWhole(relationship.source))
+            decided: [position], isCountable: isWhole(model.relationships[number].source))
     }
 
     /// The keys that `SELF == …` and `SELF IN …` name; nil for other comparisons.
@@ -320,13 +320,15 @@ struct FetchPlanner {
         let destination = model.entities[relationship.destination]
         let inner = FetchRequest(destination.name, where: .and(related.predicates))
         let planner = FetchPlanner(
-            inner, destination, model: model, plan: plan, hopCount: hopCount + 1, objectCount: objectCount)
+            destination, includesSubentities: inner.includesSubentities, in: snapshot, hopCount: hopCount + 1)
         var rank: AccessRank
         if let choice = try planner.choice(related.predicates.flatMap(\.conjuncts)) {
             rank = max(choice.rank, AccessRank(kind: .several))
             rank.detail += 1000
         } else {
-            guard try objectCount(planner.entity) <= 64 + 32 * (try objectCount(entity)) else { return nil }
+            guard try snapshot.objectCount(destination) <= 64 + 32 * (try snapshot.objectCount(entity)) else {
+                return nil
+            }
             rank = AccessRank(kind: .scanOfOthers)
         }
         // What a to-one relationship of theirs names need not exist.

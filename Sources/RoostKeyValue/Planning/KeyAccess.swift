@@ -8,8 +8,8 @@ indirect enum KeyAccess: Sendable {
     case keys([Int64])
     /// The objects of some entries of an index or a uniqueness constraint.
     case entries(IndexEntries)
-    /// The objects that a to-one relationship leads from to given keys.
-    case references(ManagedObjectModel.Relationship, to: [Int64])
+    /// The objects that the to-one relationship with this number leads from to given keys.
+    case references(Int, to: [Int64])
     /// The objects from which a relationship leads to at least so many of those that a request asks for.
     case sources(ManagedObjectModel.Relationship, of: FetchRequest, atLeast: Int)
     /// What any of these gives.
@@ -68,15 +68,15 @@ struct AccessChoice: Sendable {
 
 extension KeyAccess {
     /// The parts, for people.
-    var descriptions: [FetchPlan.Access] {
+    func descriptions(_ model: ManagedObjectModel) -> [FetchPlan.Access] {
         switch self {
         case .nothing: [.nothing]
         case .keys: [.keys]
         case .entries(let entries): [.index(entries.name)]
-        case .references(let relationship, _), .sources(let relationship, _, _):
-            [.relationship(relationship.name.description)]
+        case .references(let number, _): [.relationship(model.relationships[number].name.description)]
+        case .sources(let relationship, _, _): [.relationship(relationship.name.description)]
         case .union(let members):
-            members.flatMap(\.descriptions).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+            members.flatMap { $0.descriptions(model) }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
         }
     }
 }

@@ -17,9 +17,9 @@ struct KeyCollector {
             var keys: [Int64] = []
             try forEachEntry(entries) { keys.append($0) }
             return keys.inOrder()
-        case .references(let relationship, let destinations):
+        case .references(let number, let destinations):
             var keys: [Int64] = []
-            try appendEnds(.references, relationship.number, of: destinations, to: &keys)
+            try appendEnds(.references, number, of: destinations, to: &keys)
             return keys.inOrder()
         case .sources(let relationship, let request, let least):
             return try sources(of: request, by: relationship, atLeast: least)
@@ -131,7 +131,7 @@ struct KeyCollector {
     private func matches(_ request: FetchRequest) throws(StoreError) -> [Int64] {
         let planned = try snapshot.planned(request)
         if let choice = planned.choice, planned.isDecided, choice.isCountable { return try keys(choice.access) }
-        let cursor = try snapshot.cursor(planned, visits)
+        let cursor = try snapshot.cursor(planned, request, visits)
         var (keys, batch) = ([Int64](), RecordBatch(model: snapshot.model))
         while try cursor.next(into: &batch) { for index in 0..<batch.count { keys.append(batch.key(at: index)) } }
         return keys

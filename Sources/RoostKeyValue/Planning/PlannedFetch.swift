@@ -1,8 +1,7 @@
 internal import RoostCore
 
-/// A request, and how its answer is found.
+/// How the answer to a request is found.
 struct PlannedFetch {
-    let request: FetchRequest
     let entity: ManagedObjectModel.Entity
     /// The request's predicate, compiled.
     let filter: RecordFilter
@@ -21,10 +20,10 @@ struct PlannedFetch {
     /// Whether the request itself remains to be done on the objects found.
     var remainsWhole: Bool { order == nil && !(choice?.access.leadsThroughObjects ?? false) }
 
-    /// What remains to be done on the objects found, as a request.
+    /// What remains of the request to be done on the objects found.
     ///
     /// What the way decides by other objects is left out, for it would read them once more; the rest is cheap, and checked again.
-    var remainder: FetchRequest {
+    func remainder(of request: FetchRequest) -> FetchRequest {
         var rest = request
         if order != nil { rest.sortDescriptors = [] }
         if let choice, choice.access.leadsThroughObjects {
@@ -34,13 +33,13 @@ struct PlannedFetch {
     }
 
     /// The plan as it is told.
-    func description(model: ManagedObjectModel) -> FetchPlan {
+    func description(of request: FetchRequest, model: ManagedObjectModel) -> FetchPlan {
         func parts(_ areDecided: Bool) -> [String] {
             conjuncts.indices.filter { (choice?.decided.contains($0) ?? false) == areDecided }
                 .map { FetchPlan.describe(conjuncts[$0], of: request, model: model) }
         }
         return FetchPlan(
-            access: choice?.access.descriptions ?? [.scan], decidedByAccess: parts(true),
+            access: choice?.access.descriptions(model) ?? [.scan], decidedByAccess: parts(true),
             filteredAfterwards: parts(false),
             order: order == nil ? .afterwards(request) : .asFound)
     }

@@ -16,12 +16,12 @@ final class ReferringKeys: KeySource {
     /// Nil for a way that does not lead to the keys of one object's references in their order.
     init?(_ snapshot: KeyValueSnapshot, _ access: KeyAccess, visits: VisitCount?) throws(StoreError) {
         // Where the relationship back is ordered, the references are in its order, not in that of their keys.
-        guard case .references(let relationship, let objects) = access, objects.count == 1,
-            !relationship.inverseIsOrdered
+        guard case .references(let number, let objects) = access, objects.count == 1,
+            !snapshot.model.relationships[number].inverseIsOrdered
         else { return nil }
         cursor = try snapshot.reader.cursor(in: .references)
         self.visits = visits
-        prefix = StorageKey(record: objects[0], root: relationship.number).bytes
+        prefix = StorageKey(record: objects[0], root: number).bytes
         isMore = try cursor.seek(to: prefix)
     }
 

@@ -136,19 +136,6 @@ final class PredicateProgram: @unchecked Sendable {
         functions = parts.functions
     }
 
-    /// A program without nodes, which holds what tests of fields compare with.
-    init(_ constants: [PredicateConstant], model: ManagedObjectModel) {
-        self.model = model
-        (nodes, links, paths, steps, places) = Self.nothing
-        variableCount = 0
-        self.constants = constants
-        (matchers, sets, functions) = ([], [], [])
-    }
-
-    private static let nothing = (
-        PlainArray<Node>([]), PlainArray<Index>([]), PlainArray<Path>([]), PlainArray<Step>([]), PlainArray<Place?>([])
-    )
-
     /// The field of an object whose record is of an entity; nil where it has none.
     func operand(_ slots: Int, in record: RecordReader) -> PredicateOperand {
         guard let place = places[slots + record.entityNumber] else { return .null }

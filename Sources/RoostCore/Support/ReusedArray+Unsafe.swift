@@ -1,0 +1,90 @@
+/// An array of plain values that is emptied and filled again and again, for what is added to with every record that is read.
+///
+/// Its memory is an `Array` that is longer than what is in it, so that adding is a copy and emptying sets a number; `Array` takes
+/// some 80 and 60 instructions for them. A value like any array.
+@usableFromInline
+struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
+    /// What is behind the first ``count`` elements was there before, or never.
+    @usableFromInline var memory: [Element] = []
+    @usableFromInline private(set) var count = 0
+
+    init() {}
+
+    @inlinable var isEmpty: Bool { count == 0 }
+
+    /// The element at `index`.
+    @inlinable
+    subscript(index: Int) -> Element {
+        precondition(index < count, "no element at this index")
+        return memory[index]
+    }
+
+    var last: Element? { count == 0 ? nil : memory[count - 1] }
+
+    /// Takes all elements out and keeps the memory.
+    mutating func removeAll() { count = 0 }
+
+    mutating func removeLast(_ count: Int) {
+        precondition(count >= 0 && count <= self.count, "there are not so many elements")
+        self.count -= count
+    }
+
+    @inline(__always)
+    mutating func append(_ element: Element) {
+        if count == memory.count { grow(to: count + 1) }
+        memory[count] = element
+        count += 1
+    }
+
+    /// Makes the memory twice as long, or as long as is needed.
+    @inline(never)
+    private mutating func grow(to needed: Int) {
+        let (old, used) = (memory, count * MemoryLayout<Element>.stride)
+        let length = max(64, needed, 2 * old.count)
+        memory = Array(unsafeUninitializedCapacity: length) { longer, initializedCount in
+            old.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(longer).copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<used]))
+            }
+            // SAFETY: plain values need not be initialised, and those behind `count` are never read.
+            initializedCount = length
+        }
+    }
+
+    /// Runs `body` with the elements' bytes.
+    @inlinable
+    func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try memory.span.bytes.withUnsafeBytes { (bytes) throws(Failure) in
+            // SAFETY: there are never more elements than memory.
+            try body(UnsafeRawBufferPointer(start: bytes.baseAddress, count: count * MemoryLayout<Element>.stride))
+        }
+    }
+
+    /// Runs `body` with the elements' bytes, which it may change.
+    @inlinable
+    mutating func withUnsafeMutableBytes<Result>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result {
+        let byteCount = count * MemoryLayout<Element>.stride
+        // SAFETY: as above.
+        return memory.withUnsafeMutableBytes {
+            body(UnsafeMutableRawBufferPointer(start: $0.baseAddress, count: byteCount))
+        }
+    }
+}
+
+extension ReusedArray<UInt8> {
+    /// The bytes as an array of their own.
+    var bytes: [UInt8] { Array(memory[..<count]) }
+
+    @inline(__always)
+    mutating func append(contentsOf more: UnsafeRawBufferPointer) {
+        let (start, end) = (count, count + more.count)
+        if end > memory.count { grow(to: end) }
+        memory.withUnsafeMutableBytes {
+            UnsafeMutableRawBufferPointer(rebasing: $0[start..<end]).copyMemory(from: more)
+        }
+        count = end
+    }
+
+    mutating func append(contentsOf more: [UInt8]) { more.withUnsafeBytes { append(contentsOf: $0) } }
+}
