@@ -18,7 +18,7 @@ enum RoostTool {
         Interruption.shared.install()
         // Whatever a damaged or hostile file asks for: eight times the largest value that stores hold by default.
         limitLibraryMemory(toByteCount: 2 << 30)
-        let code = run(Array(CommandLine.arguments.dropFirst()), Console())
+        let code = Interruption.shared.running { run(Array(CommandLine.arguments.dropFirst()), Console()) }
         Console.leave(code)
     }
 
@@ -59,7 +59,12 @@ enum RoostTool {
         } catch let error as UsageError {
             console.printError(error.message)
             return .usage
+        } catch let error as OutputError {
+            return code(of: error, console)
         } catch let error as StoreError {
+            if let output = error.underlying as? OutputError { return code(of: output, console, error.message) }
+            // Whoever interrupts a fetch knows why it ends.
+            if error.code == .cancelled, Interruption.shared.isReadingCancelled { return .interrupted }
             let underlying = isVerbose ? error.underlying.map { " (\($0))" } ?? "" : ""
             console.printError(Self.line(error.message) + underlying)
             switch error.code {
@@ -69,6 +74,17 @@ enum RoostTool {
             }
         } catch {
             console.printError("\(error)")
+            return .failure
+        }
+    }
+
+    /// The exit code of a command that could not print; says so unless somebody wanted it.
+    private static func code(of error: OutputError, _ console: Console, _ message: String? = nil) -> ExitCode {
+        switch error.reason {
+        case .readerGone: return .success
+        case .interrupted: return .interrupted
+        case .system:
+            console.printError(message ?? "\(error)")
             return .failure
         }
     }
