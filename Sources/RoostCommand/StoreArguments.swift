@@ -71,6 +71,8 @@ enum StoreArguments {
     ///   - forWriting: Whether it is to be written.
     ///   - closingFailed: Is told when the store could not be closed; says whether that is no error of the command's.
     ///   - body: What is done with the store.
+    /// - Returns: What `body` returns.
+    /// - Throws: What opening the store, `body` or closing it throws, whichever comes first; `cancelled` after a signal.
     static func withStore<Result>(
         _ text: String, _ arguments: ParsedArguments, forWriting: Bool = false,
         closingFailed: (StoreError) -> Bool = { _ in false }, _ body: (any PersistentStore) throws -> Result
