@@ -19,7 +19,8 @@ extension Subcommand {
             count, dryRun, generation.
 
             Exits 1 when the question is answered with no or an object that --id asks for does not exist, and 2 when nobody can be
-            asked and there is no --yes.
+            asked and there is no --yes. Ctrl-C stops it as long as nothing is changed. When the objects are gone and only closing
+            the store fails, as on a full disk, that is a warning, and the exit code 0.
             """,
         options: [
             CommandOption("where", "w", value: "PREDICATE", help: "The condition that objects must meet."),

@@ -100,6 +100,7 @@ private struct Demonstration {
         let type = try StoreRegistry.builtIn.type(named: url.type)
         let library = try MusicLibrary(objects: objects, seed: seed)
         let temporary = StoreURL(type: url.type, path: StoreFile.temporarySibling(of: url.path))
+        if !StoreFile.hasEntry(at: url.path) { try StoreFile.requireNoCompanions(of: url.path) }
         let claim = try DestinationClaim.acquire(forStoreAt: url.path)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: url.path, holding: claim)

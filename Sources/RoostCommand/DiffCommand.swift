@@ -28,7 +28,8 @@ extension Subcommand {
         let limit = try arguments.integer("limit", minimum: 1) ?? 20
         let differences = try StoreArguments.withStore(arguments.positions[0], arguments) { first in
             try StoreArguments.withStore(arguments.positions[1], arguments) { second in
-                try StoreComparison.diff(first, second, limit: limit)
+                try StoreComparison.diff(
+                    first, second, limit: limit, cancellation: Interruption.shared.readingCancellation)
             }
         }
         if arguments.has("json") {

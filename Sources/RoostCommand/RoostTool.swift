@@ -18,11 +18,11 @@ enum RoostTool {
         Interruption.shared.install()
         // Whatever a damaged or hostile file asks for: eight times the largest value that stores hold by default.
         limitLibraryMemory(toByteCount: 2 << 30)
-        let console = Console()
         do throws(UsageError) {
-            Console.leave(run(try arguments(), console))
+            let arguments = try arguments()
+            Console.leave(Interruption.shared.running { run(arguments, Console()) })
         } catch {
-            console.printError(error.message)
+            Console().printError(error.message)
             Console.leave(.usage)
         }
     }
@@ -80,7 +80,12 @@ enum RoostTool {
         } catch let error as UsageError {
             console.printError(error.message)
             return .usage
+        } catch let error as OutputError {
+            return code(of: error, console)
         } catch let error as StoreError {
+            if let output = error.underlying as? OutputError { return code(of: output, console, error.message) }
+            // Whoever interrupts a fetch knows why it ends.
+            if error.code == .cancelled, Interruption.shared.isReadingCancelled { return .interrupted }
             let underlying = isVerbose ? error.underlying.map { " (\($0))" } ?? "" : ""
             console.printError(Self.line(error.message) + underlying)
             switch error.code {
@@ -90,6 +95,17 @@ enum RoostTool {
             }
         } catch {
             console.printError("\(error)")
+            return .failure
+        }
+    }
+
+    /// The exit code of a command that could not print; says so unless somebody wanted it.
+    private static func code(of error: OutputError, _ console: Console, _ message: String? = nil) -> ExitCode {
+        switch error.reason {
+        case .readerGone: return .success
+        case .interrupted: return .interrupted
+        case .system:
+            console.printError(message ?? "\(error)")
             return .failure
         }
     }

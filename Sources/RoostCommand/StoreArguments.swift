@@ -63,22 +63,34 @@ enum StoreArguments {
         }
     }
 
-    /// Opens a store for the time of `body`, read-only unless it is to be written.
+    /// Opens a store for the time of `body`, read-only unless it is to be written, and closes it however `body` ends.
+    ///
+    /// - Parameters:
+    ///   - text: The store.
+    ///   - arguments: The command's arguments.
+    ///   - forWriting: Whether it is to be written.
+    ///   - closingFailed: Is told when the store could not be closed; says whether that is no error of the command's.
+    ///   - body: What is done with the store.
+    /// - Returns: What `body` returns.
+    /// - Throws: What opening the store, `body` or closing it throws, whichever comes first; `cancelled` after a signal.
     static func withStore<Result>(
         _ text: String, _ arguments: ParsedArguments, forWriting: Bool = false,
-        _ body: (any PersistentStore) throws -> Result
+        closingFailed: (StoreError) -> Bool = { _ in false }, _ body: (any PersistentStore) throws -> Result
     ) throws -> Result {
-        let store = try StoreRegistry.builtIn.open(try store(text, arguments, forWriting: forWriting))
-        let result: Result
-        do {
-            result = try body(store)
-        } catch {
-            // The first error is the one that counts.
-            try? store.close()
-            throw error
+        try Interruption.shared.withOpenStore {
+            let store = try StoreRegistry.builtIn.open(try store(text, arguments, forWriting: forWriting))
+            let result: Result
+            do {
+                try Interruption.shared.check()
+                result = try body(store)
+            } catch {
+                // The first error is the one that counts.
+                do throws(StoreError) { try store.close() } catch let closing { _ = closingFailed(closing) }
+                throw error
+            }
+            do throws(StoreError) { try store.close() } catch  where closingFailed(error) {}
+            return result
         }
-        try store.close()
-        return result
     }
 
     /// The model that `text` names: a store of the configuration, else what ``ModelFile`` reads.

@@ -20,7 +20,9 @@ extension Subcommand {
             With --json prints one object: entity, requested, cascaded, related [{entity, count}], count, dryRun, generation. related
             are objects on the other side of a to-one relationship that change too.
 
-            Exits 1 when the question is answered with no, and 2 when nobody can be asked and there is no --yes.
+            Exits 1 when the question is answered with no, and 2 when nobody can be asked and there is no --yes. Ctrl-C stops it
+            as long as nothing is changed. When the objects are changed and only closing the store fails, as on a full disk, that is
+            a warning, and the exit code 0.
             """,
         options: [
             CommandOption(

@@ -57,7 +57,7 @@ public final class DestinationClaim: Sendable {
                 try? lock.releaseRemovingFile()
             }
         }
-        if file.path != StoreLock.path(forStoreAt: storePath) { try? StoreFile.remove(file.path) }
+        if file.path != StoreLock.path(forStoreAt: storePath) { try? file.removeIfEmpty() }
         // Closing the file, not before, drops the claim.
         withExtendedLifetime(file) {}
     }

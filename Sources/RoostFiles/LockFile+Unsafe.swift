@@ -71,6 +71,18 @@ final class LockFile: Sendable {
         return true
     }
 
+    /// Removes the file, unless it holds something: then it is somebody's, and only happens to have the name of a lock file.
+    ///
+    /// The file that is looked at is the open one, which is the one under the name as long as it is locked exclusively.
+    func removeIfEmpty() throws(StoreError) {
+        do throws(SystemError) {
+            guard try file.status.byteCount == 0 else { return }
+        } catch {
+            throw StoreFile.error(errno: error.code, "is a lock file that cannot be examined", path: path)
+        }
+        try StoreFile.remove(path)
+    }
+
     /// Whether the open file is still the one under its name.
     ///
     /// If not, the lock on it excludes nobody.

@@ -53,7 +53,8 @@ extension StoreFile {
     ///
     /// - Parameters:
     ///   - path: The store.
-    ///   - companions: What follows the store's name in the names of files that go with it, such as a journal.
+    ///   - companions: What follows the store's name in the names of files that go with it, such as a journal; see
+    ///     ``removeCompanions(of:_:)``.
     ///   - isStore: Whether the file at a path is a store that may be removed.
     /// - Throws: `busy` when somebody holds its ``StoreLock``; `notAStore` when `isStore` says no; `permissionDenied`.
     public static func removeStore(
@@ -66,7 +67,7 @@ extension StoreFile {
         // Once more under the lock: another process may have removed or replaced it meanwhile.
         guard try hasStore(at: target, isStore) else { return try lock.releaseRemovingFile() }
         // A journal must never be found beside another store of the same name, so it goes first.
-        for suffix in companions { try remove(target + suffix) }
+        try removeCompanions(of: target, companions)
         try remove(target)
         if target != path { try remove(path) }
         try syncDirectory(of: target)
@@ -82,9 +83,10 @@ extension StoreFile {
     ///   - destination: Its new name.
     ///   - overwriting: Whether a store that has this name may be replaced.
     ///   - companions: What follows a store's name in the names of files that mean nothing once it is closed; they are removed.
+    ///     Where no store has the destination's name, anything else in their place is refused.
     ///   - isStore: Whether the file at a path is a store of the caller's type.
-    /// - Throws: `notFound`; `invalidRequest` when both are one file; `busy` when somebody holds the ``StoreLock`` of either; `alreadyExists`; `notAStore` when `isStore`
-    ///   says no to either file; `permissionDenied`, `ioFailure`.
+    /// - Throws: `notFound`; `invalidRequest` when both are one file; `busy` when somebody holds the ``StoreLock`` of either; `alreadyExists`, also when something
+    ///   else stands where a companion belongs; `notAStore` when `isStore` says no to either file; `permissionDenied`, `ioFailure`.
     public static func moveStore(
         from source: String, to destination: String, overwriting: Bool, companions: [String] = [],
         isStore: (String) -> Bool
@@ -94,21 +96,28 @@ extension StoreFile {
         guard !sameFile(origin, target) else {
             throw StoreError(.invalidRequest, "'\(target)' cannot be replaced with itself.")
         }
-        func requireMovable() throws(StoreError) {
+        /// Whether there is a store to be replaced.
+        func requireMovable() throws(StoreError) -> Bool {
             guard try hasStore(at: origin, isStore) else {
                 throw StoreError(.notFound, "'\(origin)' was removed by another program; nothing was replaced")
             }
-            guard overwriting else { return try requireAbsent(at: target) }
-            _ = try hasStore(at: target, isStore)
+            if overwriting, try hasStore(at: target, isStore) { return true }
+            if !overwriting { try requireAbsent(at: target) }
+            try requireNoCompanions(of: target, companions)
+            return false
         }
         // Before the locks, so that no lock file is made beside what is no store, and again under them.
-        try requireMovable()
+        _ = try requireMovable()
         let originLock = try StoreLock.acquire(forStoreAt: origin, .exclusive, timeoutSeconds: 0)
         defer { originLock.release() }
         let targetLock = try StoreLock.acquire(forStoreAt: target, .exclusive, timeoutSeconds: 0)
         defer { targetLock.release() }
-        try requireMovable()
-        for path in [origin, target] { for suffix in companions { try remove(path + suffix) } }
+        if try requireMovable() {
+            try removeCompanions(of: target, companions)
+        } else {
+            try removeLeftovers(of: target, companions)
+        }
+        try removeCompanions(of: origin, companions)
         try syncFile(at: origin)
         try publish(origin, as: target, overwriting: overwriting)
     }

@@ -96,15 +96,17 @@ public final class StoreLock: Sendable {
 
     /// Removes the lock file of a store that no longer exists, and lets go.
     ///
+    /// A file that is not empty was not made as one, whatever its name says, and stays.
+    ///
     /// - Throws: `invalidRequest` unless the lock is held exclusively.
     public func releaseRemovingFile() throws(StoreError) {
         try state.withLock { (state) throws(StoreError) in
-            guard state.mode == .exclusive, let lockPath = state.file?.path else {
+            guard state.mode == .exclusive, let file = state.file else {
                 throw StoreError(
                     .invalidRequest, "The lock file of '\(storePath)' can be removed only by its exclusive holder")
             }
             // First the name, then the lock: whoever gets the lock of a file without a name sees that and starts over.
-            try StoreFile.remove(lockPath)
+            try file.removeIfEmpty()
             state.file = nil
         }
     }

@@ -195,8 +195,17 @@ final class JSONStorage: OrderedKeyValueStorage {
         if taken.isDirty {
             try writeUnpublishedDocument(&taken)
         } else if taken.journal != nil {
-            try settle(&taken)
+            do throws(StoreError) { try settle(&taken) } catch { throw keptInJournal(error, taken) }
         }
+    }
+
+    /// A failure that left the commits in the journal, saying so: nothing is to be done again but the closing.
+    private func keptInJournal(_ failure: StoreError, _ files: StoreFiles) -> StoreError {
+        guard failure.code == .noSpace, files.failure == nil, !files.isJournalFolded else { return failure }
+        return StoreError(
+            failure.code,
+            "The journal '\(path)\(JournalFile.suffix)' cannot be folded into '\(path)': the disk or the quota is full, or a limit of file size is reached. Every commit in it is safe as long as both files stay together; make room, and the next to close the store after writing folds it.",
+            underlying: failure.underlying)
     }
 
     deinit {

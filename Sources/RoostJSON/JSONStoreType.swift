@@ -45,7 +45,8 @@ public struct JSONStoreType: PersistentStoreType {
         _ = try JSONSettings(options)
         if options.isUnpublished { return try createUnpublished(url, model, options) }
         try StoreFile.requireAbsent(at: url.path)
-        try requireNoJournal(url.path)
+        // A journal without its document holds commits that only their owner can judge.
+        try StoreFile.requireNoCompanions(of: url.path, [JournalFile.suffix])
         try StoreFile.refuseNetworkFileSystem(at: url.path)
         let temporary = StoreURL(type: url.type, path: StoreFile.temporarySibling(of: url.path))
         // Held until the file has its name: what is locked is not swept away.
@@ -55,6 +56,7 @@ public struct JSONStoreType: PersistentStoreType {
             var unpublished = options
             unpublished.isUnpublished = true
             try createUnpublished(temporary, model, unpublished).close()
+            try StoreFile.requireNoCompanions(of: url.path, [JournalFile.suffix])
             try StoreFile.publish(temporary.path, as: url.path, overwriting: false)
         } catch {
             throw Self.removing(temporary.path, after: error)
@@ -87,18 +89,6 @@ public struct JSONStoreType: PersistentStoreType {
         return error
     }
 
-    /// A journal without its document holds commits that only their owner can judge.
-    private func requireNoJournal(_ path: String) throws(StoreError) {
-        let journal = StoreFile.resolvingLink(path) + JournalFile.suffix
-        do throws(StoreError) { try StoreFile.requireAbsent(at: journal) } catch {
-            guard error.code == .alreadyExists else { throw error }
-            throw StoreError(
-                .alreadyExists,
-                "The journal '\(journal)' of an earlier store stands where the new one's belongs; move it away or remove it."
-            )
-        }
-    }
-
     /// Removes the store, its journal, its lock file, and the link that `url` names if it is one.
     public func destroy(_ url: StoreURL) throws(StoreError) {
         try StoreFile.removeStore(at: url.path, companions: [JournalFile.suffix], isStore: recognises)
@@ -127,7 +117,7 @@ public struct JSONStoreType: PersistentStoreType {
             try requireRecognised(target)
             try settle(target, targetLock)
         } else {
-            try requireNoJournal(target)
+            try StoreFile.removeLeftovers(of: target, [JournalFile.suffix])
         }
         // A journal beside either would be taken for the other's after the renaming.
         try settle(origin, originLock)

@@ -61,6 +61,8 @@ public struct LMDBStoreType: PersistentStoreType {
         try options.requireWritable()
         if options.isUnpublished { return try createUnpublished(url, model, options) }
         try StoreFile.requireAbsent(at: url.path)
+        // LMDB would write over whatever stands where its lock file belongs.
+        try StoreFile.requireNoCompanions(of: url.path, ["-lock"])
         let temporary = StoreFile.temporarySibling(of: url.path)
         // Held until the file has its name: what is locked is not swept away.
         let lock = try StoreLock.acquire(forStoreAt: temporary, .shared, timeoutSeconds: 0)
@@ -70,6 +72,7 @@ public struct LMDBStoreType: PersistentStoreType {
             try KeyValueStore(creating: storage, type: self, url: url, model: model, options: options).close()
             try StoreFile.remove(temporary + "-lock")
             try StoreFile.syncFile(at: temporary)
+            try StoreFile.requireNoCompanions(of: url.path, ["-lock"])
             try StoreFile.publish(temporary, as: url.path, overwriting: false)
         } catch {
             throw Self.removing(temporary, after: error)

@@ -27,11 +27,31 @@ extension StoreFiller {
         if let refusal = companionRefusal(url) { return [refusal] }
         do throws(StoreError) {
             try StoreFile.requireAbsent(at: url.path)
-            return []
         } catch  where error.code == .alreadyExists && options.overwrites {
             return replacementRefusals(url, type)
         } catch {
             return [error]
+        }
+        do throws(StoreError) {
+            try StoreFile.requireNoCompanions(of: url.path)
+            try requireRoomForName(url)
+            return []
+        } catch {
+            return [error]
+        }
+    }
+
+    /// Throws code `invalidRequest` when the new store, which is made beside its name, cannot have a name there.
+    private func requireRoomForName(_ url: StoreURL) throws(StoreError) {
+        // The longest name that anything beside it gets.
+        do throws(StoreError) {
+            try StoreFile.requireAbsent(at: StoreFile.temporarySibling(of: url.path) + "-journal")
+        } catch {
+            guard error.code == .invalidRequest else { throw error.naming(url.path) }
+            throw StoreError(
+                .invalidRequest,
+                "'\(url.path)' is too long a name for a store: the files that are made beside it get longer ones; choose a shorter one.",
+                underlying: error.underlying)
         }
     }
 
@@ -97,7 +117,7 @@ extension StoreFiller {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: url.path, forWriting: true)
             // The new file is made beside the one that it replaces.
-            try StoreFile.requireAbsent(at: StoreFile.temporarySibling(of: url.path))
+            try requireRoomForName(url)
         } catch {
             return [error]
         }

@@ -60,7 +60,8 @@ struct StoreFiller: Sendable {
             try options.cancellation?.check()
             try type.replace(url, with: temporary, overwriting: options.overwrites)
         } catch {
-            throw Self.destroy(temporary, type, after: error)
+            // Its reader knows the destination's name, not the one that the store has until it is published.
+            throw Self.destroy(temporary, type, after: error).naming(url.path)
         }
         // Published: whatever happens now, the conversion has succeeded.
         if isFile, let bytes = try? StoreFile.byteCount(at: url.path) { report.bytes = bytes }
@@ -149,6 +150,8 @@ struct StoreFiller: Sendable {
         _ url: StoreURL, _ type: any PersistentStoreType, after first: StoreError
     ) -> StoreError {
         do throws(StoreError) { try type.destroy(url) } catch {
+            // The same trouble once more, as a name that is too long, says nothing new.
+            guard error.code != first.code else { return first }
             return first.adding("the unfinished '\(url.path)' was not removed", error)
         }
         return first

@@ -12,8 +12,8 @@ enum SQLiteCreation {
         at path: String, _ model: ManagedObjectModel, _ options: StoreOptions, _ settings: SQLiteSettings
     ) throws(StoreError) {
         let schema = try SQLSchema(model, dialect: SQLiteDialect())
-        // A log that a store left here when it was removed by hand would be taken for the new store's.
-        for companion in SQLiteSettling.companions { try StoreFile.remove(path + companion) }
+        // What a store that is gone left here would be taken for the new one's; what may be more than that is refused.
+        try StoreFile.removeLeftovers(of: path, SQLiteSettling.companions)
         guard !settings.isUnpublished else {
             // Before what is undone: a file that somebody else put there meanwhile must stay.
             try StoreFile.createExclusive(at: path)

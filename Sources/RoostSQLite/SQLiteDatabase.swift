@@ -291,7 +291,16 @@ final class SQLiteDatabase: SQLDatabase {
             }
         }
         lock?.release()
-        if let failure { throw failure }
+        if let failure { throw settings.isUnpublished ? failure : keptInLog(failure) }
+    }
+
+    /// A failure that left the commits in the log, saying so: nothing is to be done again but the closing.
+    private func keptInLog(_ failure: StoreError) -> StoreError {
+        guard failure.code == .noSpace, SQLiteSettling.needsRecovery(path) else { return failure }
+        return StoreError(
+            failure.code,
+            "The log '\(path)-wal' cannot be moved into '\(path)': the disk is full, or a quota or a limit of file size is reached. Every commit in it is safe as long as both files stay together; make room, and the next to close the store moves it.",
+            underlying: failure.underlying)
     }
 
     func byteCount() throws(StoreError) -> Int {

@@ -89,6 +89,11 @@ struct SQLiteOpening {
                 .permissionDenied,
                 "'\(path)' was not closed by its last writer and cannot be recovered in a directory that cannot be written; open it for writing once, or copy it with the files beside it.",
                 underlying: error.underlying)
+        } catch  where settings.isReadOnly && error.code == .readOnly && SQLiteSettling.needsRecovery(path) {
+            throw StoreError(
+                .readOnly,
+                "'\(path)' was not closed by its last writer, and what is to be taken back stands in '\(path)-journal', which a reader may not do; open it for writing once.",
+                underlying: error.underlying)
         }
         let pageSize = Int(try connection.integer("PRAGMA page_size") ?? 4096)
         try check.verify()

@@ -37,6 +37,7 @@ public struct SQLiteStoreType: PersistentStoreType {
         let path = url.path
         let opening = try SQLiteOpening(path, options)
         try StoreFile.requireAbsent(at: path)
+        try StoreFile.requireNoCompanions(of: path, SQLiteSettling.companions)
         try StoreFile.refuseNetworkFileSystem(at: path)
         let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: options.timeoutSeconds)
         do throws(StoreError) {
@@ -55,17 +56,15 @@ public struct SQLiteStoreType: PersistentStoreType {
     /// Removes a store and everything beside it.
     public func destroy(_ url: StoreURL) throws(StoreError) {
         let path = StoreFile.resolvingLink(url.path)
-        guard try exists(path) else {
-            try removeCompanions(path)
-            return
-        }
+        // A log without its store holds commits that only their owner can judge.
+        guard try exists(path) else { return }
         let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
         defer { lock.release() }
         // Another process may have destroyed it while this one waited for the lock.
         guard try exists(path) else { return try lock.releaseRemovingFile() }
         try requireStore(path)
         // The log first: it must never be found beside another store of the same name.
-        try removeCompanions(path)
+        try StoreFile.removeCompanions(of: path, SQLiteSettling.companions)
         try StoreFile.remove(path)
         try StoreFile.syncDirectory(of: path)
         try lock.releaseRemovingFile()
@@ -90,6 +89,9 @@ public struct SQLiteStoreType: PersistentStoreType {
                     .alreadyExists, "'\(target)' exists already; allow overwriting or choose another name.")
             }
             try requireStore(target)
+        } else {
+            // What a store that is gone left there would be taken for the new one's; what may be more than that is refused.
+            try StoreFile.removeLeftovers(of: target, SQLiteSettling.companions)
         }
         // A log beside either file would be read as the other's after the rename.
         let settings = try SQLiteSettings(StoreOptions())
@@ -99,7 +101,6 @@ public struct SQLiteStoreType: PersistentStoreType {
                 throw StoreError(.busy, "'\(path)' is open in another program; close it there.")
             }
         }
-        if !isReplacing { try removeCompanions(target) }
         // What was written while nobody knew the store may not be on the disk.
         try StoreFile.syncFile(at: origin)
         try StoreFile.publish(origin, as: target, overwriting: overwriting)
@@ -139,9 +140,5 @@ public struct SQLiteStoreType: PersistentStoreType {
         guard SQLiteHeader.recognises(path) else {
             throw StoreError(.notAStore, "'\(path)' is not an SQLite store of Roost; it was not touched.")
         }
-    }
-
-    private func removeCompanions(_ path: String) throws(StoreError) {
-        for suffix in SQLiteSettling.companions { try StoreFile.remove(path + suffix) }
     }
 }

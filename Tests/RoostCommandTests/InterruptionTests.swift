@@ -54,7 +54,8 @@ struct InterruptionTests {
     }
 
     @Test(
-        "stopped by Ctrl-C or SIGTERM leaves no trace and exits 130", arguments: Workplace.fileTypes, [SIGINT, SIGTERM])
+        "stopped by Ctrl-C, SIGTERM or the end of its terminal leaves no trace and exits 130",
+        arguments: Workplace.fileTypes, [SIGINT, SIGTERM, SIGHUP])
     func stopped(type: String, signal: Int32) throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a", objects: 8000)
@@ -76,5 +77,178 @@ struct InterruptionTests {
             }
         }
         #expect(stopped > 0, "seed \(seed)")
+    }
+
+    @Test("goes on when its terminal ends and it was started by nohup")
+    func nohup() throws {
+        let place = try Workplace()
+        try place.makeStore("sqlite", "a", objects: 8000)
+        let run = try place.start(
+            ["convert", "a", "lmdb:b", "--quiet"], through: ["/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh"])
+        while run.process.isRunning {
+            kill(run.process.processIdentifier, SIGHUP)
+            usleep(1000)
+        }
+        let result = try run.wait()
+        #expect(result.code == 0 && !result.wasKilled, "\(result)")
+    }
+}
+
+/// Commands that have a store open while they are ended from outside.
+@Suite("A command that is ended while it has a store open", .serialized)
+struct OpenStoreInterruptionTests {
+    private static let signals = [SIGINT, SIGTERM, SIGHUP]
+
+    /// What stands beside the store, but for its lock file.
+    private func companions(_ place: Workplace) throws -> [String] {
+        try place.names().filter { $0.hasPrefix("a") && !["a", "a.lock"].contains($0) || $0.contains("roost-tmp") }
+    }
+
+    /// Runs a command and sends it a signal after a random part of the time that a whole run takes.
+    private func interrupt(
+        _ place: Workplace, _ signal: Int32, _ duration: Duration, _ numbers: inout SeededNumbers, _ command: [String]
+    ) throws -> CommandResult {
+        let run = try place.start(command)
+        // The instant is what the test varies: nothing is waited for.
+        usleep(UInt32(Double(numbers.next() % 1100) / 1000 * (duration / .microseconds(1))))
+        kill(run.process.processIdentifier, signal)
+        return try run.wait()
+    }
+
+    private func seconds(_ place: Workplace, _ command: [String]) throws -> Duration {
+        let clock = ContinuousClock()
+        let start = clock.now
+        try #require(try place.start(command).wait().code == 0)
+        return clock.now - start
+    }
+
+    private func version(_ place: Workplace) throws -> Int {
+        let run = try place.roost("fetch", "a", "Track", "--select=sum(playCount)", "--format=csv")
+        #expect(run.code == 0, "\(run)")
+        return try #require(run.output.split(separator: "\n").last.flatMap { Int($0) })
+    }
+
+    @Test("exits 130 exactly when nothing was changed", arguments: Workplace.fileTypes)
+    func update(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a", objects: 4000)
+        let command = ["update", "a", "Track", "--set=playCount = playCount + 1", "--yes"]
+        let before = try version(place)
+        let duration = try seconds(place, command)
+        var version = try version(place)
+        let step = version - before
+        let seed = UInt64.random(in: 0 ... .max)
+        var numbers = SeededNumbers(seed)
+        for round in 0..<24 {
+            let signal = Self.signals[round % Self.signals.count]
+            let result = try interrupt(place, signal, duration, &numbers, command)
+            let now = try self.version(place)
+            let isChanged = !result.wasKilled && result.code == 0
+            #expect(result.wasKilled || [0, 130].contains(result.code), "seed \(seed), round \(round): \(result)")
+            #expect(now == version + (isChanged ? step : 0), "seed \(seed), round \(round): \(result)")
+            #expect(try companions(place) == [], "seed \(seed), round \(round): \(result)")
+            version = now
+        }
+    }
+
+    @Test("leaves no file beside a store that it reads", arguments: Workplace.fileTypes, ["fetch", "dump", "diff"])
+    func reading(type: String, what: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a", objects: 4000)
+        let commands = [
+            "fetch": ["fetch", "a", "Track", "--sort=title[l]", "--format=json"], "dump": ["dump", "a"],
+            "diff": ["diff", "a", "a"],
+        ]
+        let command = try #require(commands[what])
+        let duration = try seconds(place, command)
+        let seed = UInt64.random(in: 0 ... .max)
+        var numbers = SeededNumbers(seed)
+        for round in 0..<12 {
+            let signal = Self.signals[round % Self.signals.count]
+            let result = try interrupt(place, signal, duration, &numbers, command)
+            #expect(result.wasKilled || [0, 130].contains(result.code), "seed \(seed), round \(round): \(result)")
+            #expect(result.errors == "", "seed \(seed), round \(round): \(result.errors)")
+            #expect(try companions(place) == [], "seed \(seed), round \(round): \(result)")
+        }
+    }
+
+    @Test("leaves no file beside the store when nobody reads its output, and exits 0", arguments: Workplace.fileTypes)
+    func closedPipe(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a", objects: 4000)
+        let program = try #require(Workplace.program)
+        let commands = [
+            "dump a", "fetch a Track --format=json", "fetch a Track", "info a --json",
+            "update a Track --set='playCount = 7' --yes",
+        ]
+        for command in commands {
+            // The reader is gone before the program begins.
+            let result = try RunningCommand(
+                [
+                    "/bin/sh", "-c",
+                    "mkfifo pipe; (exec 3<pipe; echo > ready) & exec 4>pipe; until [ -f ready ]; do :; done; wait; '\(program)' \(command) >&4; code=$?; rm pipe ready; exit $code",
+                ], in: place.path
+            ).wait()
+            #expect(result.code == 0 && result.errors == "", "\(command): \(result)")
+            #expect(try companions(place) == [], "\(command)")
+        }
+        #expect(try place.roost("fetch", "a", "Track", "--count", "--where=playCount != 7").output == "0\n")
+    }
+
+    /// The report cannot be printed, because its pipe is full: the change is made, and the program has not ended.
+    @Test("ends as it would have when the signal comes behind the commit", arguments: Workplace.fileTypes, signals)
+    func behindCommit(type: String, signal: Int32) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a", objects: 200)
+        let pipe = Pipe()
+        let filler = pipe.fileHandleForWriting.fileDescriptor
+        #expect(fcntl(filler, F_SETFL, O_NONBLOCK) == 0)
+        while write(filler, [0], 1) == 1 {}
+        #expect(fcntl(filler, F_SETFL, 0) == 0)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try #require(Workplace.program))
+        process.arguments = ["update", "a", "Track", "--set=playCount = 99", "--yes"]
+        process.currentDirectoryURL = URL(fileURLWithPath: place.path)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = pipe
+        try process.run()
+        try pipe.fileHandleForWriting.close()
+        let count = ["fetch", "a", "Track", "--count", "--where=playCount != 99"]
+        while try place.start(count).wait().output != "0\n", process.isRunning {}
+        kill(process.processIdentifier, signal)
+        // Whoever ended at once would have by now.
+        _ = try place.start(count).wait()
+        let output = try #require(try pipe.fileHandleForReading.readToEnd())
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0 && process.terminationReason == .exit)
+        #expect(String(decoding: output.drop { $0 == 0 }, as: UTF8.self).contains("Updated"))
+        #expect(try companions(place) == [])
+    }
+
+    /// A limit of the file's size lets the log or the journal grow, and nothing be moved into the store.
+    @Test(
+        "that was changed says that it is, and exits 0, when there is no room to close it",
+        arguments: Workplace.fileTypes.filter { ["sqlite", "json"].contains($0) })
+    func noRoomToClose(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a", objects: 8000)
+        let key = try place.roost("fetch", "a", "Track", "--select=id", "--format=csv").output
+            .split(separator: "\n").last.map(String.init)
+        let id = try #require(key)
+        // Half a mebibyte, in blocks of 512 bytes.
+        try #require(try place.bytes("a").count > 1 << 20)
+        let result = try place.roost(
+            "update", "a", "Track", "--set=playCount = 1000000", "--where=SELF = \(id)", "--yes",
+            through: ["/bin/sh", "-c", "ulimit -f 1024 && exec \"$@\"", "sh"])
+        result.expectError(0, containing: "warning: the change is made and stays")
+        #expect(result.output.contains("Updated 1 object."))
+        #expect(result.errors.contains("Every commit in it is safe") && !result.errors.contains("roost-tmp"))
+        #expect(!result.errors.contains("try again") && !result.errors.contains("nothing was written"))
+        #expect(try place.roost("fetch", "a", "Track", "--count", "--where=playCount = 1000000").output == "1\n")
+        // With room again the next one that closes the store moves what was kept.
+        try #require(
+            try place.roost("update", "a", "Track", "--set=playCount = 1", "--where=SELF = \(id)", "--yes").code == 0)
+        #expect(try companions(place) == [])
+        #expect(try place.roost("check", "a").code == 0)
     }
 }

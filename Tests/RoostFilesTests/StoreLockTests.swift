@@ -77,6 +77,19 @@ struct StoreLockTests {
         #expect(try directory.names.isEmpty)
     }
 
+    @Test("removes no file that holds something, which only happens to have the name of a lock file")
+    func foreignFile() throws {
+        let directory = try directory.get()
+        _ = try directory.write("poetry.lock", "poetry")
+        let lock = try StoreLock.acquire(forStoreAt: directory.file("poetry"), .exclusive, timeoutSeconds: 0)
+        try lock.releaseRemovingFile()
+        #expect(try directory.content("poetry.lock") == "poetry")
+        try DestinationClaim.acquire(forStoreAt: directory.file("poetry")).release()
+        #expect(try directory.content("poetry.lock") == "poetry")
+        // It is let go all the same.
+        try StoreLock.acquire(forStoreAt: directory.file("poetry"), .exclusive, timeoutSeconds: 0).release()
+    }
+
     @Test("is one lock for a store and for a link to it")
     func link() throws {
         let directory = try directory.get()

@@ -223,6 +223,33 @@ struct OpeningTests {
         #expect(try directory.names == ["a", "a.lock", "b", "b.lock", "c", "c.lock"])
     }
 
+    @Test("a transaction that another program left half done is taken back by a writer; a reader says so")
+    func hotJournal() throws {
+        try create("a").close()
+        var handle: OpaquePointer?
+        defer { sqlite3_close(handle) }
+        try #require(sqlite3_open(directory.file("a"), &handle) == SQLITE_OK)
+        let sql = """
+            PRAGMA journal_mode = DELETE; CREATE TABLE other (x); PRAGMA cache_size = 1; BEGIN;
+            WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO other SELECT zeroblob(900) FROM n;
+            """
+        try #require(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK)
+        // As if the program were killed now: its cache was too small, so part of it is in the file.
+        for suffix in ["", "-journal"] { try directory.write(try directory.bytes("a" + suffix), to: "b" + suffix) }
+        try #require(sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) == SQLITE_OK)
+
+        let (file, journal) = (try directory.bytes("b"), try directory.bytes("b-journal"))
+        let error = #expect(throws: StoreError.self) {
+            try type.open(directory.url("b"), options: StoreOptions(isReadOnly: true))
+        }
+        #expect(error?.message.contains("open it for writing once") == true, "\(error?.message ?? "")")
+        #expect(try directory.bytes("b") == file && directory.bytes("b-journal") == journal)
+        try type.open(directory.url("b"), options: StoreOptions()).close()
+        let store = try type.open(directory.url("b"), options: StoreOptions(isReadOnly: true))
+        #expect(try store.records("Note").count == 10)
+        try store.close()
+    }
+
     @Test("a reader changes no byte and cannot write")
     func readOnly() throws {
         try create("a").close()

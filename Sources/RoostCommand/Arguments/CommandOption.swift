@@ -79,7 +79,7 @@ enum ExitCode: Int32, Sendable {
     case usage = 2
     /// A store, a model or the system refused.
     case failure = 3
-    /// Interrupted by Ctrl-C or SIGTERM.
+    /// Interrupted by Ctrl-C, SIGTERM or SIGHUP.
     case interrupted = 130
 }
 

@@ -23,7 +23,7 @@ enum Help {
 
     /// The exit codes, each with a word or two and with a sentence for those who need more.
     static let exitCodes: [(code: ExitCode, short: String, text: String)] = [
-        (.success, "fine", "Fine."),
+        (.success, "fine", "Fine, also when nobody reads the output any more (`| head`)."),
         (
             .finding, "a finding (check, diff, fetch --id, model, conformance)",
             "A finding: `check` found damage, `diff` or `model diff` a difference, `model validate` a problem, `model history` a step that cannot be inferred, `conformance` a failure, `fetch --id` no such object."
@@ -36,7 +36,10 @@ enum Help {
             .failure, "an error of a store, a model or the system",
             "An error of a store, a model or the system. Nothing was changed, unless all that failed was printing the result."
         ),
-        (.interrupted, "interrupted", "Interrupted by Ctrl-C or SIGTERM; nothing was changed."),
+        (
+            .interrupted, "interrupted",
+            "Interrupted by Ctrl-C, SIGTERM or SIGHUP; nothing was changed. What comes behind a commit changes nothing any more; a second signal ends the program at once."
+        ),
     ]
 
     /// The environment variables, each with what it does.

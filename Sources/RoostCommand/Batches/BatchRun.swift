@@ -1,7 +1,7 @@
 internal import Roost
 
 /// One run of `roost update` or `roost delete`: says what would change, asks, and changes it.
-struct BatchRun {
+final class BatchRun {
     /// What a command does, in words.
     struct Words {
         /// `update`, `delete`.
@@ -18,6 +18,8 @@ struct BatchRun {
     let words: Words
     let arguments: ParsedArguments
     let console: Console
+    /// Whether the change is made, whatever comes now.
+    private var isCommitted = false
 
     init(_ words: Words, _ arguments: ParsedArguments, _ console: Console) throws {
         self.words = words
@@ -36,8 +38,18 @@ struct BatchRun {
     var isDryRun: Bool { arguments.has("dry-run") }
 
     /// Opens the store, read-only where nothing is to be changed.
+    ///
+    /// When a store that was changed cannot be closed as it should be, that is a warning: a change that is made must not look as if
+    /// it were not, or it is made twice.
     func withStore(_ body: (any PersistentStore) throws -> ExitCode) throws -> ExitCode {
-        try StoreArguments.withStore(arguments.positions[0], arguments, forWriting: !isDryRun) { store in
+        func closingFailed(_ error: StoreError) -> Bool {
+            guard isCommitted else { return false }
+            console.printError("warning: the change is made and stays, but the store was not closed: \(error.message)")
+            return true
+        }
+        return try StoreArguments.withStore(
+            arguments.positions[0], arguments, forWriting: !isDryRun, closingFailed: closingFailed
+        ) { store in
             // What cannot be written says so before it is read.
             if !isDryRun, store.isReadOnly { _ = try store.commit(ChangeSet(model: store.model)) }
             return try body(store)
@@ -93,12 +105,15 @@ struct BatchRun {
             let receipt = try store.retryingConflicts { () throws(StoreError) in
                 if !isFirst { batch = try prepared() }
                 isFirst = false
-                return try store.commit(batch.changes)
+                try Interruption.shared.beginCommit()
+                let receipt = try store.commit(batch.changes)
+                isCommitted = true
+                return receipt
             }
             try report(batch, generation: receipt.generation)
             return .success
         }
-        guard console.ask("\(table(batch))\n\(question(batch)) [y/N] ") else {
+        guard try console.ask("\(table(batch))\n\(question(batch)) [y/N] ") else {
             console.printError("nothing was changed")
             return .finding
         }
@@ -112,7 +127,10 @@ struct BatchRun {
     /// Commits what was asked about; nothing else, should an object have changed meanwhile.
     private func commit(_ batch: PreparedBatch, _ store: any PersistentStore) throws(StoreError) -> UInt64 {
         do throws(StoreError) {
-            return try store.commit(batch.changes).generation
+            try Interruption.shared.beginCommit()
+            let generation = try store.commit(batch.changes).generation
+            isCommitted = true
+            return generation
         } catch {
             guard error.code == .conflict else { throw error }
             throw Self.conflict(error)

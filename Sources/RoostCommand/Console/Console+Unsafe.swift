@@ -1,5 +1,6 @@
 internal import CRoostSystem
 internal import Foundation
+internal import RoostCore
 
 #if canImport(Glibc)
     internal import Glibc
@@ -18,18 +19,19 @@ struct Console: Sendable {
 
     /// Writes a result and a line feed to standard output.
     ///
-    /// When nobody reads standard output any more, the process ends quietly, as it would by SIGPIPE.
+    /// Fails when nobody reads standard output any more, and the command then ends quietly, as it would by SIGPIPE, but for
+    /// closing the stores that it has open.
     func print(_ text: String) throws {
         try write(Array((text + "\n").utf8))
     }
 
     /// Writes bytes to standard output.
     ///
-    /// Ends as ``print(_:)`` does.
+    /// Fails as ``print(_:)`` does, and after a signal that cancels the reading of a store.
     func write(_ bytes: borrowing [UInt8]) throws(OutputError) {
+        if Interruption.shared.isReadingCancelled { throw OutputError(reason: .interrupted) }
         guard let code = Self.write(bytes, to: STDOUT_FILENO) else { return }
-        if code == EPIPE { Self.leave(.success) }
-        throw OutputError(code: code)
+        throw OutputError(reason: code == EPIPE ? .readerGone : .system(code))
     }
 
     /// Writes a value as JSON to standard output.
@@ -60,8 +62,12 @@ struct Console: Sendable {
     }
 
     /// Writes a question to standard error and reads whether the answer is yes; the end of standard input is a no.
-    func ask(_ question: String) -> Bool {
+    ///
+    /// Throws code `cancelled` after a signal, which does not end the system call that reads.
+    func ask(_ question: String) throws(StoreError) -> Bool {
         _ = Self.write(Array(question.utf8), to: STDERR_FILENO)
+        // A terminal gives whole lines.
+        try StandardInput.wait { () throws(StoreError) in try Interruption.shared.check() }
         guard let answer = readLine() else {
             _ = Self.write([UInt8(ascii: "\n")], to: STDERR_FILENO)
             return false
@@ -121,9 +127,24 @@ struct Console: Sendable {
     }
 }
 
-/// Standard output could not be written.
+/// Standard output was not written.
 struct OutputError: Error, CustomStringConvertible {
-    let code: Int32
+    enum Reason {
+        /// Nobody reads it any more, which is no error of the command's.
+        case readerGone
+        /// A signal came.
+        case interrupted
+        /// The value of `errno`.
+        case system(Int32)
+    }
 
-    var description: String { "standard output cannot be written: \(String(cString: strerror(code)))" }
+    let reason: Reason
+
+    var description: String {
+        switch reason {
+        case .readerGone: "nobody reads standard output"
+        case .interrupted: "interrupted"
+        case .system(let code): "standard output cannot be written: \(String(cString: strerror(code)))"
+        }
+    }
 }

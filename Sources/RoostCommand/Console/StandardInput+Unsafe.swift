@@ -27,17 +27,25 @@ enum StandardInput {
         into buffer: UnsafeMutableRawBufferPointer, _ cancellation: ConversionCancellation
     ) throws(StoreError) -> Int {
         while true {
-            if cancellation.isCancelled {
+            try wait { () throws(StoreError) in
+                guard cancellation.isCancelled else { return }
                 throw StoreError(.cancelled, "The load was cancelled; the destination is as it was before.")
             }
-            var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&descriptor, 1, cancellationInterval)
-            if ready < 0, errno != EINTR, errno != EAGAIN { throw failure(errno) }
-            guard ready > 0 else { continue }
             // SAFETY: the buffer has room for `count` bytes.
             let count = systemRead(buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
             if errno != EINTR, errno != EAGAIN { throw failure(errno) }
+        }
+    }
+
+    /// Waits until there are bytes, or no more will come, and asks `checkCancellation` again and again meanwhile.
+    static func wait(_ checkCancellation: () throws(StoreError) -> Void) throws(StoreError) {
+        while true {
+            try checkCancellation()
+            var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            let ready = poll(&descriptor, 1, cancellationInterval)
+            if ready > 0 { return }
+            if ready < 0, errno != EINTR, errno != EAGAIN { throw failure(errno) }
         }
     }
 

@@ -78,8 +78,9 @@ extension RecordBatch {
     /// Appends copies of all records of another batch of a compatible model.
     package mutating func append(contentsOf batch: RecordBatch) {
         let start = arena.count
-        arena.append(contentsOf: batch.arena)
-        for var entry in batch.entries {
+        batch.arena.withUnsafeBytes { arena.append(contentsOf: $0) }
+        for index in 0..<batch.entries.count {
+            var entry = batch.entries[index]
             entry.offset += start
             entries.append(entry)
         }

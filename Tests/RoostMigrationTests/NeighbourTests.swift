@@ -1,0 +1,150 @@
+import Foundation
+import Roost
+import RoostFiles
+import RoostMigration
+import Testing
+
+/// Files that stand where a new store would keep its log, its journal or its locks.
+@Suite("A file beside a new store's name")
+struct NeighbourTests {
+    private let manager = MigrationManager(registry: .builtIn)
+
+    /// What a store of each type takes for its own: what it would overwrite or remove.
+    private static let ownSuffixes = ["sqlite": ["-wal", "-shm", "-journal"], "lmdb": ["-lock"], "json": ["-journal"]]
+    private static let own = Sample.fileTypes.flatMap { type in (ownSuffixes[type] ?? []).map { (type, $0) } }
+
+    private func write(_ bytes: Data, _ path: String) throws { try bytes.write(to: URL(fileURLWithPath: path)) }
+    private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
+    private func code(_ body: () throws -> Void) -> StoreError.Code? {
+        do { try body() } catch { return (error as? StoreError)?.code }
+        return nil
+    }
+
+    @Test(
+        "is left alone by a conversion, which is refused before anything is read or written",
+        arguments: Sample.fileTypes,
+        ["-wal", "-shm", "-journal", "-lock", ".lock"])
+    func conversion(type: String, suffix: String) throws {
+        let directory = try TemporaryDirectory()
+        let (a, b) = (StoreURL(type: type, path: directory.file("a")), StoreURL(type: type, path: directory.file("b")))
+        try Sample.store(type, a.path, people: 5).close()
+        // Another store, as somebody may well have called it; then a user's text.
+        try FileManager.default.copyItem(atPath: a.path, toPath: b.path + suffix)
+        for content in [try bytes(a.path), Data("poetry".utf8)] {
+            try write(content, b.path + suffix)
+            for overwrites in [false, true] {
+                let options = ConversionOptions(overwrites: overwrites)
+                let plan = try manager.plan(from: .url(a), to: .url(b), options: options)
+                #expect(plan.refusals.count == 1 && plan.refusals.first?.contains("b\(suffix)' is there") == true)
+                let error = #expect(throws: StoreError.self) {
+                    try manager.convert(from: .url(a), to: .url(b), options: options)
+                }
+                #expect(error?.code == .alreadyExists && error?.message == plan.refusals.first)
+            }
+            #expect(try bytes(b.path + suffix) == content)
+            #expect(try directory.names() == ["a", "b\(suffix)"].filter { !$0.hasSuffix(".lock") })
+        }
+    }
+
+    @Test("is left alone by the store's type too, creating and replacing", arguments: own)
+    func types(type: String, suffix: String) throws {
+        let directory = try TemporaryDirectory()
+        let (a, b) = (StoreURL(type: type, path: directory.file("a")), StoreURL(type: type, path: directory.file("b")))
+        try Sample.store(type, a.path, people: 5).close()
+        try write(Data("poetry".utf8), b.path + suffix)
+        let store = try StoreRegistry.builtIn.type(named: type)
+        #expect(code { _ = try store.create(b, model: try Sample.model(), options: StoreOptions()) } == .alreadyExists)
+        for overwriting in [false, true] {
+            #expect(code { try store.replace(b, with: a, overwriting: overwriting) } == .alreadyExists)
+        }
+        #expect(try bytes(b.path + suffix) == Data("poetry".utf8))
+        #expect(try directory.names() == ["a", "b\(suffix)"])
+    }
+
+    @Test("stays when a store is destroyed that is not there", arguments: own)
+    func destroying(type: String, suffix: String) throws {
+        let directory = try TemporaryDirectory()
+        let b = StoreURL(type: type, path: directory.file("b"))
+        try write(Data("poetry".utf8), b.path + suffix)
+        try StoreRegistry.builtIn.type(named: type).destroy(b)
+        #expect(try bytes(b.path + suffix) == Data("poetry".utf8))
+    }
+
+    @Test("is no hindrance when nothing is in it", arguments: own, [0, 32 << 10])
+    func empty(own: (type: String, suffix: String), byteCount: Int) throws {
+        let directory = try TemporaryDirectory()
+        let a = StoreURL(type: own.type, path: directory.file("a"))
+        try Sample.store(own.type, a.path, people: 5).close()
+        let store = try StoreRegistry.builtIn.type(named: own.type)
+        for name in ["b", "c"] {
+            let url = StoreURL(type: own.type, path: directory.file(name))
+            try write(Data(count: byteCount), url.path + own.suffix)
+            if name == "b" {
+                _ = try manager.convert(from: .url(a), to: .url(url))
+            } else {
+                try store.create(url, model: try Sample.model(), options: StoreOptions()).close()
+            }
+            let made = try store.open(url, options: StoreOptions())
+            #expect(try checkStore(made) == [])
+            try made.close()
+        }
+        #expect(try directory.names() == ["a", "b", "c"])
+    }
+
+    /// The index of SQLite's log, and LMDB's table of readers, which a program that was killed leaves.
+    @Test(
+        "is no hindrance when it is an index or a table that a store had that is gone",
+        arguments: own.filter { ["-shm", "-lock"].contains($0.1) })
+    func leftover(type: String, suffix: String) throws {
+        let directory = try TemporaryDirectory()
+        let (a, b) = (StoreURL(type: type, path: directory.file("a")), StoreURL(type: type, path: directory.file("b")))
+        let open = try Sample.store(type, a.path, people: 5)
+        let left = try bytes(a.path + suffix)
+        #expect(left.contains { $0 != 0 })
+        try write(left, b.path + suffix)
+        _ = try manager.convert(from: .store(open), to: .url(b))
+        try open.close()
+        let made = try StoreRegistry.builtIn.open(b)
+        #expect(try checkStore(made) == [])
+        try made.close()
+        #expect(try directory.names() == ["a", "b"])
+    }
+
+    /// The file that is made beside the name has a longer one, with another suffix while it is open.
+    @Test(
+        "needs a name, so a store whose name leaves no room for it is refused, by the name that was given",
+        arguments: Sample.fileTypes)
+    func longNames(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let a = StoreURL(type: type, path: directory.file("a"))
+        try Sample.store(type, a.path, people: 5).close()
+        for count in [219, 220, 230, 250] {
+            let b = StoreURL(type: type, path: directory.file(String(repeating: "n", count: count)))
+            guard count > 219 else {
+                _ = try manager.convert(from: .url(a), to: .url(b))
+                continue
+            }
+            let plan = try manager.plan(from: .url(a), to: .url(b))
+            let error = #expect(throws: StoreError.self) { try manager.convert(from: .url(a), to: .url(b)) }
+            #expect(error?.code == .invalidRequest && plan.refusals == [error?.message])
+            #expect(error?.message.contains("roost-tmp") == false && error?.message.contains(b.path) == true)
+        }
+    }
+
+    @Test("is kept with the commits in it when its store was moved away open or after a crash")
+    func movedStore() throws {
+        let directory = try TemporaryDirectory()
+        let (a, b) = (
+            StoreURL(type: "sqlite", path: directory.file("a")), StoreURL(type: "sqlite", path: directory.file("b"))
+        )
+        let open = try Sample.store("sqlite", a.path, people: 5)
+        // A program that was killed, whose store was moved without its log.
+        try FileManager.default.copyItem(atPath: a.path, toPath: directory.file("moved"))
+        try FileManager.default.copyItem(atPath: a.path + "-wal", toPath: b.path + "-wal")
+        let log = try bytes(b.path + "-wal")
+        #expect(!log.isEmpty)
+        #expect(code { _ = try manager.convert(from: .store(open), to: .url(b)) } == .alreadyExists)
+        try open.close()
+        #expect(try bytes(b.path + "-wal") == log)
+    }
+}
