@@ -76,6 +76,8 @@ final class StoreFetch {
     ///   - model: Its model.
     ///   - columns: The names of the columns of rows; empty where objects are asked for.
     ///   - isGrouped: Whether rows are those of groups, which have no key of their own.
+    /// - Returns: The order, without what follows the key.
+    /// - Throws: `UsageError`; `unknownProperty` for what follows the key.
     static func order(
         _ text: String?, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel,
         columns: Set<String> = [], isGrouped: Bool = false

@@ -119,6 +119,7 @@ package final class MatchingRecords: RecordVisitor {
     /// - Parameter next: Looks at up to ``FetchCancellation/stride`` of the next records in one closure, which costs less than a closure that
     ///   calls another for each, and counts them. Returns whether there is more, and whether it is wanted.
     /// - Returns: False when there are no more records.
+    /// - Throws: What `next` throws; `cancelled`.
     @inline(__always)
     private func inStrides(
         _ next: (inout Int) throws(StoreError) -> (isMore: Bool, goesOn: Bool)

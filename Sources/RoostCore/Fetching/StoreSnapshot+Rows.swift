@@ -29,7 +29,8 @@ extension StoreSnapshot {
         }
         if let order = plan.order {
             let window = plan.isDistinct ? nil : plan.window
-            rows = SortedRows(rows, columns: plan.columns, levels: order, needed: window.flatMap { $0.reach }, model: model)
+            rows = SortedRows(
+                rows, columns: plan.columns, levels: order, needed: window.flatMap { $0.reach }, model: model)
         }
         if plan.isDistinct { rows = DistinctRows(rows, model) }
         if let window = plan.window { rows = WindowedRows(rows, offset: window.offset, limit: window.limit) }
