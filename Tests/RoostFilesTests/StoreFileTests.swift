@@ -205,7 +205,8 @@ struct StoreFileTests {
         let store = try directory.write("store")
         let abandoned = StoreFile.temporarySibling(of: store)
         for suffix in ["", "-wal", "-journal", "-lock", ".lock"] {
-            _ = try directory.write(StoreFile.name(of: abandoned) + suffix)
+            // A lock file is empty; what is not is none.
+            _ = try directory.write(StoreFile.name(of: abandoned) + suffix, suffix == ".lock" ? "" : "content")
         }
         let halfGone = StoreFile.name(of: StoreFile.temporarySibling(of: store)) + "-shm"
         _ = try directory.write(halfGone)
