@@ -112,7 +112,7 @@ struct BadInputTests {
         let digest = try place.roost("convert", "whole", "\(type):clean", "--json").json()["digest"] as? String
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededNumbers(seed)
-        var refused = 0
+        var noticed = 0
         for round in 0..<40 {
             var damaged = whole
             // The first rounds aim at the header and the first pages, where everything hangs.
@@ -127,13 +127,14 @@ struct BadInputTests {
                 #expect(isSame || check.code == 1, "seed \(seed), byte \(offset): \(check)")
                 try FileManager.default.removeItem(atPath: place.file("copy"))
             } else {
-                refused += 1
                 convert.expectError(3)
                 #expect(!FileManager.default.fileExists(atPath: place.file("copy")))
             }
+            // A value of SQLite's that somebody else may have changed is copied as it is, with a warning.
+            if check.code != 0 || convert.code != 0 { noticed += 1 }
             try FileManager.default.removeItem(atPath: place.file("flipped"))
         }
-        #expect(refused > 0, "seed \(seed)")
+        #expect(noticed > 0, "seed \(seed)")
     }
 
     @Test("an SQLite store of a newer format")
