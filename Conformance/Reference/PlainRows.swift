@@ -63,10 +63,27 @@ struct PlainRows {
         var result = sorted.map(\.element.values)
         if request.returnsDistinctResults {
             var first: [[Value]] = []
-            for row in result where !first.contains(where: { Self.areSame($0, row) }) { first.append(row) }
+            var keys: [[Value]] = []
+            for row in result {
+                let key = row.map { named($0) }
+                guard !keys.contains(where: { Self.areSame($0, key) }) else { continue }
+                keys.append(key)
+                first.append(row)
+            }
             result = first
         }
         return Array(result.dropFirst(request.fetchOffset ?? 0).prefix(request.fetchLimit ?? .max))
+    }
+
+    /// A value in which objects are named by the roots of their hierarchies, as keys are those of a hierarchy.
+    private func named(_ value: Value) -> Value {
+        switch value {
+        case .objectID(let id):
+            guard let entity = graph.model.entity(id.entity) else { return value }
+            return .objectID(ObjectID(graph.model.entities[entity.root].name, id.key))
+        case .composite(let elements): return .composite(elements.mapValues { named($0) })
+        default: return value
+        }
     }
 
     /// Whether rows are equal: null and null, NaN and NaN, both zeros.
@@ -89,7 +106,7 @@ struct PlainRows {
         var groups: [(key: [Value], members: [PlainPredicate.Scope])] = []
         for member in members {
             var key: [Value] = []
-            for property in properties { key.append(try evaluator.value(property, member).single) }
+            for property in properties { key.append(named(try evaluator.value(property, member).single)) }
             if let index = groups.firstIndex(where: { Self.areSame($0.key, key) }) {
                 groups[index].members.append(member)
             } else {
