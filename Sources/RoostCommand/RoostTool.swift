@@ -19,28 +19,12 @@ enum RoostTool {
         // Whatever a damaged or hostile file asks for: eight times the largest value that stores hold by default.
         limitLibraryMemory(toByteCount: 2 << 30)
         do throws(UsageError) {
-            let arguments = try arguments()
+            let arguments = try ProgramArguments.read()
             Console.leave(Interruption.shared.running { run(arguments, Console()) })
         } catch {
             Console().printError(error.message)
             Console.leave(.usage)
         }
-    }
-
-    /// What the program was called with, without its name.
-    ///
-    /// Swift's own list has other characters in the place of what is not UTF-8, which then would be looked for, or stored.
-    private static func arguments() throws(UsageError) -> [String] {
-        var arguments: [String] = []
-        for (number, bytes) in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
-            .enumerated()
-        where number > 0 {
-            guard let bytes, let argument = String(validatingCString: bytes) else {
-                throw UsageError("argument \(number) is not UTF-8; write it in that encoding")
-            }
-            arguments.append(argument)
-        }
-        return arguments
     }
 
     /// Runs one command line and gives the exit code.

@@ -9,7 +9,7 @@ package final class BatchChannel: Sendable {
     package enum Message: Sendable {
         /// What is needed before the first record: the keys that count as used, and how much is to come.
         case begin(lastKeys: [EntityName: Int64], objectCount: Int?, linkCount: Int?)
-        /// Records, all of one hierarchy.
+        /// Records; those of a conversion are of one hierarchy.
         case records(RecordBatch)
         /// Links, all of one relationship.
         case links(LinkBatch)
