@@ -31,9 +31,17 @@ private struct ConcurrentlyLoadingType: PersistentStoreType {
 }
 
 private final class ConcurrentlyLoadingStore: PersistentStore {
-    let base: any PersistentStore
+    typealias Loading = @Sendable (any PersistentStore, BulkLoadOptions) throws(StoreError) -> any BulkLoader
 
-    init(base: any PersistentStore) { self.base = base }
+    let base: any PersistentStore
+    private let loading: Loading
+
+    init(
+        base: any PersistentStore,
+        _ loading: @escaping Loading = { (base, options) throws(StoreError) in try base.concurrentBulkLoader(options) }
+    ) {
+        (self.base, self.loading) = (base, loading)
+    }
 
     var type: any PersistentStoreType { base.type }
     var url: StoreURL { base.url }
@@ -41,7 +49,7 @@ private final class ConcurrentlyLoadingStore: PersistentStore {
     var isReadOnly: Bool { base.isReadOnly }
 
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
-        try base.concurrentBulkLoader(options)
+        try loading(base, options)
     }
 
     func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
@@ -55,6 +63,27 @@ private final class ConcurrentlyLoadingStore: PersistentStore {
     func notices() throws(StoreError) -> [String] { try base.notices() }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
     func close() throws(StoreError) { try base.close() }
+}
+
+/// Holds on to the first records until it is told to go on.
+private final class HesitantLoader: BulkLoader {
+    private let base: any BulkLoader
+    private let goOn: DispatchSemaphore
+
+    init(_ base: any BulkLoader, _ goOn: DispatchSemaphore) { (self.base, self.goOn) = (base, goOn) }
+
+    func append(_ records: RecordBatch) throws(StoreError) {
+        // The deadline only ends what would wait for itself.
+        guard goOn.wait(timeout: .now() + 20) == .success else {
+            throw StoreError(.timedOut, "The caller waits for what is written.")
+        }
+        goOn.signal()
+        try base.append(records)
+    }
+
+    func append(_ links: LinkBatch) throws(StoreError) { try base.append(links) }
+    func finish() throws(StoreError) -> StoreTally { try base.finish() }
+    func abandon() { base.abandon() }
 }
 
 @Suite("Loads that write on a thread of their own")
@@ -77,5 +106,24 @@ struct ConcurrentLoadTests {
         try store.close()
         let error = #expect(throws: StoreError.self) { try store.concurrentBulkLoader(BulkLoadOptions()) }
         #expect(error?.code == .closed)
+    }
+
+    @Test("let the caller go on while records are written")
+    func ahead() throws {
+        let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
+        let model = try ConformanceModel.standard(for: [memory])
+        let goOn = DispatchSemaphore(value: 0)
+        let store = ConcurrentlyLoadingStore(
+            base: try memory.type.create(StoreURL(type: "memory", path: ""), model: model, options: StoreOptions())
+        ) { (base, options) throws(StoreError) in HesitantLoader(try base.bulkLoader(options), goOn) }
+        let loader = try store.concurrentBulkLoader(BulkLoadOptions())
+        for first in [Int64(1), 2_001, 4_001] {
+            var batch = RecordBatch(model: model)
+            for key in first..<first + 2_000 { try batch.append(ObjectID("Track", key), values: [:]) }
+            try loader.append(batch)
+        }
+        goOn.signal()
+        #expect(try loader.finish().digest.objectCount == 6_000)
+        try store.close()
     }
 }
