@@ -63,11 +63,12 @@ final class LMDBEnvironment: Sendable {
         try StoreFile.refuseNetworkFileSystem(at: path)
         // Before the lock: beside a file that is no LMDB file no lock file is made. A store has its first bytes before its name.
         if !isNew { try LMDBFileCheck.requireMagic(path) }
-        try Self.requireLockFileIsPlain(path)
         let storeLock =
             settings.isWritable
             ? try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
             : try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
+        // Behind the lock: the last one who closes the store removes LMDB's lock file, unless somebody has the lock.
+        try Self.requireLockFileIsPlain(path)
         let handleCheck = try FileHandleCheck(at: path)
         let soundness = try Self.examine(path, settings, isLocked: storeLock != nil, isNew: isNew)
         self.storeLock = storeLock
@@ -145,23 +146,31 @@ final class LMDBEnvironment: Sendable {
 
     /// LMDB follows a link, of either kind, that is planted where its lock file belongs, and overwrites what it leads to.
     private static func requireLockFileIsPlain(_ path: String) throws(StoreError) {
+        let lockFile = path + "-lock"
         do throws(StoreError) {
-            try StoreFile.requireAbsent(at: path + "-lock")
+            try StoreFile.requireAbsent(at: lockFile)
         } catch  where error.code == .alreadyExists {
-            guard StoreFile.resolvingLink(path + "-lock") == path + "-lock" else {
-                throw StoreError(
-                    .notAStore, "A symbolic link stands where LMDB's lock file '\(path)-lock' belongs; remove it")
-            }
             do throws(StoreError) {
-                try StoreFile.requireRegularFile(at: path + "-lock", forWriting: false)
-            } catch  where error.code == .permissionDenied {
-                // A regular file of another user; LMDB says so too, and a read-only open does without.
+                try requirePlainFile(lockFile)
+            } catch  where error.code == .notFound && !StoreFile.hasEntry(at: lockFile) {
+                // The last one who had the store open removed it. Only a lock keeps it there, and some readers can set none.
             }
-            try StoreFile.requireOnlyName(at: path + "-lock")
         } catch  where error.code == .permissionDenied || error.code == .readOnly {
             // Nothing is there, and nothing can be made: a read-only open does without.
-            return
         }
+    }
+
+    private static func requirePlainFile(_ lockFile: String) throws(StoreError) {
+        guard StoreFile.resolvingLink(lockFile) == lockFile else {
+            throw StoreError(
+                .notAStore, "A symbolic link stands where LMDB's lock file '\(lockFile)' belongs; remove it")
+        }
+        do throws(StoreError) {
+            try StoreFile.requireRegularFile(at: lockFile, forWriting: false)
+        } catch  where error.code == .permissionDenied {
+            // A regular file of another user; LMDB says so too, and a read-only open does without.
+        }
+        try StoreFile.requireOnlyName(at: lockFile)
     }
 
     /// The map to begin with.

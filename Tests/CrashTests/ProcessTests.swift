@@ -127,4 +127,30 @@ struct ProcessTests {
         #expect(keys.allSatisfy { $0 > 0 })
         try store.close()
     }
+
+    @Test(
+        "programs that open and close a store over and over do not get in each other's way",
+        arguments: FileBackends.shared)
+    func openings(type: String) throws {
+        let bench = try Bench()
+        let url = try create(bench, type)
+        let children = [try Child("reopen", url), try Child("reopen", url)]
+        for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
+        for number in 1...100 {
+            let store = try open(url, timeout: 60)
+            _ = try store.commit(try CrashWorkload.transaction(Int64(number)))
+            try store.close()
+        }
+        for child in children { try child.closeInput() }
+        for child in children {
+            var saw: [String] = []
+            while let line = child.line() { if line.hasPrefix("saw ") { saw.append(line) } }
+            let (status, errors) = child.wait()
+            #expect(status == 0, "\(errors)")
+            #expect(saw.last == "saw 100")
+        }
+        let store = try open(url, timeout: 60)
+        try requireState(store, 100)
+        try store.close()
+    }
 }

@@ -134,6 +134,41 @@
             }
         }
 
+        @Test(
+            "a leaf whose keys or nodes do not follow each other is refused",
+            arguments: ["its keys are out of order", "its nodes overlap or leave a gap", "a value of 5000 bytes"])
+        func leaves(reason: String) throws {
+            let good = try sample()
+            let directory = try directory.get()
+            var refused = 0
+            for page in 2..<good.count / 4096 {
+                var damaged = good
+                func word(_ offset: Int) -> Int {
+                    Int(good[page * 4096 + offset]) | Int(good[page * 4096 + offset + 1]) << 8
+                }
+                func set(_ offset: Int, _ value: Int) {
+                    damaged[page * 4096 + offset] = UInt8(value & 0xFF)
+                    damaged[page * 4096 + offset + 1] = UInt8(value >> 8)
+                }
+                // A leaf with four nodes or more; where its first two begin stands behind the header.
+                guard word(0) == page, word(10) == 2, word(12) >= 24, word(18) < 4096 else { continue }
+                switch reason {
+                case "its keys are out of order":
+                    set(16, word(18))
+                    set(18, word(16))
+                case "its nodes overlap or leave a gap": set(word(18), word(word(18)) + 2)
+                default: set(word(18), 5000)
+                }
+                try directory.write(damaged)
+                // The others were free.
+                guard case .failure(let error) = try contents() else { continue }
+                #expect(error.code == .corrupted)
+                #expect(error.message.contains(reason), "page \(page): \(error)")
+                refused += 1
+            }
+            #expect(refused > 3)
+        }
+
         @Test("an examination finds damage that came after opening")
         func findings() throws {
             let good = try sample()
