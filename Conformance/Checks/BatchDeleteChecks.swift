@@ -32,6 +32,24 @@ extension ConformanceCheck {
             try expectEqual(try bench.reopen(store).view { try $0.count(FetchRequest("Passport")) }, 5, "the rest")
         },
         ConformanceCheck(
+            "batch.delete.one-sided",
+            "Nothing refers to what is deleted, also where only the other end of a one-to-one relationship said so."
+        ) { bench in
+            let store = try bench.create(try BatchModel.make(for: bench.fixture))
+            func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key)) }
+            try store.change { changes in
+                try changes.insert(ObjectID("Person", 1), values: ["name": "a"])
+                try changes.insert(ObjectID("Person", 2), values: ["name": "b", "spouse": person(1)])
+                try changes.insert(ObjectID("Passport", 1), values: ["number": 5, "holder": person(1)])
+            }
+            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Person", 1)]))
+            try store.view { snapshot in
+                try expectEqual(try snapshot.objects(of: "Person").map(\.values), [["name": "b"]], "the other person")
+                try expectEqual(try snapshot.objects(of: "Passport").map(\.values), [["number": 5]], "the passport")
+            }
+            try expectEqual(try checkStore(store).map(\.message), [], "the findings")
+        },
+        ConformanceCheck(
             "batch.delete.rules",
             "A batch delete follows cascade to the end, round circles and into subentities, and nullify; order and links of the rest stay."
         ) { bench in

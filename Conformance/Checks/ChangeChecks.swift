@@ -214,6 +214,46 @@ extension ConformanceCheck {
                 try store.change { try $0.add(Link(1, 1), to: RelationshipName("Track", "nothing")) }
             }
         },
+        ConformanceCheck(
+            "changes.other-model",
+            "Updates that follow another model than the store's fail with `modelMismatch`, as inserts do, and change nothing."
+        ) { bench in
+            let store = try filled(5, on: bench)
+            let before = try store.contents()
+            let other = try ConformanceModel.changed(for: bench.fixture)
+            for changesUpdates in [false, true] {
+                var records = RecordBatch(model: other)
+                try records.append(ObjectID("Track", changesUpdates ? 1 : 99), version: 1, values: [:])
+                var changes = ChangeSet(model: bench.model)
+                if changesUpdates { changes.updates = records } else { changes.inserts = records }
+                try expectError(.modelMismatch, in: changesUpdates ? "updating" : "inserting") {
+                    _ = try store.commit(changes)
+                }
+            }
+            try expectEqual(try store.contents(), before, "the contents")
+        },
+        ConformanceCheck(
+            "changes.impossible-objects",
+            "Objects with a key below 1 and objects of abstract entities fail with `invalidRequest`, however their records were made, in commits and loads."
+        ) { bench in
+            let store = try bench.create { $0.timeoutSeconds = 0.2 }
+            for (entity, key) in [("Tag", 0), ("Tag", -5), ("Being", 3)] as [(EntityName, Int64)] {
+                var records = RecordBatch(model: bench.model)
+                records.beginRecord(try bench.model.requireEntity(entity).layout, key: key, version: 1)
+                records.endRecord()
+                var changes = ChangeSet(model: bench.model)
+                changes.inserts = records
+                try expectError(.invalidRequest, in: "inserting \(entity)/p\(key)") { _ = try store.commit(changes) }
+                let loader = try store.bulkLoader(BulkLoadOptions())
+                try expectError(.invalidRequest, in: "loading \(entity)/p\(key)") {
+                    try loader.append(records)
+                    _ = try loader.finish()
+                }
+                loader.abandon()
+            }
+            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try expectEqual(try store.view { try $0.objects(of: "Tag").map(\.id.key) }, [1], "the tags")
+        },
         ConformanceCheck("changes.threads", "Commits from several threads queue: each is whole and none is lost.") {
             bench in
             let store = try bench.create()

@@ -89,6 +89,30 @@ extension ConformanceCheck {
             try expect(try store.view { try $0.lastKey(of: "Tag") } >= key, "the last key is not lowered")
         },
         ConformanceCheck(
+            "identity.explicit-among-reserved",
+            "Keys that a program chose itself, in a commit or a load, and those below `lastKeys` are not given out afterwards."
+        ) { bench in
+            let store = try bench.create()
+            func reserve(above mark: Int64) throws {
+                let keys = try store.reserveKeys(12, for: "Tag")
+                try expect(keys.lowerBound > mark, "the next keys are above \(mark)", otherwise: "\(keys)")
+                try store.change { for key in keys { try $0.insert(ObjectID("Tag", key), values: [:]) } }
+            }
+            var mark = try store.reserveKeys(1, for: "Tag").lowerBound
+            try store.change { changes in
+                for key in [mark + 8, mark + 1000] { try changes.insert(ObjectID("Tag", key), values: [:]) }
+            }
+            mark += 1000
+            try reserve(above: mark)
+            mark = try store.reserveKeys(1, for: "Tag").lowerBound
+            var batch = RecordBatch(model: bench.model)
+            for key in [mark + 3, mark + 9000] { try batch.append(ObjectID("Tag", key), values: [:]) }
+            let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Tag": mark + 10_000]))
+            try loader.append(batch)
+            _ = try loader.finish()
+            try reserve(above: mark + 10_000)
+        },
+        ConformanceCheck(
             "identity.explicit-keys", "An insert with a key of its own raises the mark: later keys are higher."
         ) { bench in
             let store = try bench.create()

@@ -163,6 +163,8 @@ extension ConformanceCheck {
             try expectError(.closed, in: "bulkLoader(_:)") { _ = try store.bulkLoader(BulkLoadOptions()) }
             try expectError(.closed, in: "integrityFindings()") { _ = try store.integrityFindings() }
             try expectError(.closed, in: "byteCount()") { _ = try store.byteCount() }
+            try expectError(.closed, in: "notices()") { _ = try store.notices() }
+            try expectError(.closed, in: "requireSoundStructure()") { try store.requireSoundStructure() }
             try expectEqual(store.url, bench.url(), "the URL is still known")
         },
         ConformanceCheck(

@@ -241,6 +241,47 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
+            "bulk.other-model",
+            "A load that is given records of another model fails with `modelMismatch`, and is over as after any error."
+        ) { bench in
+            let store = try bench.create { $0.timeoutSeconds = 0.2 }
+            for isConcurrent in [false, true] {
+                let options = BulkLoadOptions()
+                let loader =
+                    isConcurrent ? try store.concurrentBulkLoader(options) : try store.bulkLoader(options)
+                var batch = RecordBatch(model: try ConformanceModel.changed(for: bench.fixture))
+                try batch.append(ObjectID("Track", 1), values: [:])
+                try expectError(.modelMismatch, in: "loading records of another model") { try loader.append(batch) }
+                try store.change { try $0.insert(ObjectID("Track", isConcurrent ? 8 : 7), values: [:]) }
+                try expectError(.closed, in: "finishing afterwards") { _ = try loader.finish() }
+            }
+            try expectEqual(try store.view { try $0.objects(of: "Track").map(\.id.key) }, [7, 8], "the tracks")
+        },
+        ConformanceCheck(
+            "bulk.closed-store",
+            "A load whose store is closed ends with `closed`, at the latest when it is finished: the store can be opened and written again.",
+            needs: [.persistence]
+        ) { bench in
+            for finishes in [false, true] {
+                let name = "store-\(finishes)"
+                let store = try bench.create(name: name)
+                let loader = try store.bulkLoader(BulkLoadOptions())
+                var batch = RecordBatch(model: bench.model)
+                try batch.append(ObjectID("Track", 1), values: [:])
+                try loader.append(batch)
+                try store.close()
+                try expectError(.closed, in: finishes ? "finishing" : "appending") {
+                    if !finishes { try loader.append(batch) }
+                    _ = try loader.finish()
+                }
+                let again = try bench.open(name: name) { $0.timeoutSeconds = 0.2 }
+                try again.change { try $0.insert(ObjectID("Track", 7), values: [:]) }
+                try expectEqual(try again.view { try $0.objects(of: "Track").map(\.id.key) }, [7], "the tracks")
+                try again.close()
+                loader.abandon()
+            }
+        },
+        ConformanceCheck(
             "bulk.constraints",
             "Loading equal unique values fails with `constraintViolation`, naming the pair, and leaves no trace.",
             needs: [.uniquenessConstraints]

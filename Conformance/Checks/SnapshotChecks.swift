@@ -183,6 +183,62 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
+            "cursors.other-model",
+            "A batch that was made for another model is refused with `modelMismatch`; neither it nor the cursor changes."
+        ) { bench in
+            let store = try filled(5, on: bench)
+            try store.view { snapshot in
+                var other = RecordBatch(model: try ConformanceModel.changed(for: bench.fixture))
+                try other.append(ObjectID("Track", 77), version: 1, values: [:])
+                let cursors: [(String, any RecordCursor)] = [
+                    ("a scan", try snapshot.records(of: "Track", after: nil)),
+                    ("a look-up", try snapshot.records(with: (1...5).map { ObjectID("Track", $0) })),
+                    ("a fetch", try snapshot.fetch(FetchRequest("Track"))),
+                    (
+                        "a sorted fetch",
+                        try snapshot.fetch(FetchRequest("Track", sortedBy: [.init("title", ascending: true)]))
+                    ),
+                ]
+                for (name, cursor) in cursors {
+                    try expectError(.modelMismatch, in: name) { _ = try cursor.next(into: &other) }
+                    try expectEqual((0..<other.count).map { other.key(at: $0) }, [77], "the batch after \(name)")
+                    var batch = RecordBatch(model: bench.model)
+                    try expect(try cursor.next(into: &batch), "\(name) goes on")
+                    try expectEqual(batch.count, 5, "the records of \(name)")
+                }
+            }
+        },
+        ConformanceCheck(
+            "snapshots.close-while-shown",
+            "Who closes a snapshot while it shows him records where they lie sees no others than its own, and `closed` from then on."
+        ) { bench in
+            let store = try filled(3000, on: bench)
+            let snapshot = try store.snapshot()
+            guard let visitor = try snapshot.visitor(FetchRequest("Track")) else {
+                return snapshot.close()
+            }
+            var keys: [Int64] = []
+            do throws(StoreError) {
+                _ = try visitor.visit { record in
+                    if keys.count == 10 {
+                        snapshot.close()
+                        // What would take the place of what was given back too early.
+                        if let other = try? store.snapshot() {
+                            _ = try? other.objects(of: "Tag")
+                            other.close()
+                        }
+                    }
+                    keys.append(record.key)
+                    return true
+                }
+            } catch {
+                try expectEqual(error.code, .closed, "the error")
+            }
+            try expect(keys.count > 10, "it was shown some records")
+            try expectEqual(keys, Array(1...Int64(keys.count)), "the keys")
+            try expectError(.closed, in: "visiting afterwards") { _ = try visitor.visit { _ in true } }
+        },
+        ConformanceCheck(
             "cursors.batches",
             "A long scan comes in several batches, none empty, none far over its capacity, in order without gaps."
         ) { bench in

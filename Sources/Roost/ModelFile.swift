@@ -25,11 +25,10 @@ public enum ModelFile {
         }
         if name.hasSuffix(".json"), !isStore {
             try requireNoVersion(version, path)
-            return (
-                try ManagedObjectModel(
-                    document: try SmallFile.bytes(
-                        at: path, maximumByteCount: maximumByteCount, noun: "a model document")), []
-            )
+            let bytes = try SmallFile.bytes(at: path, maximumByteCount: maximumByteCount, noun: "a model document")
+            do throws(StoreError) { return (try ManagedObjectModel(document: bytes), []) } catch {
+                throw error.inFile(at: path)
+            }
         }
         if name.hasSuffix(".xcdatamodeld") || name.hasSuffix(".xcdatamodel") || name.hasSuffix(".mom")
             || name.hasSuffix(".momd")

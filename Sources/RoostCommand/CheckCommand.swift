@@ -28,8 +28,13 @@ extension Subcommand {
     }
 
     @Sendable private static func runCheck(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let (url, findings) = try StoreArguments.withStore(arguments.positions[0], arguments) {
-            ($0.url, try checkStore($0))
+        let url = try StoreArguments.store(arguments.positions[0], arguments).url
+        let findings: [StoreFinding]
+        do {
+            findings = try StoreArguments.withStore(arguments.positions[0], arguments) { try checkStore($0) }
+        } catch let error as StoreError where error.code == .corrupted {
+            // Damage that keeps the store from being opened at all.
+            findings = [StoreFinding(.damage, error.message)]
         }
         let damage = findings.count { $0.severity == .damage }
         if arguments.has("json") {

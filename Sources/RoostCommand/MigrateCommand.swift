@@ -111,6 +111,10 @@ extension Subcommand {
                 return try manager.migrateInPlace(store.url, model: request.model, options: options)
             }
         }
+        if report.path == .nothing, !arguments.allValues("mapping").isEmpty, !arguments.has("quiet") {
+            console.printError(
+                "warning: no step was needed, so no mapping was used; with --output one is made all the same")
+        }
         try console.printReport(report, report.description, warnings: report.warnings, arguments)
         return .success
     }

@@ -15,6 +15,7 @@
         }
 
         func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+            try batch.requireModel(snapshot.model)
             batch.removeAll()
             do throws(StoreError) {
                 if let error = pendingError {
@@ -62,6 +63,7 @@
         }
 
         func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+            try batch.requireModel(snapshot.model)
             batch.removeAll()
             do throws(StoreError) {
                 if let error = pendingError {

@@ -51,6 +51,8 @@ final class UnpublishedJSONStore: PersistentStore {
     }
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt { try base.commit(changes) }
     func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
+    func requireSoundStructure() throws(StoreError) { try base.requireSoundStructure() }
+    func notices() throws(StoreError) -> [String] { try base.notices() }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
     func close() throws(StoreError) { try base.close() }
 }

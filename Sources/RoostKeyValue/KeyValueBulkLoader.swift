@@ -57,6 +57,7 @@ final class KeyValueBulkLoader: BulkLoader {
         let write = try store.storage.beginLongWrite(timeoutSeconds: store.options.timeoutSeconds)
         let model = store.model
         do throws(StoreError) {
+            try store.requireNoLoadInParts()
             (tally, startedEmpty) = try write.perform { (writer) throws(StoreError) in
                 var isEmpty = true
                 for space in KeySpace.allCases where space != .meta {
@@ -71,7 +72,8 @@ final class KeyValueBulkLoader: BulkLoader {
         initialTally = tally
         self.write = write
         commitsInParts = store.options.isUnpublished && startedEmpty
-        if commitsInParts { store.state.withLock { $0.hidesContents = true } }
+        let load = KeyValueStore.Load(loader: ObjectIdentifier(self), isInParts: commitsInParts)
+        store.state.withLock { $0.load = load }
     }
 
     deinit { abandon() }
@@ -80,9 +82,10 @@ final class KeyValueBulkLoader: BulkLoader {
 
     func append(_ records: RecordBatch) throws(StoreError) {
         let write = try requireUsable()
-        try store.requireCompatible(records.model)
-        guard !records.isEmpty else { return }
         do throws(StoreError) {
+            try store.requireCompatible(records.model)
+            try records.requireStorable()
+            guard !records.isEmpty else { return }
             try write.perform { [plan, lastPlace, startedEmpty] (writer) throws(StoreError) in
                 try Self.write(records, plan, after: startedEmpty ? lastPlace : nil, writer)
             }
@@ -101,7 +104,6 @@ final class KeyValueBulkLoader: BulkLoader {
         var last = last
         try records.forEachRecord { (record) throws(StoreError) in
             let place = ObjectPlace(root: plan.entities[record.entityNumber].root, key: record.key)
-            try plan.requireKey(place.key, record.id)
             let isBehind = last.map { ($0.root, $0.key) < (place.root, place.key) } ?? false
             let isNew = try ShortKey(record: place.key, root: place.root).withBytes { (key) throws(StoreError) in
                 guard isBehind else { return try writer.insert(key, record.bytes, in: .records) }
@@ -221,8 +223,8 @@ final class KeyValueBulkLoader: BulkLoader {
             hasCommittedParts = true
             if store.options.isUnpublished { try store.storage.sync() }
             self.write = nil
-            store.state.withLock { $0.hidesContents = false }
             store.noteUsedKeys(highestKeys.map { ($0.key, $0.value) })
+            endLoad()
             return tally
         } catch {
             abandon()
@@ -234,18 +236,29 @@ final class KeyValueBulkLoader: BulkLoader {
         guard let write else { return }
         write.abort()
         self.write = nil
-        guard commitsInParts else { return }
+        guard commitsInParts else { return endLoad() }
         do throws(StoreError) {
             if hasCommittedParts { try clear() }
-            store.state.withLock { $0.hidesContents = false }
+            endLoad()
         } catch {
             // The contract has no error here; what is left is no store, and every later call says why.
             store.state.withLock { $0.failure = error }
         }
     }
 
+    /// Says that the load is over, unless the next one has begun in its place.
+    private func endLoad() {
+        let loader = ObjectIdentifier(self)
+        store.state.withLock { if $0.load?.loader == loader { $0.load = nil } }
+    }
+
     private func requireUsable() throws(StoreError) -> any KeyValueLongWrite {
-        try store.requireOpen()
+        do throws(StoreError) {
+            try store.requireOpen()
+        } catch {
+            abandon()
+            throw error
+        }
         guard let write else { throw .loadIsOver(store.url) }
         return write
     }

@@ -30,6 +30,7 @@ final class EntityRecordCursor: RecordCursor, RecordVisitor {
     }
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try batch.requireModel(snapshot.model)
         batch.removeAll()
         try snapshot.requireOpen()
         if let error = pendingError {
@@ -117,6 +118,7 @@ final class SelectedRecordCursor: RecordCursor, RecordVisitor {
     }
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try batch.requireModel(snapshot.model)
         batch.removeAll()
         try snapshot.requireOpen()
         if let error = pendingError {

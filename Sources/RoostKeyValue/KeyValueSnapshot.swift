@@ -81,6 +81,7 @@ final class KeyValueSnapshot: StoreSnapshot {
     }
 
     func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try batch.requireModel(model)
         batch.removeAll()
         try requireOpen()
         let entity = try entity(id.entity)

@@ -7,7 +7,7 @@ extension KeyValueStore {
     /// change set that turns out to change nothing, such as the removal of a link that is not there, leaves the generation as it is.
     public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         try requireWritable()
-        try requireCompatible(changes.model)
+        try changes.requireRecords(of: model, in: url)
         let change = try PreparedChange(changes, plan)
         if changes.isEmpty {
             let reader = try read()
@@ -16,6 +16,7 @@ extension KeyValueStore {
             return CommitReceipt(generation: try MetaSpace.readTally(model, reader).generation)
         }
         let generation = try storage.write(timeoutSeconds: options.timeoutSeconds) { (writer) throws(StoreError) in
+            try requireNoLoadInParts()
             var application = try ChangeApplication(change, writer)
             return try application.run()
         }

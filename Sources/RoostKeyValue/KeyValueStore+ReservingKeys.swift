@@ -33,8 +33,11 @@ extension KeyValueStore {
             throw StoreError(.invalidRequest, "\(count) keys cannot be reserved; ask for at least one.")
         }
         let wanted = Int64(count)
-        let (taken, size) = state.withLock { state in
-            (state.blocks[root]?.take(wanted), state.blocks[root]?.size ?? KeyBlock.smallestSize)
+        let (taken, size): (Range<Int64>?, Int64) = state.withLock { state in
+            let size = state.blocks[root]?.size ?? KeyBlock.smallestSize
+            // What is left when the store is closed was given back; what a load found unused is its own.
+            guard !state.isClosed, state.load == nil else { return (nil, size) }
+            return (state.blocks[root]?.take(wanted), size)
         }
         if let taken { return taken }
         var block = try setAside(wanted, atBest: max(wanted, size), root: root, entity)
@@ -56,6 +59,7 @@ extension KeyValueStore {
         -> KeyBlock
     {
         try storage.write(timeoutSeconds: options.timeoutSeconds) { (writer) throws(StoreError) in
+            try requireNoLoadInParts()
             let last = try MetaSpace.readLastKey(root: root, writer)
             // The last key is never given, so that the end of a range is a number too.
             let left = Int64.max - 1 - last
@@ -68,12 +72,14 @@ extension KeyValueStore {
         }
     }
 
-    /// Notes keys that were used without being reserved, so that they are not handed out.
+    /// Notes the highest keys that were used, so that nothing up to them is handed out that was not reserved.
+    ///
+    /// Behind a key that nobody set aside the rest of a block is a gap: others below it may be used too.
     func noteUsedKeys(_ highest: [(root: Int, key: Int64)]) {
         state.withLock { state in
             for (root, key) in highest {
-                guard let block = state.blocks[root], key >= block.next, key < block.limit else { continue }
-                state.blocks[root]?.next = key + 1
+                guard let block = state.blocks[root], key >= block.next else { continue }
+                state.blocks[root]?.next = min(key, block.limit - 1) + 1
             }
         }
     }

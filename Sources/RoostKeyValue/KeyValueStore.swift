@@ -9,10 +9,18 @@ public final class KeyValueStore: PersistentStore {
         var isClosed = false
         /// Keys that were set aside in the storage and not yet handed out, by the number of the hierarchy's root.
         var blocks: [Int: KeyBlock] = [:]
-        /// Whether a bulk load commits in parts that no snapshot may show.
-        var hidesContents = false
+        /// The bulk load that is under way.
+        var load: Load?
         /// Why what the storage holds is no store any more.
         var failure: StoreError?
+    }
+
+    /// A bulk load that is under way, which counts on it that nobody gets keys meanwhile.
+    struct Load {
+        /// The loader, which alone ends it.
+        let loader: ObjectIdentifier
+        /// Whether it commits in parts, which no snapshot may show, and between which nobody else may write.
+        let isInParts: Bool
     }
 
     /// The type the store is registered under.
@@ -53,7 +61,7 @@ public final class KeyValueStore: PersistentStore {
     /// Never waits for a writer.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
         // Blocks first: a key handed out in between shows as reserved, never the other way round.
-        let (blocks, hidesContents) = state.withLock { ($0.blocks, $0.hidesContents) }
+        let (blocks, hidesContents) = state.withLock { ($0.blocks, $0.load?.isInParts ?? false) }
         let reader = try read()
         return KeyValueSnapshot(
             store: self, reader: hidesContents ? HiddenContentsReader(reader) : reader, blocks: blocks)
@@ -79,6 +87,15 @@ public final class KeyValueStore: PersistentStore {
         try storage.close()
     }
 
+    /// Nothing: what the storage holds comes out of the store as it stands.
+    public func notices() throws(StoreError) -> [String] {
+        try requireOpen()
+        return []
+    }
+
+    /// Nothing: what reading every record and link does not find, the storage has examined when it was opened.
+    public func requireSoundStructure() throws(StoreError) { try requireOpen() }
+
     // MARK: Doors
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -94,6 +111,12 @@ public final class KeyValueStore: PersistentStore {
     func requireWritable() throws(StoreError) {
         try requireOpen()
         if isReadOnly { throw StoreError(.readOnly, "The store '\(url)' was opened read-only.") }
+    }
+
+    /// Requires, once the writer's place is taken, that it is not the one that a load in parts gave up between two of them.
+    func requireNoLoadInParts() throws(StoreError) {
+        guard state.withLock({ $0.load?.isInParts ?? false }) else { return }
+        throw StoreError(.busy, "A load into '\(url)' is under way; wait until it is finished or abandoned.")
     }
 
     func requireCompatible(_ other: ManagedObjectModel) throws(StoreError) {

@@ -65,9 +65,10 @@ enum MetaSpace {
             func word(_ index: Int) -> UInt64 { value.littleEndian64(at: 8 * index) ?? 0 }
             func tallyAt(_ index: Int) throws(StoreError) -> Tally {
                 let (count, sum) = (word(3 + 2 * index), word(4 + 2 * index))
-                // Far above what fits on any disk, and far below what could overflow a sum.
-                guard count < 1 << 48 else { throw damaged(tally, "it counts more than there can be") }
-                return Tally(count: Int(truncatingIfNeeded: count), sum: sum)
+                guard let count = Int(exactly: count), Tally.canBe(count: count) else {
+                    throw damaged(tally, "it counts more than there can be")
+                }
+                return Tally(count: count, sum: sum)
             }
             result.generation = word(0)
             for index in 0..<entities { result.entities[index] = try tallyAt(index) }

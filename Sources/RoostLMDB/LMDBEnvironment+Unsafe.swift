@@ -299,7 +299,12 @@ final class LMDBEnvironment: Sendable {
         guard let storeLock else { return }
         // If others have it open, or this user may not, it stays: it does no harm.
         // A lock that was released before cannot be changed, so a second call stops here.
-        if (try? storeLock.change(to: .exclusive, timeoutSeconds: 0)) != nil { try? StoreFile.remove(path + "-lock") }
+        // Nor is it ours to remove where it is another file than the one that was opened, as under a relative path after `chdir`.
+        if (try? storeLock.change(to: .exclusive, timeoutSeconds: 0)) != nil,
+            (try? lockFileCheck?.verify()) != nil
+        {
+            try? StoreFile.remove(path + "-lock")
+        }
         storeLock.release()
     }
 

@@ -12,6 +12,8 @@ final class LMDBTransaction {
     /// In the order in which they were opened; the one that is closed is mostly among the last.
     private var cursors: [OpaquePointer] = []
     let path: String
+    private var visitCount = 0
+    private var whenVisited: (() -> Void)?
 
     init(_ pointer: OpaquePointer, _ databases: [MDB_dbi], path: String) {
         self.pointer = pointer
@@ -28,6 +30,21 @@ final class LMDBTransaction {
     }
 
     var isOpen: Bool { pointer != nil }
+
+    /// Whether somebody is shown entries where they lie.
+    var isVisited: Bool { visitCount > 0 }
+
+    func beginVisit() { visitCount += 1 }
+
+    func endVisit() {
+        visitCount -= 1
+        guard visitCount == 0, let body = whenVisited else { return }
+        whenVisited = nil
+        body()
+    }
+
+    /// Calls `body` when the last visit that is under way is over.
+    func afterVisits(_ body: @escaping () -> Void) { whenVisited = body }
 
     @inline(__always)
     func requireOpen() throws(StoreError) -> OpaquePointer {
@@ -147,6 +164,8 @@ final class LMDBCursor: KeyValueCursor {
     ) throws(StoreError) -> Bool {
         _ = try transaction.requireOpen()
         guard !key.isEmpty else { return false }
+        transaction.beginVisit()
+        defer { transaction.endVisit() }
         var (keyValue, dataValue) = (MDB_val(key), MDB_val(value))
         // The position is noted once, at the end, and not for every entry.
         defer {
@@ -227,7 +246,13 @@ final class LMDBReader: KeyValueReader {
 
     func close() {
         guard let lease else { return }
-        if let pointer = transaction.end() { lease.environment.endRead(pointer) }
         self.lease = nil
+        // Who closes what it is shown entries of keeps their bytes until then.
+        guard transaction.isVisited else { return Self.end(transaction, lease) }
+        transaction.afterVisits { [transaction] in Self.end(transaction, lease) }
+    }
+
+    private static func end(_ transaction: LMDBTransaction, _ lease: EnvironmentLease) {
+        if let pointer = transaction.end() { lease.environment.endRead(pointer) }
     }
 }

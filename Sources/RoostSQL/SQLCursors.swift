@@ -22,6 +22,7 @@ final class SQLRecordCursor: RecordCursor {
     deinit { snapshot.end(lease) }
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try batch.requireModel(snapshot.model)
         guard endsWithTask else { return try fill(&batch) }
         if !isAtEnd, Task.isCancelled {
             batch.removeAll()
@@ -77,6 +78,7 @@ final class SQLRecordLookup: RecordCursor {
     }
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try batch.requireModel(snapshot.model)
         batch.removeAll()
         try snapshot.requireOpen()
         if let error = pendingError {

@@ -37,6 +37,7 @@ extension SQLSnapshot {
 
     /// Replaces the contents of `batch` by the record with an ID; returns false where there is none.
     public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try batch.requireModel(model)
         batch.removeAll()
         try requireOpen()
         let lookup = try lookup(id.entity)

@@ -91,6 +91,7 @@ final class SQLBulkLoader: BulkLoader {
     func append(_ records: RecordBatch) throws(StoreError) {
         try perform { () throws(StoreError) in
             try store.requireSameModel(records.model)
+            try records.requireStorable()
             // By position in the schema's object tables, the highest key of the batch.
             var highest = [Int64?](repeating: nil, count: schema.objectTables.count)
             let tables = schema.tableOfEntity
@@ -234,8 +235,8 @@ final class SQLBulkLoader: BulkLoader {
     /// Runs a part of the load, and abandons all of it when the part fails: others need not wait for somebody to let go of the loader.
     private func perform(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         guard isActive else { throw .loadIsOver(store.url) }
-        try store.requireOpen()
         do throws(StoreError) {
+            try store.requireOpen()
             try body()
         } catch {
             abandon()

@@ -1,6 +1,12 @@
 public import RoostCore
 
 extension SQLStore {
+    /// Nothing: what the database holds comes out of the store as it stands.
+    public func notices() throws(StoreError) -> [String] {
+        try requireOpen()
+        return []
+    }
+
     /// Lets the database check the structure of its file.
     public func requireSoundStructure() throws(StoreError) {
         try requireOpen()

@@ -6,7 +6,7 @@ extension SQLStore {
     /// On return it is durable, as far as the database's options say.
     public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         try requireWritable()
-        try requireSameModel(changes.model)
+        try changes.requireRecords(of: model, in: url)
         guard !changes.isEmpty || !changes.unchanged.isEmpty else {
             return try reading { (connection) throws(StoreError) in
                 CommitReceipt(generation: try SQLTallies.read(connection, self).generation)

@@ -31,11 +31,13 @@ public enum SQLTallies {
         try connection.withStatement("SELECT kind, number, count, sum FROM _roost_tallies") {
             (statement) throws(StoreError) in
             while try statement.step() {
-                guard case .text(let kind) = try statement.value(at: 0) else { throw damaged(store) }
+                guard case .text(let name) = try statement.value(at: 0) else { throw damaged(store) }
                 let number = Int(truncatingIfNeeded: try statement.integer(at: 1))
                 let count = Int(truncatingIfNeeded: try statement.integer(at: 2))
                 let sum = UInt64(bitPattern: try statement.integer(at: 3))
-                switch SQLTallyKind(rawValue: kind) {
+                let kind = SQLTallyKind(rawValue: name)
+                guard kind == .generation || Tally.canBe(count: count) else { throw damaged(store) }
+                switch kind {
                 case .generation:
                     tally.generation = UInt64(bitPattern: Int64(count))
                     hasGeneration = true

@@ -70,6 +70,6 @@ extension JSONTokenReader {
 
     @inline(never)
     private func located(_ message: String, _ place: TextPosition, _ code: StoreError.Code?) -> StoreError {
-        StoreError(code ?? errorCode, "\(name), \(place): \(message).")
+        StoreError(code ?? errorCode, "\(name), \(place): \(message)\(message.hasSuffix("?") ? "" : ".")")
     }
 }

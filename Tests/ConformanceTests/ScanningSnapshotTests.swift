@@ -60,6 +60,7 @@ private final class ScanningStore: PersistentStore {
     func requireSoundStructure() throws(StoreError) { try base.requireSoundStructure() }
     func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
+    func notices() throws(StoreError) -> [String] { try base.notices() }
     func close() throws(StoreError) { try base.close() }
 
     func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {

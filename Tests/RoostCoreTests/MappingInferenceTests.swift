@@ -237,6 +237,35 @@ struct MappingInferenceTests {
         #expect(mapping.problems(from: old, to: new).isEmpty)
     }
 
+    @Test("elements of composites that nothing reads are losses, at any depth")
+    func droppedElements() throws {
+        func place(_ elements: [AttributeDescription]) throws -> ManagedObjectModel {
+            try model(EntityDescription("Note", attributes: [A("place", .composite, elements: elements)]))
+        }
+        let inner = A("street", .composite, elements: [A("name", .string), A("number", .integer32)])
+        let source = try place([A("lat", .double), A("lon", .double), inner])
+        func losses(_ destination: ManagedObjectModel, _ mapping: MappingModel? = nil) throws -> [String?] {
+            try (mapping ?? .inferred(from: source, to: destination)).remarks(from: source, to: destination)
+                .filter { $0.kind == .loss }.map(\.property)
+        }
+        #expect(try losses(source) == [])
+        #expect(try losses(place([A("lat", .double), inner])) == ["place.lon"])
+        #expect(
+            try losses(
+                place([A("lat", .double), A("lon", .double), A("street", .composite, elements: [A("name", .string)])]))
+                == ["place.street.number"])
+        #expect(
+            try losses(place([A("latitude", .double, renamingIdentifier: "lat"), A("lon", .double), inner])) == [])
+        let single = MappingModel([
+            EntityMapping(
+                "N", .transform, from: "Note", to: "Note",
+                attributes: [
+                    PropertyMapping("place.lat", try .init(format: "$source.place.lat + $source.place.street.number"))
+                ])
+        ])
+        #expect(try losses(source, single) == ["place.lon", "place.street.name"])
+    }
+
     @Test("composites are compared element by element")
     func composites() throws {
         func note(_ elements: [A], modifier: String? = nil) throws -> ManagedObjectModel {

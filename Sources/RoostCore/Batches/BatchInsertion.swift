@@ -250,7 +250,11 @@ struct BatchInsertion {
     private var relatedIDs: [ObjectID] = []
 
     private mutating func finish() throws(StoreError) -> UInt64 {
-        if let loader { return try loader.finish().generation }
+        if let loader {
+            // A store may wait until nobody reads, to move what was written to its place.
+            snapshot.close()
+            return try loader.finish().generation
+        }
         var isFirst = true
         return try store.retryingConflicts { () throws(StoreError) in
             if !isFirst {

@@ -165,7 +165,7 @@ struct DeletePropagation {
     /// The records that refer to something that goes, without these references.
     private mutating func clearedRecords() throws(StoreError) -> RecordBatch {
         var cleared = RecordBatch(model: model)
-        try collectReferringWithoutInverse()
+        try collectReferringOfThemselves()
         var done = Array(repeating: Set<Int64>(), count: model.entities.count)
         for entity in referring.indices where !referring[entity].isEmpty {
             let root = model.entities[entity].root
@@ -205,9 +205,14 @@ struct DeletePropagation {
         if !fields.isEmpty { try cleared.append(record, replacing: fields) }
     }
 
-    /// Finds the objects whose to-one relationships without inverse lead to something that goes.
-    private mutating func collectReferringWithoutInverse() throws(StoreError) {
-        for relationship in model.relationships where relationship.storage == .field && relationship.inverse == nil {
+    /// Finds the objects whose to-one relationships lead to something that goes and need not say so: they have no inverse, or
+    /// one that is to-one too, and may be empty in a store that was edited on one side.
+    private mutating func collectReferringOfThemselves() throws(StoreError) {
+        for relationship in model.relationships where relationship.storage == .field {
+            if let inverse = relationship.inverse.map({ model.relationships[$0] }) {
+                // What is to be left alone stays.
+                guard inverse.storage == .field, inverse.declaration.deleteRule != .noAction else { continue }
+            }
             let root = model.entities[relationship.destination].root
             guard !gone[root].isEmpty else { continue }
             let source = model.entities[relationship.source]
@@ -265,6 +270,12 @@ extension ManagedObjectModel.Relationship {
     /// Whether a reference by the relationship is cleared when its destination goes: the rule of the inverse says so, or there is none.
     fileprivate func isClearedOnDelete(_ model: ManagedObjectModel) -> Bool {
         guard storage == .field else { return false }
-        return inverse.map { model.relationships[$0].declaration.deleteRule == .nullify } ?? true
+        guard let inverse = inverse.map({ model.relationships[$0] }) else { return true }
+        switch inverse.declaration.deleteRule {
+        case .nullify: return true
+        case .noAction: return false
+        // What such a rule finds goes too, or keeps everything from going: what is left is what it does not find.
+        case .cascade, .deny: return inverse.storage == .field
+        }
     }
 }

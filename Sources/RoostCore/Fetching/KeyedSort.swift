@@ -37,6 +37,7 @@ final class KeyedSort {
 
     /// As ``RecordCursor/next(into:)``.
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try batch.requireModel(kept.model)
         batch.removeAll()
         if order == nil {
             do throws(StoreError) {

@@ -105,6 +105,7 @@ public final class ScanningFetch: RecordCursor {
     /// Replaces the contents of `batch` by the next records in the request's order.
     public func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         if let keyed { return try keyed.next(into: &batch) }
+        try batch.requireModel(kept.model)
         batch.removeAll()
         if order.isByKey { try streamNext(into: &batch) } else { try sortedNext(into: &batch) }
         return !batch.isEmpty

@@ -218,6 +218,7 @@ private final class LookupCursor: RecordCursor {
     }
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try batch.requireModel(found.model)
         batch.removeAll()
         try snapshot.requireOpen()
         while index < wanted.count, !batch.isFull {

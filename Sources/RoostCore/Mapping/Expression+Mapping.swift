@@ -96,8 +96,10 @@ struct MappingExpressionParts {
     private(set) var calls: [Call] = []
     /// Whether a name stands alone, without an object that it is a property of.
     private(set) var hasBareNames = false
+    /// What is read of the source object: properties, or what they lead to.
+    private(set) var sourcePaths: Set<[String]> = []
     /// The properties of the source object that are read.
-    private(set) var sourceProperties: Set<String> = []
+    var sourceProperties: Set<String> { Set(sourcePaths.compactMap(\.first)) }
     /// The variables other than `$source` that a property is asked of, and that no SUBQUERY binds.
     private(set) var pathVariables: Set<String> = []
     /// Whether the source object itself is handed to something that can read all of it.
@@ -135,12 +137,12 @@ struct MappingExpressionParts {
             if expression == source { takesSource = true }
             return []
         case .path(let base, let names):
-            guard base == source, !bound.contains(MappingVariable.source.rawValue), let first = names.first else {
+            guard base == source, !bound.contains(MappingVariable.source.rawValue), !names.isEmpty else {
                 if case .variable(let name) = base, !bound.contains(name) { pathVariables.insert(name) }
                 return items([base])
             }
             variables.append(MappingVariable.source.rawValue)
-            sourceProperties.insert(first)
+            sourcePaths.insert(names)
             return []
         case .aggregate(let members), .function(_, let members): return items(members)
         case .registered(let name, let arguments):

@@ -26,6 +26,10 @@ private struct MappingRemarks {
         let values: [String: FetchRequest.Expression?]
         /// The properties of the source object that are read.
         var read: Set<String> = []
+        /// What is given to properties as it is, by their names; elements of composites included.
+        var taken: [String: [String]] = [:]
+        /// What is read by other expressions.
+        var used: Set<[String]> = []
         /// Whether all of the source object may be read: it is copied, a policy takes part, or it is handed to a function as a whole.
         var readsEverything: Bool
 
@@ -35,10 +39,16 @@ private struct MappingRemarks {
             values = Dictionary(
                 properties.map { ($0.name, $0.valueExpression) }, uniquingKeysWith: { first, _ in first })
             readsEverything = mapping.type == .copy || mapping.policyName != nil
-            for expression in properties.compactMap(\.valueExpression) {
+            for property in properties {
+                guard let expression = property.valueExpression else { continue }
                 let parts = MappingExpressionParts(of: expression)
                 read.formUnion(parts.sourceProperties)
                 if parts.takesSource { readsEverything = true }
+                if case .path(of: .variable(MappingVariable.source.rawValue), let names) = expression {
+                    taken[property.name] = names
+                } else {
+                    used.formUnion(parts.sourcePaths)
+                }
             }
         }
 
@@ -109,11 +119,38 @@ private struct MappingRemarks {
         for attribute in entity.attributes where attribute.isStored && !read.contains(attribute.name) {
             add(.loss, entity.name, attribute.name, "The attribute's values are dropped: no mapping reads them.")
         }
+        for attribute in entity.attributes where attribute.type == .composite && read.contains(attribute.name) {
+            for element in unreadElements(of: attribute, [attribute.name], makers) {
+                add(.loss, entity.name, element, "The element's values are dropped: no mapping reads them.")
+            }
+        }
         for relationship in entity.relationships where !read.contains(relationship.name.name) {
             guard !isReadFromTheOtherEnd(relationship) else { continue }
             add(
                 .loss, entity.name, relationship.name.name,
                 "The relationship's destinations are dropped: no mapping reads them.")
+        }
+    }
+
+    /// The elements of a composite, at any depth, that no mapping reads; of what is inside of one only the whole.
+    private func unreadElements(of composite: AttributeDescription, _ path: [String], _ makers: [Mapping]) -> [String] {
+        composite.elements.flatMap { element -> [String] in
+            let path = path + [element.name]
+            guard makers.contains(where: { reads(path, $0) }) else { return [path.joined(separator: ".")] }
+            return unreadElements(of: element, path, makers)
+        }
+    }
+
+    /// Whether a mapping reads an element or a part of it.
+    private func reads(_ path: [String], _ mapping: Mapping) -> Bool {
+        if mapping.used.contains(where: { path.starts(with: $0) || $0.starts(with: path) }) { return true }
+        return mapping.taken.contains { name, taken in
+            if taken.starts(with: path) { return true }
+            // A composite that is given as a whole keeps the elements that the other one has too.
+            guard path.starts(with: taken), let entity = mapping.mapping.destinationEntity.flatMap(destination.entity)
+            else { return false }
+            let names = name.split(separator: ".").map(String.init) + path.dropFirst(taken.count)
+            return entity.attribute(names[0])?.hasElement(names.dropFirst()) ?? false
         }
     }
 
@@ -381,5 +418,13 @@ extension FetchRequest.Expression {
             case .constant(.string(let name)) = arguments[1]
         else { return nil }
         return name
+    }
+}
+
+extension AttributeDescription {
+    /// Whether elements of these names lie one in the other.
+    fileprivate func hasElement(_ names: ArraySlice<String>) -> Bool {
+        guard let first = names.first else { return true }
+        return elements.first { $0.name == first }?.hasElement(names.dropFirst()) ?? false
     }
 }

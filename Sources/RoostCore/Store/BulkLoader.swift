@@ -7,7 +7,8 @@ public protocol BulkLoader: AnyObject {
     ///
     /// Ascending keys within a hierarchy, one hierarchy after the other, load fastest.
     ///
-    /// - Throws: `duplicateObject`, `constraintViolation` (here or in ``finish()``), `noSpace`.
+    /// - Throws: `duplicateObject`, `constraintViolation` (here or in ``finish()``), `modelMismatch`, `invalidRequest` for a key below 1 or an
+    ///   abstract entity, `noSpace`.
     func append(_ records: RecordBatch) throws(StoreError)
 
     /// Adds links.

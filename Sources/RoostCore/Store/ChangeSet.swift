@@ -6,7 +6,8 @@
 /// Links are sets: adding one that is there replaces its places, removing one that is not there does nothing. Removals come before
 /// additions. Deleting an object removes its links; to-one references to it stay, and lead nowhere.
 ///
-/// An insert with a version above 1, and a link with a key below 1 at either end, fail with `invalidRequest`.
+/// An insert with a version above 1, a key below 1 (of a link at either end), and an object of an abstract entity fail with
+/// `invalidRequest`, records of another model than the store's with `modelMismatch`.
 public struct ChangeSet: Sendable {
     /// An object at a version.
     public struct Reference: Hashable, Sendable {

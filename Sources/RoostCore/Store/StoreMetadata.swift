@@ -39,10 +39,14 @@ extension ManagedObjectModel {
 
     /// Whether both models have the same entities with the same version hashes.
     package func hasVersionHashes(of other: ManagedObjectModel) -> Bool {
-        entities.count == other.entities.count
-            && zip(entities, other.entities).allSatisfy {
-                $0 === $1 || ($0.name == $1.name && $0.versionHash == $1.versionHash)
-            }
+        guard entities.count == other.entities.count else { return false }
+        // A loop, because every batch that is read or written asks.
+        for index in 0..<entities.count where entities[index] !== other.entities[index] {
+            guard entities[index].name == other.entities[index].name,
+                entities[index].versionHash == other.entities[index].versionHash
+            else { return false }
+        }
+        return true
     }
 }
 

@@ -137,7 +137,8 @@ public protocol RecordCursor: AnyObject {
     ///
     /// Returns false, with an empty batch, at the end and ever after.
     ///
-    /// - Throws: `corrupted`. If the error names an object (``StoreError/damagedObject``), only that record is lost: all records
+    /// - Throws: `modelMismatch` when the batch was made for another model than the snapshot's, which changes neither batch nor
+    ///   cursor; `corrupted`. If the error names an object (``StoreError/damagedObject``), only that record is lost: all records
     ///   before it were delivered, and the next call goes on behind it. After any other error the cursor is at its end.
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool
 }

@@ -11,6 +11,9 @@ public struct Tally: Hashable, Sendable {
         self.sum = sum
     }
 
+    /// Whether a count that a file has can be true: far above what fits on any disk, and far below what could overflow a sum.
+    package static func canBe(count: Int) -> Bool { (0..<1 << 48).contains(count) }
+
     /// Counts one thing with this hash in.
     @inlinable
     public mutating func add(_ hash: UInt64) {

@@ -48,7 +48,9 @@ extension RecordBatch {
         append(reader)
     }
 
-    /// Appends a copy of a record whose structure is known to be right.
+    /// Appends a copy of a record whose structure is known to be right, and which is of the batch's model.
+    ///
+    /// Neither is compared.
     public mutating func append(_ record: RecordReader) {
         let offset = arena.count
         arena.append(contentsOf: record.bytes)
@@ -69,10 +71,13 @@ extension RecordBatch {
             Entry(offset: offset, count: bytes.count, key: key, entity: Int32(truncatingIfNeeded: entity)))
     }
 
-    /// Appends a copy of a record.
-    public mutating func append(_ record: Record) { record.withReader { append($0) } }
+    /// Appends a copy of a record, which must be of the batch's model.
+    public mutating func append(_ record: Record) {
+        precondition(record.model.hasVersionHashes(of: model), "a record of another model")
+        record.withReader { append($0) }
+    }
 
-    /// Appends a copy of the record at `index` of another batch of the same model.
+    /// Appends a copy of the record at `index` of another batch, which must be of the same model.
     public mutating func append(_ batch: RecordBatch, at index: Int) { batch.withRecord(at: index) { append($0) } }
 
     /// Appends copies of all records of another batch of a compatible model.

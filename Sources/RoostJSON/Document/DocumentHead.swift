@@ -131,8 +131,12 @@ struct DocumentHead: Sendable {
 
     /// What a document cannot do without.
     func require(_ text: borrowing JSONTokenReader) throws(StoreError) -> (StoreUUID, ManagedObjectModel) {
-        guard hasVersion else { throw text.error("the document has no 'formatVersion'") }
-        guard let storeUUID else { throw text.error("the document has no 'storeUUID'") }
+        guard hasVersion else {
+            throw text.error("the document has no 'formatVersion'; it must come before the records and links")
+        }
+        guard let storeUUID else {
+            throw text.error("the document has no 'storeUUID'; it must come before the records and links")
+        }
         guard let model else { throw text.error("the document has no 'model'; it must come before the records") }
         return (storeUUID, model)
     }

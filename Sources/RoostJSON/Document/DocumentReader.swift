@@ -70,7 +70,13 @@ struct DocumentReader: ~Copyable {
     ///
     /// - Throws: `notAStore`; what reading it reports.
     static func requireRecognised(_ file: DocumentFile) throws(StoreError) {
-        guard DocumentFormat.isRecognised(try file.read(at: 0, count: DocumentFormat.prefixByteCount)) else {
+        let start = try file.read(at: 0, count: DocumentFormat.prefixByteCount)
+        guard DocumentFormat.isRecognised(start) else {
+            let marks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]]
+            if marks.contains(where: { start.starts(with: $0) }) {
+                throw StoreError(
+                    .notAStore, "'\(file.path)' begins with a byte order mark; save it as UTF-8 without one.")
+            }
             throw StoreError(
                 .notAStore,
                 "'\(file.path)' is not a JSON store of Roost: it does not begin with {\"format\": \"\(DocumentFormat.name)\"."

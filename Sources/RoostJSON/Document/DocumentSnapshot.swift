@@ -129,6 +129,8 @@ private struct DocumentPass {
     private var stream: DocumentStream?
     private var isOver: Bool
 
+    var model: ManagedObjectModel { snapshot.model }
+
     init(_ snapshot: DocumentSnapshot, _ list: DocumentStream.List, isEmpty: Bool) {
         self.snapshot = snapshot
         self.list = list
@@ -160,6 +162,7 @@ private final class DocumentRecordCursor: RecordCursor {
     init(_ pass: DocumentPass) { self.pass = pass }
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try batch.requireModel(pass.model)
         batch.removeAll()
         try pass.read { (stream) throws(StoreError) in _ = try stream.read(into: &batch) }
         return !batch.isEmpty

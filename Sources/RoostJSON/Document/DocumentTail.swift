@@ -115,6 +115,7 @@ struct DocumentTail: Sendable {
         while try text.nextKey() {
             let name = text.text
             guard try text.next() == .beginArray, try text.next() == .number, let count = text.integer, count > 0,
+                Tally.canBe(count: Int(count)),
                 try text.next() == .string, let sum = UInt64(text.text, radix: 16), try text.next() == .endArray
             else { return false }
             let found = Tally(count: Int(count), sum: sum)

@@ -51,6 +51,9 @@ final class PolicyPlan {
         assumedEntities = attributes.makersBySource.map { $0.first?.destination.number }
         for mapping in mappings { try mapping.resolve(self, attributes) }
         for mapping in mappings { mapping.resolveWays(self) }
+        // What is made object by object at one place is so everywhere, in the order of the mappings: the last one holds.
+        let madeEach = Set(mappings.flatMap(\.rules).filter { $0.way == .each }.compactMap(\.linkOwner))
+        for mapping in mappings { mapping.makeEach(of: madeEach) }
         for rule in mappings.flatMap(\.rules) where rule.way == .field {
             madeAtOnce.insert(rule.relationship.number)
             if let inverse = rule.relationship.inverse { madeAtOnce.insert(inverse) }
@@ -183,6 +186,14 @@ final class PolicyMapping {
 
     func resolveWays(_ plan: PolicyPlan) {
         for index in rules.indices { rules[index].way = rules[index].way(of: self, plan) }
+    }
+
+    /// Makes object by object what would be made with all links of one of these relationships together.
+    func makeEach(of owners: Set<Int>) {
+        for index in rules.indices
+        where rules[index].way == .links && rules[index].linkOwner.map(owners.contains) == true {
+            rules[index].way = .each
+        }
     }
 
     /// What it says of a relationship of its objects; nil for nothing.

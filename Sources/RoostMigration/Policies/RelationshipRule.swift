@@ -132,6 +132,12 @@ struct RelationshipRule {
 
     // MARK: Ways
 
+    /// The relationship that owns the links it makes; nil for one without links.
+    var linkOwner: Int? {
+        guard case .links(let owner, _) = relationship.storage else { return nil }
+        return owner
+    }
+
     /// How the rule of a mapping is made.
     func way(of mapping: PolicyMapping, _ plan: PolicyPlan) -> Way {
         guard case .related(let related, let targets) = origin else { return .each }

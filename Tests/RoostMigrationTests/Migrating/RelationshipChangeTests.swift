@@ -457,4 +457,41 @@ struct RelationshipChangeTests {
         #expect(found.first?.contains("relationship 'Person.friends'") ?? false)
         #expect(found.first?.contains("entity") == false)
     }
+
+    @Test("links that come from links at one end and from references at the other are made once")
+    func linksFromBothEnds() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "A", attributes: [AttributeDescription("n", .integer64)],
+                relationships: [R.toMany("teams", "B", inverse: "members"), R.toMany("led", "B", inverse: "lead")]),
+            EntityDescription(
+                "B", attributes: [AttributeDescription("n", .integer64)],
+                relationships: [R.toMany("members", "A", inverse: "teams"), R.toOne("lead", "A", inverse: "led")]),
+        ])
+        let source = try Scenario.store(
+            "memory", "", model,
+            (1...3).map { Scenario.Object("A", $0, ["n": .int($0)]) }
+                + [
+                    Scenario.Object("B", 1, ["lead": .objectID(ObjectID("A", 1))]),
+                    Scenario.Object("B", 2, ["lead": .objectID(ObjectID("A", 2))]), Scenario.Object("B", 3, [:]),
+                ],
+            links: [(1, 1), (1, 2), (2, 1)].map { (RelationshipName("A", "teams"), Link($0.0, $0.1)) })
+        let lead = try FetchRequest.Expression(
+            format:
+                "FUNCTION($manager, 'destinationInstancesForSourceRelationshipNamed:sourceInstances:', 'lead', $source.lead)"
+        )
+        let mapping = MappingModel([
+            EntityMapping("A", .copy, from: "A", to: "A"),
+            EntityMapping(
+                "B", .transform, from: "B", to: "B", attributes: [PropertyMapping("n", .source("n"))],
+                relationships: [PropertyMapping("members", lead), PropertyMapping("lead", lead)]),
+        ])
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+        _ = try Self.manager().migrate(
+            from: .store(source), to: .store(store), model: model, options: MigrationOptions(mapping: mapping))
+        // The mapping of B is the last that says something of them.
+        #expect(try Self.pairs("teams", in: store) == [[1, 1], [2, 2]])
+        #expect(try Self.references("B", "lead", in: store) == [1: 1, 2: 2])
+        #expect(try checkStore(store) == [])
+    }
 }
