@@ -166,6 +166,9 @@ struct MigrateCommandTests {
         #expect(result.code == 0, "\(result.errors)")
         #expect((try result.json()["steps"] as? [Any])?.count == 3)
         #expect(try paints(place, "notes") == "c1 c2 c3 c4 c5")
+        let again = try place.roost(
+            "migrate", "notes", "--to=Notes.xcdatamodeld@Notes 10", "--in-place", "--mapping=plain.roostmapping.json")
+        #expect(again.code == 0 && again.errors.contains("no mapping was used"), "\(again)")
     }
 
     @Test("says what takes no part, what a store keeps, and what later steps demand")

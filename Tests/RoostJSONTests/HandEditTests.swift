@@ -92,6 +92,16 @@ struct HandEditTests {
         #expect(error.message.contains("Ada") == false, "\(error)")
     }
 
+    @Test(
+        "a byte order mark that an editor wrote is named", arguments: [[0xEF, 0xBB, 0xBF], [0xFF, 0xFE]] as [[UInt8]])
+    func byteOrderMark(_ mark: [UInt8]) throws {
+        let bench = try Bench()
+        try filled(bench)
+        try bench.write(mark + (try bench.bytes()))
+        let error = try bench.refused()
+        #expect(error.code == .notAStore && error.message.contains("byte order mark"), "\(error)")
+    }
+
     @Test("a correct edit is taken over, and written with a checksum when something is committed")
     func correctEdit() throws {
         let bench = try Bench()

@@ -42,6 +42,17 @@ struct ForeignProgramTests {
         return store
     }
 
+    @Test("tallies that count more than there can be are damage", arguments: ["9223372036854775807", "-1"])
+    func tallies(count: String) throws {
+        try create("a").close()
+        try Shell.run("UPDATE _roost_tallies SET count = \(count) WHERE kind = 'entity'", on: directory.file("a"))
+        let error = code {
+            let snapshot = try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true)).snapshot()
+            _ = try snapshot.recordedTally()?.digest
+        }
+        #expect(error == .corrupted)
+    }
+
     @Test("looking at an open store's file does not cost it its locks, nor the commits after that")
     func locksStay() throws {
         let store = try create("a")
