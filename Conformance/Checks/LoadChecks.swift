@@ -369,6 +369,33 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
+            "bulk.unpublished-writers-wait",
+            "Who writes to a store that is not published yet waits for a load of many parts, and writes behind it.",
+            needs: [.file]
+        ) { bench in
+            let store = try bench.create {
+                $0.isUnpublished = true
+                $0.timeoutSeconds = 60
+            }
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            let writer = Background { try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) } }
+            // More than any store writes at a time.
+            let text = Value.string(String(repeating: "long ", count: 20_000))
+            for key in Int64(1)...400 {
+                var batch = RecordBatch(model: bench.model)
+                try batch.append(ObjectID("Track", key), values: ["title": text])
+                try loader.append(batch)
+            }
+            let tally = try loader.finish()
+            _ = try writer.value()
+            try store.view { snapshot in
+                try expectEqual(try snapshot.count(FetchRequest("Track")), 400, "the tracks")
+                try expectEqual(try snapshot.count(FetchRequest("Tag")), 1, "what the other thread wrote")
+                try expectEqual(try snapshot.recordedTally()?.generation, tally.generation + 1, "the generation")
+            }
+            try expectEqual(try checkStore(store).map(\.message), [], "the findings")
+        },
+        ConformanceCheck(
             "bulk.finished",
             "After `finish()` or `abandon()` a loader takes nothing more: `closed`. Abandoning again does nothing."
         ) { bench in

@@ -54,10 +54,16 @@ final class KeyValueBulkLoader: BulkLoader {
             store.storage.holdsCheckedMemory
             ? ExternalSorter(memoryByteCount: .max, directories: [])
             : ExternalSorter(directories: store.spillDirectories)
-        let write = try store.storage.beginLongWrite(timeoutSeconds: store.options.timeoutSeconds)
+        try store.takePartsPlace()
+        let write: any KeyValueLongWrite
+        do throws(StoreError) {
+            write = try store.storage.beginLongWrite(timeoutSeconds: store.options.timeoutSeconds)
+        } catch {
+            store.leavePartsPlace()
+            throw error
+        }
         let model = store.model
         do throws(StoreError) {
-            try store.requireNoLoadInParts()
             (tally, startedEmpty) = try write.perform { (writer) throws(StoreError) in
                 var isEmpty = true
                 for space in KeySpace.allCases where space != .meta {
@@ -67,6 +73,7 @@ final class KeyValueBulkLoader: BulkLoader {
             }
         } catch {
             write.abort()
+            store.leavePartsPlace()
             throw error
         }
         initialTally = tally
@@ -83,8 +90,7 @@ final class KeyValueBulkLoader: BulkLoader {
     func append(_ records: RecordBatch) throws(StoreError) {
         let write = try requireUsable()
         do throws(StoreError) {
-            try store.requireCompatible(records.model)
-            try records.requireStorable()
+            try records.requireStorable(in: store.url, of: store.model)
             guard !records.isEmpty else { return }
             try write.perform { [plan, lastPlace, startedEmpty] (writer) throws(StoreError) in
                 try Self.write(records, plan, after: startedEmpty ? lastPlace : nil, writer)
@@ -225,6 +231,7 @@ final class KeyValueBulkLoader: BulkLoader {
             self.write = nil
             store.noteUsedKeys(highestKeys.map { ($0.key, $0.value) })
             endLoad()
+            store.leavePartsPlace()
             return tally
         } catch {
             abandon()
@@ -236,6 +243,7 @@ final class KeyValueBulkLoader: BulkLoader {
         guard let write else { return }
         write.abort()
         self.write = nil
+        defer { store.leavePartsPlace() }
         guard commitsInParts else { return endLoad() }
         do throws(StoreError) {
             if hasCommittedParts { try clear() }

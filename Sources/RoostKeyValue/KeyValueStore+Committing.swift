@@ -7,7 +7,7 @@ extension KeyValueStore {
     /// change set that turns out to change nothing, such as the removal of a link that is not there, leaves the generation as it is.
     public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         try requireWritable()
-        try changes.requireRecords(of: model, in: url)
+        try changes.requireStorable(in: url, of: model)
         let change = try PreparedChange(changes, plan)
         if changes.isEmpty {
             let reader = try read()
@@ -15,8 +15,7 @@ extension KeyValueStore {
             try change.unchangedConflicts(reader).throwIfAny()
             return CommitReceipt(generation: try MetaSpace.readTally(model, reader).generation)
         }
-        let generation = try storage.write(timeoutSeconds: options.timeoutSeconds) { (writer) throws(StoreError) in
-            try requireNoLoadInParts()
+        let generation = try write { (writer) throws(StoreError) in
             var application = try ChangeApplication(change, writer)
             return try application.run()
         }
@@ -40,13 +39,6 @@ extension StorePlan {
     /// The place of a record of a batch.
     func place(of batch: RecordBatch, at index: Int) -> ObjectPlace {
         ObjectPlace(root: entities[batch.entityNumber(at: index)].root, key: batch.key(at: index))
-    }
-
-    /// Throws code `invalidRequest` for a key that no object can have.
-    func requireKey(_ key: Int64, _ id: @autoclosure () -> ObjectID) throws(StoreError) {
-        if key < 1 {
-            throw StoreError(.invalidRequest, "The key of \(id()) is not positive; reserve keys from the store.")
-        }
     }
 
     /// The batches under the relationships that own the links, every link normalised.

@@ -58,8 +58,7 @@ extension KeyValueStore {
     private func setAside(_ least: Int64, atBest best: Int64, root: Int, _ entity: EntityName) throws(StoreError)
         -> KeyBlock
     {
-        try storage.write(timeoutSeconds: options.timeoutSeconds) { (writer) throws(StoreError) in
-            try requireNoLoadInParts()
+        try write { (writer) throws(StoreError) in
             let last = try MetaSpace.readLastKey(root: root, writer)
             // The last key is never given, so that the end of a range is a number too.
             let left = Int64.max - 1 - last

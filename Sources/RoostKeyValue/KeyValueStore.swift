@@ -1,3 +1,4 @@
+internal import Dispatch
 public import RoostCore
 
 /// A persistent store on any ordered key-value storage: the engine behind memory, LMDB and whatever else keeps keys in order.
@@ -19,7 +20,7 @@ public final class KeyValueStore: PersistentStore {
     struct Load {
         /// The loader, which alone ends it.
         let loader: ObjectIdentifier
-        /// Whether it commits in parts, which no snapshot may show, and between which nobody else may write.
+        /// Whether it commits in parts, which no snapshot may show.
         let isInParts: Bool
     }
 
@@ -36,6 +37,8 @@ public final class KeyValueStore: PersistentStore {
     let plan: StorePlan
     let options: StoreOptions
     let state = Mutex(State())
+    /// Held by who writes to a store that is not published yet, where loads commit in parts.
+    private let partsPlace: DispatchSemaphore?
 
     init(
         storage: any OrderedKeyValueStorage, type: any PersistentStoreType, url: StoreURL, plan: StorePlan,
@@ -47,6 +50,7 @@ public final class KeyValueStore: PersistentStore {
         self.plan = plan
         self.options = options
         isReadOnly = options.isReadOnly
+        partsPlace = options.isUnpublished ? DispatchSemaphore(value: 1) : nil
     }
 
     /// The store's metadata, as the latest commit left it.
@@ -113,14 +117,27 @@ public final class KeyValueStore: PersistentStore {
         if isReadOnly { throw StoreError(.readOnly, "The store '\(url)' was opened read-only.") }
     }
 
-    /// Requires, once the writer's place is taken, that it is not the one that a load in parts gave up between two of them.
-    func requireNoLoadInParts() throws(StoreError) {
-        guard state.withLock({ $0.load?.isInParts ?? false }) else { return }
-        throw StoreError(.busy, "A load into '\(url)' is under way; wait until it is finished or abandoned.")
+    /// Takes the place of a load in parts, which gives the storage's own up between two of them.
+    ///
+    /// Nothing to take in a store that is published.
+    func takePartsPlace() throws(StoreError) {
+        guard let partsPlace else { return }
+        // A wait of more than a year, or of NaN seconds, is a wait of a year.
+        let seconds = options.timeoutSeconds.isNaN ? 31_536_000 : min(max(options.timeoutSeconds, 0), 31_536_000)
+        guard partsPlace.wait(timeout: .now() + seconds) == .success else {
+            throw StoreError(.busy, "A load into '\(url)' is under way; wait until it is finished or abandoned.")
+        }
     }
 
-    func requireCompatible(_ other: ManagedObjectModel) throws(StoreError) {
-        guard other.hasVersionHashes(of: model) else { throw .recordsOfOtherModel(than: url) }
+    func leavePartsPlace() { partsPlace?.signal() }
+
+    /// Writes to the storage, in the one place that there is for that.
+    func write<Result: Sendable>(_ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result) throws(StoreError)
+        -> Result
+    {
+        try takePartsPlace()
+        defer { leavePartsPlace() }
+        return try storage.write(timeoutSeconds: options.timeoutSeconds, body)
     }
 
     /// A view of the storage.

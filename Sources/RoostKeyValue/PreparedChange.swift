@@ -99,7 +99,6 @@ struct PreparedChange: Sendable {
                 throw StoreError(
                     .invalidRequest, "New object \(record.id) carries a version above 1; is it an update?")
             }
-            try plan.requireKey(record.key, record.id)
         }
     }
 

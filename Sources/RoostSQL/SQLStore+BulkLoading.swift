@@ -90,8 +90,7 @@ final class SQLBulkLoader: BulkLoader {
 
     func append(_ records: RecordBatch) throws(StoreError) {
         try perform { () throws(StoreError) in
-            try store.requireSameModel(records.model)
-            try records.requireStorable()
+            try records.requireStorable(in: store.url, of: store.model)
             // By position in the schema's object tables, the highest key of the batch.
             var highest = [Int64?](repeating: nil, count: schema.objectTables.count)
             let tables = schema.tableOfEntity

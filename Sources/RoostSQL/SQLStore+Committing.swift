@@ -6,7 +6,7 @@ extension SQLStore {
     /// On return it is durable, as far as the database's options say.
     public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         try requireWritable()
-        try changes.requireRecords(of: model, in: url)
+        try changes.requireStorable(in: url, of: model)
         guard !changes.isEmpty || !changes.unchanged.isEmpty else {
             return try reading { (connection) throws(StoreError) in
                 CommitReceipt(generation: try SQLTallies.read(connection, self).generation)
@@ -47,10 +47,5 @@ extension SQLStore {
             try commit.requireCurrentVersions()
             return CommitReceipt(generation: try SQLTallies.read(connection, self).generation)
         }
-    }
-
-    /// Records of another model would be written into the wrong columns.
-    func requireSameModel(_ other: ManagedObjectModel) throws(StoreError) {
-        guard other.hasVersionHashes(of: model) else { throw .recordsOfOtherModel(than: url) }
     }
 }

@@ -288,6 +288,7 @@ enum RecordedChecks {
         "bulk.into-filled",
         "bulk.links-any-order",
         "bulk.unpublished",
+        "bulk.unpublished-writers-wait",
         "bulk.finished",
         "bulk.writers-wait",
         "bulk.writers-time-out",

@@ -24,7 +24,7 @@ struct DeletePropagation {
         let target: Int64
     }
 
-    /// Up to so many deleted objects are looked for by their IDs, where references to them have no inverse; for more, all is read.
+    /// Up to so many deleted objects are looked for by their IDs, where those that refer to them have to be found; for more, all is read.
     private static let lookUpCount = 1000
 
     private let snapshot: any StoreSnapshot

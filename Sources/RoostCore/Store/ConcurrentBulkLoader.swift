@@ -73,9 +73,11 @@ final class ConcurrentBulkLoader: BulkLoader {
 
     func append(_ records: RecordBatch) throws(StoreError) {
         try requireUsable()
-        guard records.model.hasVersionHashes(of: model) else {
+        do throws(StoreError) {
+            try records.requireStorable(in: url, of: model)
+        } catch {
             abandon()
-            throw .recordsOfOtherModel(than: url)
+            throw error
         }
         // Full batches are kept as they are; what is small is gathered.
         if records.isFull { try sendRecords() }

@@ -39,8 +39,9 @@ extension ManagedObjectModel {
 
     /// Whether both models have the same entities with the same version hashes.
     package func hasVersionHashes(of other: ManagedObjectModel) -> Bool {
+        // Every batch that is read or written asks, nearly always about one and the same model.
+        if resolved === other.resolved { return true }
         guard entities.count == other.entities.count else { return false }
-        // A loop, because every batch that is read or written asks.
         for index in 0..<entities.count where entities[index] !== other.entities[index] {
             guard entities[index].name == other.entities[index].name,
                 entities[index].versionHash == other.entities[index].versionHash

@@ -12,10 +12,11 @@ extension RecordBatch {
         }
     }
 
-    /// Checks that every record can be an object of a store: its key is positive, its entity not abstract.
+    /// Checks that every record can be an object of a store of `model`: it follows this model, its key is positive, its entity not abstract.
     ///
-    /// - Throws: `invalidRequest`, naming the first that cannot.
-    package func requireStorable() throws(StoreError) {
+    /// - Throws: `modelMismatch`; `invalidRequest`, naming the first that cannot.
+    package func requireStorable(in url: StoreURL, of model: ManagedObjectModel) throws(StoreError) {
+        guard self.model.hasVersionHashes(of: model) else { throw .recordsOfOtherModel(than: url) }
         for index in 0..<entries.count {
             let entry = entries[index]
             guard entry.key > 0 else {
@@ -38,11 +39,8 @@ extension ChangeSet {
     /// Checks what a change set must be whatever the store holds: records of the store's model that can be objects.
     ///
     /// - Throws: `modelMismatch`, `invalidRequest`.
-    package func requireRecords(of model: ManagedObjectModel, in url: StoreURL) throws(StoreError) {
-        guard inserts.model.hasVersionHashes(of: model), updates.model.hasVersionHashes(of: model) else {
-            throw .recordsOfOtherModel(than: url)
-        }
-        try inserts.requireStorable()
-        try updates.requireStorable()
+    package func requireStorable(in url: StoreURL, of model: ManagedObjectModel) throws(StoreError) {
+        try inserts.requireStorable(in: url, of: model)
+        try updates.requireStorable(in: url, of: model)
     }
 }
