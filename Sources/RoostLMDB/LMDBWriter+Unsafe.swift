@@ -23,16 +23,35 @@ final class LMDBWriter: KeyValueWriter {
         let isAppending: Bool
     }
 
-    let transaction: LMDBTransaction
-    /// Whether LMDB ran out of map; the transaction can then only be aborted.
-    private(set) var isMapFull = false
-    private var places: [Place?] = KeySpace.allCases.map { _ in nil }
-    private var room: PageRoom?
-    /// A key that no record is behind, the last one or one that was, if it is known.
-    private var lastRecordKey: [UInt8] = []
-    private var knowsLastRecordKey = false
+    /// What changes from one write to the next.
+    private struct State {
+        var isMapFull = false
+        var places: [Place?] = KeySpace.allCases.map { _ in nil }
+        var room: PageRoom?
+        /// A key that no record is behind, the last one or one that was, if it is known.
+        var lastRecordKey: [UInt8] = []
+        var knowsLastRecordKey = false
+    }
 
-    init(_ transaction: LMDBTransaction) { self.transaction = transaction }
+    let transaction: LMDBTransaction
+    // Behind an address, because for properties of a class Swift notes each access while the program runs, 300 instructions an object.
+    // SAFETY: made in `init`, freed in `deinit`, and used by the one thread that the transaction belongs to; no access lasts while
+    // another one begins, since each is an expression that calls nothing of this class.
+    private let state: UnsafeMutablePointer<State>
+
+    init(_ transaction: LMDBTransaction) {
+        self.transaction = transaction
+        state = .allocate(capacity: 1)
+        state.initialize(to: State())
+    }
+
+    deinit {
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    /// Whether LMDB ran out of map; the transaction can then only be aborted.
+    var isMapFull: Bool { state.pointee.isMapFull }
 
     /// The cursor of a space.
     ///
@@ -40,14 +59,14 @@ final class LMDBWriter: KeyValueWriter {
     /// end for one that still does.
     private func cursor(_ space: KeySpace, isAppending: Bool = false) throws(StoreError) -> OpaquePointer {
         _ = try transaction.requireOpen()
-        if !isAppending, room != nil { try endRoom(in: space) }
-        if let place = places[space.position] {
+        if !isAppending, state.pointee.room != nil { try endRoom(in: space) }
+        if let place = state.pointee.places[space.position] {
             if place.isAppending == isAppending { return place.cursor }
-            places[space.position] = nil
+            state.pointee.places[space.position] = nil
             transaction.closeCursor(place.cursor)
         }
         let cursor = try transaction.openCursor(space)
-        places[space.position] = Place(cursor: cursor, isAppending: isAppending)
+        state.pointee.places[space.position] = Place(cursor: cursor, isAppending: isAppending)
         return cursor
     }
 
@@ -95,9 +114,9 @@ final class LMDBWriter: KeyValueWriter {
         if PageRoom.isLeft(in: space) { try leaveRoom(before: key, value, space, cursor) }
         let code = put(key, value, flags: UInt32(MDB_APPEND), cursor)
         guard code == MDB_SUCCESS else { throw failure(code) }
-        guard space == .records, knowsLastRecordKey else { return }
-        lastRecordKey.removeAll(keepingCapacity: true)
-        lastRecordKey.append(contentsOf: key)
+        guard space == .records, state.pointee.knowsLastRecordKey else { return }
+        state.pointee.lastRecordKey.removeAll(keepingCapacity: true)
+        state.pointee.lastRecordKey.append(contentsOf: key)
     }
 
     /// Whether a key of a record comes behind all others, as those of new ones mostly do.
@@ -105,14 +124,15 @@ final class LMDBWriter: KeyValueWriter {
     /// Appended it leaves full pages behind; put like any other it would leave them half full, since LMDB splits pages in the middle.
     private func isBehindAll(_ key: UnsafeRawBufferPointer, _ space: KeySpace) throws(StoreError) -> Bool {
         guard space == .records else { return false }
-        if !knowsLastRecordKey {
+        if !state.pointee.knowsLastRecordKey {
             var (last, value) = (MDB_val(), MDB_val())
-            let code = mdb_cursor_get(try cursor(space), &last, &value, MDB_LAST)
+            // By the cursor that appends: it comes next, mostly.
+            let code = mdb_cursor_get(try cursor(space, isAppending: true), &last, &value, MDB_LAST)
             guard code == MDB_SUCCESS || code == MDB_NOTFOUND else { throw failure(code) }
-            lastRecordKey = code == MDB_SUCCESS ? Array(UnsafeRawBufferPointer(last)) : []
-            knowsLastRecordKey = true
+            state.pointee.lastRecordKey = code == MDB_SUCCESS ? Array(UnsafeRawBufferPointer(last)) : []
+            state.pointee.knowsLastRecordKey = true
         }
-        return lastRecordKey.lexicographicallyPrecedes(key)
+        return state.pointee.lastRecordKey.lexicographicallyPrecedes(key)
     }
 
     private func put(
@@ -140,17 +160,17 @@ final class LMDBWriter: KeyValueWriter {
     private func leaveRoom(
         before key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ space: KeySpace, _ cursor: OpaquePointer
     ) throws(StoreError) {
-        if room?.space != space {
-            if let other = room?.space { try endRoom(in: other) }
+        if state.pointee.room?.space != space {
+            if let other = state.pointee.room?.space { try endRoom(in: other) }
             var statistics = MDB_stat()
             let code = mdb_stat(try transaction.requireOpen(), try transaction.database(space), &statistics)
             guard code == MDB_SUCCESS else { throw failure(code) }
-            room = PageRoom(space: space, pageByteCount: Int(statistics.ms_psize))
+            state.pointee.room = PageRoom(space: space, pageByteCount: Int(statistics.ms_psize))
         }
-        guard let placeholderByteCount = room?.add(key.count + value.count) else { return }
+        guard let placeholderByteCount = state.pointee.room?.add(key.count + value.count) else { return }
         try removePlaceholder()
         // Whoever walks through the space meanwhile must not see one.
-        guard transaction.cursorCount == places.count(where: { $0 != nil }) else { return }
+        guard transaction.cursorCount == state.pointee.places.count(where: { $0 != nil }) else { return }
         var (last, lastValue) = (MDB_val(), MDB_val())
         let position = mdb_cursor_get(cursor, &last, &lastValue, MDB_GET_CURRENT)
         // A cursor that appended nothing yet stands nowhere.
@@ -163,19 +183,19 @@ final class LMDBWriter: KeyValueWriter {
             zeros.withUnsafeBytes { put(key, $0, flags: UInt32(MDB_APPEND), cursor) }
         }
         guard code == MDB_SUCCESS else { throw failure(code) }
-        room?.placeholder = placeholder
+        state.pointee.room?.placeholder = placeholder
     }
 
     /// Takes the placeholder away before a space is used for anything but appending, and before the transaction is committed.
     private func endRoom(in space: KeySpace) throws(StoreError) {
-        guard room?.space == space else { return }
+        guard state.pointee.room?.space == space else { return }
         try removePlaceholder()
-        room = nil
+        state.pointee.room = nil
     }
 
     private func removePlaceholder() throws(StoreError) {
-        guard let room, let placeholder = room.placeholder else { return }
-        self.room?.placeholder = nil
+        guard let room = state.pointee.room, let placeholder = room.placeholder else { return }
+        state.pointee.room?.placeholder = nil
         let (pointer, database) = (try transaction.requireOpen(), try transaction.database(room.space))
         let code = placeholder.withUnsafeBytes { bytes in
             var key = MDB_val(bytes)
@@ -186,11 +206,11 @@ final class LMDBWriter: KeyValueWriter {
 
     /// Makes the transaction ready to be committed.
     func finish() throws(StoreError) {
-        if let space = room?.space { try endRoom(in: space) }
+        if let space = state.pointee.room?.space { try endRoom(in: space) }
     }
 
     private func failure(_ code: Int32) -> StoreError {
-        if code == MDB_MAP_FULL { isMapFull = true }
+        if code == MDB_MAP_FULL { state.pointee.isMapFull = true }
         return StoreError.lmdb(code, "cannot be written", path: transaction.path)
     }
 
