@@ -208,6 +208,18 @@ extension StoreFile {
         return String(cString: target)
     }
 
+    /// As ``resolvingLink(_:)``, from the root: it leads to the same file when the process goes to another directory.
+    ///
+    /// `path` as it is when the process's directory is gone.
+    public static func absolutePath(_ path: String) -> String {
+        let path = resolvingLink(path)
+        guard path.utf8.first != UInt8(ascii: "/"), let directory = getcwd(nil, 0) else { return path }
+        // SAFETY: getcwd without a buffer returns null or a C string that the caller frees.
+        defer { free(directory) }
+        let parent = String(cString: directory)
+        return parent == "/" ? "/" + path : parent + "/" + path
+    }
+
     static func isDirectory(at path: String) -> Bool {
         guard case .success(let status) = FileStatus.of(path, followingLinks: true) else { return false }
         return status.isDirectory

@@ -14,7 +14,7 @@ struct JSONOpening {
         self.url = url
         self.options = options
         settings = try JSONSettings(options)
-        path = StoreFile.resolvingLink(url.path)
+        path = StoreFile.absolutePath(url.path)
     }
 
     /// Opens the storage.

@@ -70,7 +70,8 @@ public struct JSONStoreType: PersistentStoreType {
         var options = options
         let uuid = options.storeUUID ?? StoreUUID()
         options.storeUUID = uuid
-        let storage = try JSONStorage(creatingAt: url.path, try JSONSettings(options), storeUUID: uuid)
+        let storage = try JSONStorage(
+            creatingAt: StoreFile.absolutePath(url.path), try JSONSettings(options), storeUUID: uuid)
         do throws(StoreError) {
             let store = try KeyValueStore(creating: storage, type: self, url: url, model: model, options: options)
             // From here on the file is one that can be recognised, and so destroyed, whatever happens.

@@ -32,7 +32,7 @@ public final class LMDBStorage: OrderedKeyValueStorage {
 
     static func open(path: String, settings: LMDBSettings) throws(StoreError) -> LMDBStorage {
         try StoreFile.requireRegularFile(at: path, forWriting: settings.isWritable)
-        let path = StoreFile.resolvingLink(path)
+        let path = StoreFile.absolutePath(path)
         return LMDBStorage(try EnvironmentRegistry.lease(path: path, settings: settings), settings: settings)
     }
 
@@ -50,6 +50,7 @@ public final class LMDBStorage: OrderedKeyValueStorage {
             throw StoreError(.invalidRequest, "'\(path)' cannot be created read-only; leave isReadOnly out")
         }
         try StoreFile.requireAbsent(at: path)
+        let path = StoreFile.absolutePath(path)
         try StoreFile.createExclusive(at: path)
         do throws(StoreError) {
             return LMDBStorage(

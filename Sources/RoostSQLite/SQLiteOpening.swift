@@ -21,7 +21,7 @@ struct SQLiteOpening {
         type: any PersistentStoreType, url: StoreURL, lock held: StoreLock? = nil
     ) throws(StoreError) -> SQLStore {
         do throws(StoreError) {
-            try StoreFile.requireRegularFile(at: path, forWriting: !settings.isReadOnly)
+            try StoreFile.requireRegularFile(at: url.path, forWriting: !settings.isReadOnly)
             if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }
             // Before the lock: beside a file that is no store no lock file is made.
             try SQLiteHeader.requireStore(at: path)

@@ -26,7 +26,7 @@ public struct SQLiteStoreType: PersistentStoreType {
 
     /// Opens an existing store.
     public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
-        try SQLiteOpening(StoreFile.resolvingLink(url.path), options).open(type: self, url: url)
+        try SQLiteOpening(StoreFile.absolutePath(url.path), options).open(type: self, url: url)
     }
 
     /// Creates an empty store and opens it.
@@ -34,11 +34,11 @@ public struct SQLiteStoreType: PersistentStoreType {
         _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
         try options.requireWritable()
-        let path = url.path
+        let path = StoreFile.absolutePath(url.path)
         let opening = try SQLiteOpening(path, options)
-        try StoreFile.requireAbsent(at: path)
-        try StoreFile.requireNoCompanions(of: path, SQLiteSettling.companions)
-        try StoreFile.refuseNetworkFileSystem(at: path)
+        try StoreFile.requireAbsent(at: url.path)
+        try StoreFile.requireNoCompanions(of: url.path, SQLiteSettling.companions)
+        try StoreFile.refuseNetworkFileSystem(at: url.path)
         let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: options.timeoutSeconds)
         do throws(StoreError) {
             // Another process may have been faster while this one waited.

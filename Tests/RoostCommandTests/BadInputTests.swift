@@ -157,7 +157,7 @@ struct BadInputTests {
         for command in [["info"], ["check"], ["convert", "sqlite:b"]] {
             var arguments = command
             arguments.insert(contentsOf: ["\(type):a", "--timeout=0"], at: 1)
-            try place.start(arguments).wait().expectError(3, containing: "'a'")
+            try place.start(arguments).wait().expectError(3, containing: "/a'")
         }
         #expect(try !place.names().contains("b"))
         lock.release()
