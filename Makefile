@@ -8,6 +8,9 @@ QUERIES ?= 1000000
 STATES ?= all
 FAULTS ?= all
 DEMO_DIRECTORY ?= .build/demo
+# SwiftPM 6.3 writes the traits' flags in the order of a set, so half of all builds would recompile everything
+# (https://github.com/swiftlang/swift-package-manager/issues/10525). Tests run without it: it would hide mistakes that depend on order.
+SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 SOURCES = Package.swift Sources Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
 .PHONY: setup demo test strangers faults fuzz bench bench-scaling bench-build lint docs clean
@@ -17,11 +20,11 @@ setup:
 	@./Scripts/setup
 
 demo: setup
-	$(SWIFT) build --configuration release --product roost
+	$(SWIFT_BUILD) --configuration release --product roost
 	.build/release/roost demo --objects $(OBJECTS) --seed $(SEED) --directory $(DEMO_DIRECTORY)
 
 test: setup
-	$(SWIFT) build --build-tests
+	$(SWIFT_BUILD) --build-tests
 	$(SWIFT) test --skip-build --parallel
 
 # A package outside this tree with backends of its own, built and tested against this checkout.
@@ -33,8 +36,9 @@ strangers: setup
 # and ROOST_CRASH_SEED repeat one; the run prints its seeds. STATES limits the states of each case, FAULTS the failing calls, and
 # ROOST_CRASH_CASES is a part of the names of the cases to be run.
 faults: setup
-	ROOST_LOCKSTEP_OPERATIONS=$(OPERATIONS) ROOST_QUERY_CASES=$(QUERIES) $(SWIFT) test --configuration release -Xswiftc -enable-testing \
-		--filter 'ConformanceTests.LockStepTests/lockStep|ConformanceTests.QueryCampaignTests|ConformanceTests.FaultTests'
+	$(SWIFT_BUILD) --build-tests --configuration release -Xswiftc -enable-testing
+	ROOST_LOCKSTEP_OPERATIONS=$(OPERATIONS) ROOST_QUERY_CASES=$(QUERIES) $(SWIFT) test --configuration release \
+		-Xswiftc -enable-testing --skip-build --filter 'ConformanceTests.LockStepTests/lockStep|ConformanceTests.QueryCampaignTests|ConformanceTests.FaultTests'
 	ROOST_CRASH_STATES=$(STATES) ROOST_CRASH_FAULTS=$(FAULTS) ROOST_CRASH_KILLS=100 $(SWIFT) test --configuration release \
 		-Xswiftc -enable-testing --skip-build --filter 'CrashTests.CrashLabTests'
 
@@ -59,7 +63,7 @@ bench-scaling: bench-build
 
 bench-build: setup
 	@./Scripts/setup-benchmarks
-	$(SWIFT) build --package-path Benchmarks --configuration release
+	$(SWIFT_BUILD) --package-path Benchmarks --configuration release
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)

@@ -31,6 +31,29 @@ extension StoreFile {
         }
     }
 
+    /// Checks that nothing foreign stands where a library keeps a file beside an open store that it overwrites and removes.
+    ///
+    /// The index of an SQLite log is known by its length alone: a process that opens and closes one loses SQLite's locks on it. LMDB's
+    /// lock file is looked at; call it where this process does not have the store open. A file that this user cannot read passes, since
+    /// the library cannot write it either.
+    ///
+    /// - Parameters:
+    ///   - suffix: What stands behind the store's name: `-shm` or `-lock`.
+    ///   - path: The store's file; no link.
+    /// - Throws: `notAStore`, naming the file.
+    public static func requireNothingForeign(_ suffix: String, besideStoreAt path: String) throws(StoreError) {
+        let file = path + suffix
+        guard case .success(let status) = FileStatus.of(file, followingLinks: false), status.isRegular else { return }
+        let isOwn =
+            suffix == "-shm"
+            ? status.byteCount <= newIndexByteCount || status.byteCount.isMultiple(of: indexStepByteCount)
+            : isLeftover(path, suffix) || read(prefix: 1, of: file) == nil
+        guard !isOwn else { return }
+        throw StoreError(
+            .notAStore,
+            "'\(file)' is no file of the store '\(path)', which would overwrite and remove it; move it away")
+    }
+
     /// Removes what stores that are gone have left beside `path`, where no store is, and what holds nothing.
     ///
     /// The caller holds the ``StoreLock`` of `path` exclusively.
@@ -65,6 +88,8 @@ extension StoreFile {
     private static let examinedByteCount = 1 << 20
     /// The unit in which the index of an SQLite log grows, and the format of its header, <https://www.sqlite.org/walformat.html>.
     private static let (indexUnitByteCount, indexFormat): (Int, UInt32) = (32 << 10, 3_007_000)
+    /// How long SQLite makes the index of a log before it knows more, and the steps in which it grows to its unit.
+    private static let (newIndexByteCount, indexStepByteCount) = (3, 4 << 10)
     /// What LMDB's lock files begin with, as its data files do somewhat later.
     private static let readerTableMagic: UInt32 = 0xBEEF_C0DE
 

@@ -4,7 +4,8 @@ public import RoostCore
 ///
 /// It works between processes and between two openers in one process; it goes away with the process, however that ends.
 /// Hold it shared while a store is open, exclusively to create, destroy, replace or recover one. The lock file is never
-/// removed while its store exists, so that all lock the same file. A store reached by two hard links has two locks: do not do that.
+/// removed while its store exists, so that all lock the same file. A store reached by two hard links has two locks:
+/// ``StoreFile/requireOneName(ofStoreAt:)`` keeps it from being written.
 public final class StoreLock: Sendable {
     /// Who else may hold the lock.
     public enum Mode: Sendable {

@@ -36,7 +36,10 @@ struct JSONOpening {
         }
         var writerLock: WriterLock?
         do throws(StoreError) {
-            if !settings.isReadOnly { writerLock = try takeWritersPlace() }
+            if !settings.isReadOnly {
+                writerLock = try takeWritersPlace()
+                try StoreFile.requireOneName(ofStoreAt: path)
+            }
             return try open(lock, writerLock)
         } catch {
             writerLock?.close()

@@ -67,8 +67,10 @@ final class LMDBEnvironment: Sendable {
             settings.isWritable
             ? try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
             : try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
+        if settings.isWritable { try StoreFile.requireOneName(ofStoreAt: path) }
         // Behind the lock: the last one who closes the store removes LMDB's lock file, unless somebody has the lock.
         try Self.requireLockFileIsPlain(path)
+        try StoreFile.requireNothingForeign("-lock", besideStoreAt: path)
         let handleCheck = try FileHandleCheck(at: path)
         let soundness = try Self.examine(path, settings, isLocked: storeLock != nil, isNew: isNew)
         self.storeLock = storeLock
@@ -376,6 +378,7 @@ final class LMDBEnvironment: Sendable {
             throw StoreError(.busy, "'\(path)' is open in this process for reading without locks; close it there first")
         }
         try StoreFile.requireRegularFile(at: path, forWriting: true)
+        try StoreFile.requireOneName(ofStoreAt: path)
         let lock = try WriterLock(forStoreAt: path)
         try exclusively(timeoutSeconds: timeoutSeconds, "opened for writing") { (gate) throws(StoreError) in
             if !gate.isWritable { try reopen(&gate, isWritable: true) }

@@ -34,6 +34,8 @@ struct SQLiteOpening {
         do throws(StoreError) {
             let check = try FileHandleCheck(at: path)
             try SQLiteHeader.require(at: path)
+            if !settings.isReadOnly { try StoreFile.requireOneName(ofStoreAt: path) }
+            try StoreFile.requireNothingForeign("-shm", besideStoreAt: path)
             do throws(StoreError) {
                 return try open(type: type, url: url, lock: lock, check: check)
             } catch {

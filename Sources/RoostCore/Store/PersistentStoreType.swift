@@ -29,7 +29,7 @@ public protocol PersistentStoreType: Sendable {
     ///
     /// Changes nothing unless the store is sound and matches; a store that was left behind by a crash is recovered.
     /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `modelMismatch` (when ``StoreOptions/model`` is given and not
-    ///   compatible), `corrupted`, `busy`, `permissionDenied`, `readOnly`.
+    ///   compatible), `corrupted`, `busy`, `permissionDenied`, `readOnly`, `hasOtherNames`.
     func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore
 
     /// Creates an empty store and opens it.
@@ -165,6 +165,16 @@ public struct StoreOptions: Sendable {
     /// Only a hint, and only for a store that is opened read-only: a type that reads its whole file when it opens it may read it while it is
     /// asked for instead. What is wrong with the file can then show when it is read.
     public var isReadOnce: Bool
+    /// Whether a file that has other names (hard links) may be read.
+    ///
+    /// Off by default, because commits that another name's log still holds are not seen. Has no effect on writing, which is
+    /// always refused with code `hasOtherNames`.
+    public var acceptsLinks: Bool
+    /// Whether objects that another program changed are taken as they are.
+    ///
+    /// Off by default: such an object is damaged (code `corrupted`). Only changes that break no rule of the format can be
+    /// accepted, and only by store types whose files other programs can edit.
+    public var acceptsChanges: Bool
     /// Options of the store's type, by name; unknown ones are refused with code `invalidRequest`.
     public var typeOptions: [String: String]
 
@@ -172,7 +182,8 @@ public struct StoreOptions: Sendable {
     public init(
         isReadOnly: Bool = false, model: ManagedObjectModel? = nil, timeoutSeconds: Double = 10,
         storeUUID: StoreUUID? = nil, userMetadata: [String: MetadataValue] = [:], isUnpublished: Bool = false,
-        isReadOnce: Bool = false, typeOptions: [String: String] = [:]
+        isReadOnce: Bool = false, acceptsLinks: Bool = false, acceptsChanges: Bool = false,
+        typeOptions: [String: String] = [:]
     ) {
         self.isReadOnly = isReadOnly
         self.model = model
@@ -181,6 +192,8 @@ public struct StoreOptions: Sendable {
         self.userMetadata = userMetadata
         self.isUnpublished = isUnpublished
         self.isReadOnce = isReadOnce
+        self.acceptsLinks = acceptsLinks
+        self.acceptsChanges = acceptsChanges
         self.typeOptions = typeOptions
     }
 }

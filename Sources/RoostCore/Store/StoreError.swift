@@ -92,6 +92,11 @@ extension StoreError.Code {
     public static let permissionDenied = Self("permissionDenied")
     /// The store was opened read-only, or its type cannot write.
     public static let readOnly = Self("readOnly")
+    /// The store file has other names (hard links).
+    ///
+    /// Another name has a lock and a log of its own, so commits under two names would be lost. Remove the other names, or read
+    /// the file with ``StoreOptions/acceptsLinks``.
+    public static let hasOtherNames = Self("hasOtherNames")
 
     // MARK: While open
 
@@ -168,6 +173,10 @@ extension StoreError.Code {
     ///
     /// The source is as it was; nothing is left of the destination.
     public static let migrationFailed = Self("migrationFailed")
+    /// The operation would drop objects or values, and that was not allowed.
+    ///
+    /// Nothing was changed. The message names what would be lost.
+    public static let lossRefused = Self("lossRefused")
     /// Something that Roost or a backend guarantees did not hold.
     ///
     /// Please report it.
