@@ -11,6 +11,9 @@ enum StoreArguments {
         CommandOption(
             "model-version", value: "NAME", needs: "model",
             help: "The version in a bundle of models; the current one unless given."),
+        CommandOption("accept-links", help: "Read a store file that has other names (hard links)."),
+        CommandOption(
+            "accept-changes", help: "Take objects that another program changed as they are, instead of as damage."),
     ]
 
     /// The configuration that `--config` names, or the one that is found.
@@ -33,6 +36,8 @@ enum StoreArguments {
     ) throws -> PersistentStoreDescription {
         var store = try named(text, arguments) ?? PersistentStoreDescription(try url(text, arguments))
         if !forWriting { store.options.isReadOnly = true }
+        store.options.acceptsLinks = arguments.has("accept-links")
+        store.options.acceptsChanges = arguments.has("accept-changes")
         if let seconds = try arguments.integer("timeout", minimum: 0) {
             store.options.timeoutSeconds = Double(seconds)
         }
