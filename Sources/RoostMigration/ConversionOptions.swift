@@ -14,6 +14,8 @@ public struct ConversionOptions: Sendable {
     ///
     /// Stores that embed none need it.
     public var sourceModel: ManagedObjectModel?
+    /// Whether the file of the source may have other names (hard links); see ``StoreOptions/acceptsLinks``.
+    public var acceptsLinks: Bool
     /// Options for opening the source, by name; see ``StoreOptions/typeOptions``.
     public var sourceTypeOptions: [String: String]
     /// Options for creating the destination, by name; see ``StoreOptions/typeOptions``.
@@ -32,7 +34,7 @@ public struct ConversionOptions: Sendable {
     /// Makes options.
     public init(
         overwrites: Bool = false, skipsDamaged: Bool = false, verifies: Bool = true,
-        sourceModel: ManagedObjectModel? = nil, sourceTypeOptions: [String: String] = [:],
+        sourceModel: ManagedObjectModel? = nil, acceptsLinks: Bool = false, sourceTypeOptions: [String: String] = [:],
         destinationTypeOptions: [String: String] = [:], timeoutSeconds: Double = 10, reservedBytes: Int = 4 << 20,
         cancellation: ConversionCancellation? = nil, onProgress: (@Sendable (ConversionProgress) -> Void)? = nil
     ) {
@@ -40,6 +42,7 @@ public struct ConversionOptions: Sendable {
         self.skipsDamaged = skipsDamaged
         self.verifies = verifies
         self.sourceModel = sourceModel
+        self.acceptsLinks = acceptsLinks
         self.sourceTypeOptions = sourceTypeOptions
         self.destinationTypeOptions = destinationTypeOptions
         self.timeoutSeconds = timeoutSeconds

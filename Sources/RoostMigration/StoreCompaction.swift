@@ -21,16 +21,16 @@ struct StoreCompaction: Sendable {
         let clock = ContinuousClock()
         let start = clock.now
         let path = StoreFile.resolvingLink(url.path)
-        try StoreFile.requireRegularFile(at: path, forWriting: true)
+        try requireStore(path)
         // Nobody else replaces the store, or sweeps away what is built here, before this ends.
         let claim = try DestinationClaim.acquire(forStoreAt: path)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: path, holding: claim)
-        let before = Self.byteCount(path)
+        let before = byteCount(path)
         var settled: CompactionReport?
         var lock: StoreLock?
         do throws(StoreError) {
-            lock = try StoreReplacement.lock(path, timeoutSeconds: 0) { () throws(StoreError) in
+            lock = try StoreReplacement.lock(path, type, timeoutSeconds: 0) { () throws(StoreError) in
                 settled = try settle(path, bytesBefore: before)
                 try requireSpace(path)
                 try options.cancellation?.check()
@@ -47,12 +47,21 @@ struct StoreCompaction: Sendable {
         } else {
             try compactInPlace(&report)
         }
-        report.bytesAfter = Self.byteCount(path)
+        report.bytesAfter = byteCount(path)
         report.seconds = (clock.now - start).inSeconds
         return report
     }
 
     // MARK: Before
+
+    /// Checks that the file is a store of the type, before anything is made beside it, such as a lock file.
+    private func requireStore(_ path: String) throws(StoreError) {
+        try StoreFile.requireRegularFile(at: path, forWriting: true)
+        try StoreFile.requirePlainCompanions(type.companionSuffixes, ofStoreAt: path)
+        guard !type.recognises(fileAt: path) else { return }
+        // The type says best what is wrong: an empty file, a newer format, another program's file.
+        _ = try type.metadata(at: url, options: StoreOptions(isReadOnly: true))
+    }
 
     /// Opens the store and closes it again: recovers what a crash left and brings everything into the one file.
     private func settle(_ path: String, bytesBefore: Int) throws(StoreError) -> CompactionReport {
@@ -80,7 +89,7 @@ struct StoreCompaction: Sendable {
     }
 
     private func requireSpace(_ path: String) throws(StoreError) {
-        let bytes = Self.byteCount(path)
+        let bytes = byteCount(path)
         let needed = bytes.addingReportingOverflow(bytes / 5).partialValue
         let available = try StoreFile.freeBytes(inDirectoryOf: path)
         let (total, overflow) = needed.addingReportingOverflow(options.reservedBytes)
@@ -92,9 +101,9 @@ struct StoreCompaction: Sendable {
         }
     }
 
-    private static func byteCount(_ path: String) -> Int {
+    private func byteCount(_ path: String) -> Int {
         // What is not there has no bytes.
-        ["", "-wal", "-journal"].reduce(0) { sum, suffix in
+        ([""] + type.companionSuffixes).reduce(0) { sum, suffix in
             sum + ((try? StoreFile.byteCount(at: path + suffix)) ?? 0)
         }
     }
@@ -121,6 +130,8 @@ struct StoreCompaction: Sendable {
         var options = options
         (options.verifies, options.skipsDamaged, options.overwrites) = (true, false, false)
         options.destinationTypeOptions = options.sourceTypeOptions
+        // The old store is read under the second name that the replacement gave it.
+        options.acceptsLinks = true
         return try MigrationManager(registry: registry).convert(from: .url(old), to: .url(new), options: options)
     }
 

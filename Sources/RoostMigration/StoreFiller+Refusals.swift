@@ -88,7 +88,8 @@ extension StoreFiller {
     /// What speaks against a name that a store beside gives its own files: it would take the new one for its log, and remove it.
     private func companionRefusal(_ url: StoreURL) -> StoreError? {
         let path = StoreFile.resolvingLink(url.path)
-        for suffix in ["-wal", "-shm", "-journal", "-lock", ".lock"] where path.hasSuffix(suffix) {
+        let suffixes = Set(registry.all.flatMap(\.companionSuffixes) + [StoreLock.suffix])
+        for suffix in suffixes.sorted() where path.hasSuffix(suffix) {
             let owner = String(path.dropLast(suffix.count))
             guard registry.all.contains(where: { $0.recognises(fileAt: owner) }) else { continue }
             return StoreError(
@@ -129,18 +130,24 @@ extension StoreFiller {
                 )
             ]
         }
-        return busyRefusals(url)
+        return busyRefusals(url, type)
     }
 
-    /// What is wrong when somebody has the store open that is to be replaced: better said now than after the copy.
+    /// What keeps a store from being replaced: better said now than after the copy.
+    ///
+    /// Another program has it open, its file has other names, or another program's file is where it keeps its own.
     ///
     /// The replacement looks again.
-    private func busyRefusals(_ url: StoreURL) -> [StoreError] {
-        // Without a lock file nobody has the store open, and none is made for the question.
-        guard (try? StoreFile.requireRegularFile(at: StoreLock.path(forStoreAt: url.path), forWriting: false)) != nil
-        else { return [] }
+    private func busyRefusals(_ url: StoreURL, _ type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
-            try StoreLock.acquire(forStoreAt: url.path, .exclusive, timeoutSeconds: 0).release()
+            // Without a lock file nobody has the store open, and none is made for the question.
+            let hasLockFile = StoreFile.hasEntry(at: StoreLock.path(forStoreAt: url.path))
+            let lock =
+                hasLockFile ? try StoreLock.acquire(forStoreAt: url.path, .exclusive, timeoutSeconds: 0) : nil
+            defer { lock?.release() }
+            try StoreFile.requireReplaceableName(at: url.path)
+            try StoreFile.requireOwnCompanions(
+                type.companionSuffixes, ofStoreAt: StoreFile.resolvingLink(url.path))
             return []
         } catch {
             return [error]

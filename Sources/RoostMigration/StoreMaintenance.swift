@@ -51,7 +51,7 @@ public struct StoreMaintenance: Sendable {
                 url,
                 options: StoreOptions(
                     isReadOnly: true, model: options.sourceModel, timeoutSeconds: options.timeoutSeconds,
-                    typeOptions: options.sourceTypeOptions))
+                    acceptsLinks: options.acceptsLinks, typeOptions: options.sourceTypeOptions))
             let report: ConversionReport
             do throws(StoreError) {
                 report = try manager.convert(from: .store(store), to: .url(destination), options: options)

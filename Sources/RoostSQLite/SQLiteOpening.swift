@@ -25,6 +25,7 @@ struct SQLiteOpening {
             if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }
             // Before the lock: beside a file that is no store no lock file is made.
             try SQLiteHeader.requireStore(at: path)
+            try SQLiteCompanions.requireOwn(besideStoreAt: path)
         } catch {
             held?.release()
             throw error
@@ -34,10 +35,11 @@ struct SQLiteOpening {
         do throws(StoreError) {
             let check = try FileHandleCheck(at: path)
             try SQLiteHeader.require(at: path)
-            if !settings.isReadOnly { try StoreFile.requireOneName(ofStoreAt: path) }
-            try StoreFile.requireNothingForeign("-shm", besideStoreAt: path)
+            let isLinked = try StoreFile.requireOneName(
+                ofStoreAt: path, forWriting: !settings.isReadOnly, acceptsLinks: options.acceptsLinks)
+            try SQLiteCompanions.requireOwn(besideStoreAt: path)
             do throws(StoreError) {
-                return try open(type: type, url: url, lock: lock, check: check)
+                return try open(type: type, url: url, lock: lock, check: check, isLinked: isLinked)
             } catch {
                 // A log that this attempt left empty goes again; what is in it otherwise stays.
                 if !SQLiteSettling.needsRecovery(path) { try? SQLiteSettling.afterLastUse(path, settings, lock, check) }
@@ -56,26 +58,28 @@ struct SQLiteOpening {
     }
 
     private func open(
-        type: any PersistentStoreType, url: StoreURL, lock: StoreLock?, check: FileHandleCheck
+        type: any PersistentStoreType, url: StoreURL, lock: StoreLock?, check: FileHandleCheck, isLinked: Bool
     ) throws(StoreError) -> SQLStore {
         // Somebody who holds the lock shared has recovered the store, or has it open and will.
         var isRecovering = false
         if SQLiteSettling.needsRecovery(path), let lock {
             isRecovering = (try? lock.change(to: .exclusive, timeoutSeconds: 0)) != nil
         }
-        // Where no file can be made SQLite must not try to; a lock file that is there says nothing about that.
+        // Where no file can be made SQLite must not try to; a lock file that is there says nothing about that. The locks of a file with
+        // other names keep nobody from writing under those.
         let isImmutable =
             settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
-            && (lock == nil || !StoreFile.canMakeFiles(beside: path))
-        let leftover = isRecovering ? LeftoverLog(ofStoreAt: path, settings) : nil
+            && (lock == nil || isLinked || !StoreFile.canMakeFiles(beside: path))
+        let unchanged = isLinked ? check : nil
+        if isRecovering { try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings) }
         let connection: SQLiteConnection
         let (uuid, schema): (StoreUUID, SQLSchema)
         do throws(StoreError) {
             connection = try SQLiteDatabase.connect(
-                path, settings, isImmutable ? .immutable(check) : (settings.isReadOnly ? .readOnly : .readWrite))
+                path, settings, isImmutable ? .immutable(check) : (settings.isReadOnly ? .readOnly : .readWrite),
+                unchanged: unchanged)
             do throws(StoreError) {
                 (uuid, schema) = try inspect(connection)
-                try leftover?.requireBelonging(to: connection, uuid)
                 if isRecovering { try SQLiteSettling.requireSound(connection) }
                 if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
                     throw StoreError(
@@ -103,7 +107,7 @@ struct SQLiteOpening {
         if settings.isReadOnly { try connection.close() }
         let database = SQLiteDatabase(
             path: path, settings: settings, isImmutable: isImmutable, pageSizeBytes: pageSize, lock: lock, check: check,
-            writer: settings.isReadOnly ? nil : connection)
+            unchanged: unchanged, writer: settings.isReadOnly ? nil : connection)
         return SQLStore(
             database, schema: schema, storeUUID: uuid, type: type, url: url, isReadOnly: settings.isReadOnly,
             isUnpublished: options.isUnpublished)

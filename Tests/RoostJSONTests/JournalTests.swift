@@ -218,7 +218,7 @@ struct JournalTests {
     func foreignFile(byteCount: Int) throws {
         let abandoned = try Abandoned()
         try abandoned.bench.write([UInt8](repeating: 65, count: byteCount), to: "store-journal")
-        #expect(try abandoned.bench.refused().code == .corrupted)
+        #expect(try abandoned.bench.refused().code == .notAStore)
     }
 
     @Test("a journal of a newer format is refused")
