@@ -22,7 +22,8 @@
         ///
         /// - Parameters:
         ///   - path: The path of the main file.
-        ///   - acceptsLinks: Whether to read a file that has other names (hard links) and no log or journal under this one.
+        ///   - acceptsLinks: Whether to read a file that has other names (hard links) and no log or
+        ///     journal under this one.
         /// - Throws: `notFound`, `notAStore`, `hasOtherNames`, `permissionDenied`, `ioFailure`, `noSpace`.
         init(path: String, acceptsLinks: Bool) throws(StoreError) {
             self.path = path
@@ -49,8 +50,8 @@
 
         /// Refuses a log or journal that is not a file, and a file whose log may have another name.
         ///
-        /// SQLite finds a log by the name that the file is opened under. Copies that share their files by hard links, as some
-        /// backups do, have a log under each name that needs one.
+        /// SQLite finds a log by the name that the file is opened under. Copies that share their
+        /// files by hard links, as some backups do, have a log under each name that needs one.
         private static func requireLog(ofStoreAt path: String, acceptsLinks: Bool) throws(StoreError) {
             var hasLog = false
             for suffix in ["-wal", "-journal"] {

@@ -14,7 +14,7 @@ public struct FileIdentity: Hashable, Sendable {
     /// When the contents last changed, in nanoseconds since 1970; no part of the identity.
     public let modificationNanoseconds: Int
 
-    /// How many names (hard links) the file has; no part of the identity.
+    /// The number of names (hard links) that the file has; not part of the identity.
     public let linkCount: Int
 
     /// The identity of the file at `path`, through links.
@@ -62,7 +62,8 @@ public final class FileHandleCheck: Sendable {
         self.path = path
     }
 
-    /// Checks what ``verify(minimumByteCount:)`` checks, and that the file has got no other name (hard link).
+    /// Checks what ``verify(minimumByteCount:)`` checks, and that the file has got no other name
+    /// (hard link).
     ///
     /// Call it when a write transaction begins, and again right before it is committed.
     ///

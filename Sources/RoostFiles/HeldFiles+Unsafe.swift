@@ -59,11 +59,12 @@ public final class HeldFiles: Sendable {
         return entries.withLock { $0[FileIdentity(status)]?.handles.popLast() }
     }
 
-    /// The first bytes of `file`, which a library locks too when it has the file under `path` open.
+    /// Returns the first bytes of `file`, which a library locks while it has the file at `path` open.
     ///
-    /// Nobody can begin to use the library on that file while this reads.
+    /// The library cannot begin to use the file at `path` before this returns.
     ///
-    /// - Returns: Up to `count` bytes; nil if the library has the file under `path` open, or if `file` cannot be read.
+    /// - Returns: Up to `count` bytes; nil if the library has the file under `path` open, or if
+    ///   `file` cannot be read.
     func read(prefix count: Int, of file: String, unlessHeld path: String) -> [UInt8]? {
         entries.withLock { entries in
             if let identity = try? FileIdentity(at: path), entries[identity] != nil { return nil }

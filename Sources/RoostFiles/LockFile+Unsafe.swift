@@ -25,7 +25,7 @@ final class LockFile: Sendable {
     init(forStoreAt storePath: String, _ region: Region, isWritable: Bool) throws(StoreError) {
         let target = StoreFile.resolvingLink(storePath)
         let path = target + region.suffix
-        // Before it is opened: closing somebody else's file would drop the POSIX locks that this process has on it.
+        // Before it is opened: closing another program's file would drop the POSIX locks that this process has on it.
         try Self.requireOwn(target, region)
         var unsafeDirectory: StoreError?
         do throws(SystemError) {
@@ -54,7 +54,8 @@ final class LockFile: Sendable {
         try Self.requireOwn(target, region)
     }
 
-    /// Checks that nothing but a lock file has the name of one: a plain file with one name, which is empty.
+    /// Checks that nothing but a lock file has the name of one: a plain file with one name, which
+    /// is empty.
     private static func requireOwn(_ storePath: String, _ region: Region) throws(StoreError) {
         guard let status = try StoreFile.plainCompanion(region.suffix, ofStoreAt: storePath), status.byteCount > 0
         else { return }

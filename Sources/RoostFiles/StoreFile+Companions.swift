@@ -33,17 +33,18 @@ extension StoreFile {
 
     /// Checks that no file that a store keeps beside its own can be anything else.
     ///
-    /// A library writes to such a file, follows a link to wherever it leads, and waits for a pipe. So call it before a library gets
-    /// the store's path, and before such a file is removed. What is checked:
+    /// A library writes to such a file, follows a link, and waits for a pipe. So call this before a
+    /// library gets the store's path, and before such a file is removed. The checks:
     ///
     /// - Every file is a plain file with one name, or does not exist.
-    /// - `-wal`, `-shm` and `-lock` have the format of SQLite's log and its index, and of LMDB's lock file.
+    /// - `-wal`, `-shm` and `-lock` have the format of SQLite's log and its index, and of LMDB's
+    ///   lock file.
     /// - `.lock` is empty.
     ///
     /// Whether a log or a journal belongs to this very store is for the store's type to check.
     ///
-    /// Reads without a lock. LMDB's lock file is opened and closed, which drops the POSIX locks of this process on it: call it where
-    /// the process does not have that store open.
+    /// Takes no lock. LMDB's lock file is opened and closed, which drops the POSIX locks of this
+    /// process on it. So call this only where the process does not have that store open.
     ///
     /// - Parameters:
     ///   - suffixes: The text after the store's name, for each file.
@@ -70,7 +71,7 @@ extension StoreFile {
         for suffix in suffixes { _ = try plainCompanion(suffix, ofStoreAt: path) }
     }
 
-    /// The status of a file beside a store; nil if there is none, or none that this user can examine.
+    /// Returns the status of a file beside a store; nil if it does not exist or cannot be examined.
     static func plainCompanion(_ suffix: String, ofStoreAt path: String) throws(StoreError) -> FileStatus? {
         guard case .success(let status) = FileStatus.of(path + suffix, followingLinks: false) else { return nil }
         guard status.isRegular else {
@@ -139,7 +140,8 @@ extension StoreFile {
     ///
     /// The caller holds the ``StoreLock`` of `path` exclusively.
     ///
-    /// - Throws: What ``requireOwnCompanions(_:ofStoreAt:)`` throws, before anything is removed; what ``remove(_:)`` throws.
+    /// - Throws: What ``requireOwnCompanions(_:ofStoreAt:)`` throws, before anything is removed;
+    ///   what ``remove(_:)`` throws.
     public static func removeCompanions(of path: String, _ suffixes: [String]) throws(StoreError) {
         try requireOwnCompanions(suffixes, ofStoreAt: path)
         var isChanged = false
@@ -188,7 +190,7 @@ extension StoreFile {
     private static let (logMagics, logFormat): ([UInt32], UInt32) = ([0x377F_0682, 0x377F_0683], 3_007_000)
     /// The number of the format of a log's index, in the byte order of either kind of machine.
     private static let indexFormats = [UInt32(3_007_000), UInt32(3_007_000).byteSwapped]
-    /// The bytes of the header of a log's index, and where the page numbers of its first unit end and the hash table begins.
+    /// The length of the header of a log's index, and the offset of the hash table in its first unit.
     private static let (indexHeaderByteCount, indexHashOffset) = (136, 16 << 10)
     /// The number that LMDB's lock files begin with, in the byte order of either kind of machine.
     private static let readerTableMagics = [UInt32(0xBEEF_C0DE), UInt32(0xBEEF_C0DE).byteSwapped]
@@ -200,7 +202,7 @@ extension StoreFile {
         bytes.count >= 8 && (logMagics.contains(word(bytes, 0)) || word(bytes, 4) == logFormat)
     }
 
-    /// Whether these are the first bytes of the index of an SQLite log, or of one that SQLite had not finished.
+    /// Whether these are the first bytes of the index of an SQLite log, finished or not.
     ///
     /// SQLite fills in page numbers and their hash table first, and the header last.
     private static func isIndex(_ bytes: [UInt8]) -> Bool {
@@ -213,7 +215,7 @@ extension StoreFile {
         }
     }
 
-    /// Whether these are the first bytes of LMDB's lock file, or of one that LMDB has not finished.
+    /// Whether these are the first bytes of LMDB's lock file, finished or not.
     ///
     /// LMDB makes its two mutexes first, and then says in the header what the file is.
     private static func isReaderTable(_ bytes: [UInt8], byteCount: Int) -> Bool {

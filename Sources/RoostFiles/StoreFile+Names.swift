@@ -2,23 +2,23 @@ public import RoostCore
 
 /// The names (hard links) of a store's file.
 ///
-/// Locks, logs and journals belong to a name, not to a file. Two programs that write one file under two names know nothing of each
-/// other, and each loses what the other one commits.
+/// Locks, logs and journals belong to a name, not to a file. Two programs that write one file under
+/// two names do not see each other, and each loses what the other one commits.
 extension StoreFile {
     /// Checks that the file of a store has no other name, when the store is opened.
     ///
-    /// Names that an interrupted replacement left are removed first: they were known to Roost alone.
+    /// Names that an interrupted replacement left are removed first. No other program knows them.
     ///
-    /// The caller holds the ``StoreLock`` of `path`, so that no replacement is in progress. A reader that cannot lock calls it
-    /// without.
+    /// The caller holds the ``StoreLock`` of `path`, so that no replacement is in progress. A
+    /// reader that cannot lock calls it without.
     ///
     /// - Parameters:
     ///   - path: The store.
     ///   - forWriting: Whether the store is going to be written or replaced.
-    ///   - acceptsLinks: Whether a reader takes a file that has other names; see ``StoreOptions/acceptsLinks``. Has no effect on
-    ///     writers.
-    /// - Returns: Whether the file has other names, which only a reader with `acceptsLinks` gets to know. Such a file is
-    ///   read as one that another program may change at any time.
+    ///   - acceptsLinks: Whether a reader accepts other names; see ``StoreOptions/acceptsLinks``.
+    ///     Has no effect on writers.
+    /// - Returns: Whether the file has other names; true only for a reader with `acceptsLinks`.
+    ///   Read such a file as one that another program may change at any time.
     /// - Throws: `hasOtherNames`; `notFound`, `missingDirectory`, `permissionDenied`.
     @discardableResult
     public static func requireOneName(
@@ -27,15 +27,15 @@ extension StoreFile {
         guard try status(of: path).linkCount > 1 else { return false }
         let kept = removeReplacementNames(ofStoreAt: path)
         let found = FileIdentity(try status(of: path))
-        // A reader is not harmed by a name that nobody uses; a writer would be refused at its first commit.
+        // A name that is not used does not harm a reader. A writer would be refused at its first commit.
         guard found.linkCount - 1 > (forWriting ? 0 : kept) else { return false }
         guard !forWriting, acceptsLinks else { throw hasOtherNames(path, found) }
         return true
     }
 
-    /// Checks, without changing anything, that a file can be replaced as far as its names are concerned.
+    /// Checks that no name of a file keeps it from being replaced. Changes nothing.
     ///
-    /// - Throws: `hasOtherNames` unless all other names are such as an interrupted replacement leaves; `notFound`,
+    /// - Throws: `hasOtherNames` unless an interrupted replacement left all other names; `notFound`,
     ///   `missingDirectory`, `permissionDenied`.
     public static func requireReplaceableName(at path: String) throws(StoreError) {
         let found = FileIdentity(try status(of: path))
@@ -68,7 +68,7 @@ extension StoreFile {
         )
     }
 
-    /// The names in the directory of `target`, which is no symbolic link, that lead to the same file; without the directory.
+    /// Returns the other names of a file in the directory of `target`, which is not a symbolic link.
     private static func otherNames(of target: String, _ identity: FileIdentity) -> [String] {
         let (directory, name) = (directory(of: target), name(of: target))
         return (entries(of: directory) ?? []).filter { entry in
@@ -78,7 +78,8 @@ extension StoreFile {
         }.sorted()
     }
 
-    /// Whether only a replacement of the store `target` gives its file a name like the directory entry `entry`.
+    /// Whether a replacement of the store `target` gives its file names like the directory entry
+    /// `entry`.
     private static func isReplacementName(_ entry: String, of target: String) -> Bool {
         if temporarySibling(named: entry, of: target) == entry || isBackup(entry, of: target) { return true }
         // The file of a backup was the store's own before, and was read under a temporary name of that.
@@ -88,7 +89,7 @@ extension StoreFile {
 
     /// Removes the names that an interrupted replacement of a store gave its file.
     ///
-    /// - Returns: How many of them are still there.
+    /// - Returns: The number of such names that could not be removed.
     private static func removeReplacementNames(ofStoreAt path: String) -> Int {
         let target = resolvingLink(path)
         let directory = directory(of: target)

@@ -56,10 +56,12 @@ extension StoreFile {
     ///   - companions: What follows the store's name in the names of files that go with it, such as a journal; see
     ///     ``removeCompanions(of:_:)``.
     ///   - isStore: Whether the file at a path is a store that may be removed.
-    ///   - requireOwnCompanions: Checks under the store's lock, given its path, that the companions belong to the store. Does
-    ///     nothing by default; see ``requireOwnCompanions(_:ofStoreAt:)`` for what is checked anyway.
-    /// - Throws: `busy` when another program holds its ``StoreLock``; `notAStore` when `isStore` returns false or a companion is
-    ///   another program's file; `permissionDenied`; what `requireOwnCompanions` throws.
+    ///   - requireOwnCompanions: Checks, under the store's lock, that the companions belong to the
+    ///     store at a path. Does nothing by default; ``requireOwnCompanions(_:ofStoreAt:)`` is
+    ///     always called.
+    /// - Throws: `busy` when another program holds its ``StoreLock``; `notAStore` when `isStore`
+    ///   returns false or a companion is another program's file; `permissionDenied`; what
+    ///   `requireOwnCompanions` throws.
     public static func removeStore(
         at path: String, companions: [String] = [], isStore: (String) -> Bool,
         requireOwnCompanions: (String) throws(StoreError) -> Void = { (_) throws(StoreError) in }
@@ -91,8 +93,9 @@ extension StoreFile {
     ///     Where no store has the destination's name, anything else in their place is refused.
     ///   - isStore: Whether the file at a path is a store of the caller's type.
     /// - Throws: `notFound`; `invalidRequest` when both are one file; `busy` when somebody holds the ``StoreLock`` of either; `alreadyExists`, also when something
-    ///   else stands where a companion belongs; `notAStore` when `isStore` says no to either file, or a companion of either is
-    ///   another program's file; `hasOtherNames`; `permissionDenied`, `ioFailure`.
+    ///   else stands where a companion belongs; `notAStore` when `isStore` returns false for either
+    ///   file, or a companion of either is another program's file; `hasOtherNames`;
+    ///   `permissionDenied`, `ioFailure`.
     public static func moveStore(
         from source: String, to destination: String, overwriting: Bool, companions: [String] = [],
         isStore: (String) -> Bool
@@ -108,7 +111,7 @@ extension StoreFile {
                 throw StoreError(.notFound, "'\(origin)' was removed by another program; nothing was replaced")
             }
             if overwriting, try hasStore(at: target, isStore) { return true }
-            // Nor may a link that leads nowhere have the name.
+            // Nor may a dangling link have the name.
             try requireAbsent(at: target)
             try requireNoCompanions(of: target, companions)
             return false

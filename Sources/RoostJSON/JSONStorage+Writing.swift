@@ -100,8 +100,8 @@ extension JSONStorage {
             at: path + JournalFile.suffix, beside: path, header, payload: payload)
     }
 
-    /// Throws code `storeReplaced` unless document and journal are as this storage left them, and `hasOtherNames` when the document has
-    /// got another name.
+    /// Throws code `storeReplaced` unless document and journal are as this storage left them, and
+    /// `hasOtherNames` when the document has got another name.
     func requireCurrent(_ files: StoreFiles) throws(StoreError) {
         let now: FileIdentity
         do throws(StoreError) { now = try FileIdentity(at: path) } catch {

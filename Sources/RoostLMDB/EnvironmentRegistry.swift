@@ -18,10 +18,10 @@ final class EnvironmentLease: Sendable {
 
 /// The environments this process has open, by file: LMDB loses its locks when a process opens a file twice.
 enum EnvironmentRegistry {
-    /// What tells one environment from another.
+    /// The key of an environment.
     fileprivate struct Key: Hashable {
         let identity: FileIdentity
-        /// The name of a file with other names that is read without LMDB's locks; nil for any other file, whatever its name.
+        /// The path, for a file with other names that is read without LMDB's locks; otherwise nil.
         var linkedPath: String?
     }
 
@@ -50,8 +50,7 @@ enum EnvironmentRegistry {
 
     /// A share in the environment of a file, which is opened if this process does not have it open.
     ///
-    /// Waits while this process reads the file under a temporary name to replace it, as it would for a lock of the name. A file with
-    /// other names is otherwise shared under one of them only.
+    /// Waits while this process reads the file under a temporary name to replace it, as for a lock.
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
     {
         var patience = Patience(seconds: settings.timeoutSeconds)
@@ -75,7 +74,7 @@ enum EnvironmentRegistry {
             guard entries[key] != nil || !entries.values.contains(where: { $0.slot.path == path }) else {
                 throw StoreError(
                     .busy,
-                    "The file that stood under '\(path)' before, or had other names, is still open in this process; close its stores and snapshots first"
+                    "The file that '\(path)' was before, or had other names, is still open in this process; close its stores and snapshots first"
                 )
             }
             let slot = entries[key]?.slot ?? Slot(key, path: path)
@@ -99,7 +98,7 @@ enum EnvironmentRegistry {
             giveBack(slot)
             throw error
         }
-        // Other names may have come since it was opened. Whoever has it open has the store's lock.
+        // The file may have got other names since it was opened. The environment holds the store's lock.
         if isShared, key.linkedPath == nil {
             try StoreFile.requireOneName(ofStoreAt: path, forWriting: settings.isWritable)
         }
@@ -107,7 +106,7 @@ enum EnvironmentRegistry {
         return lease
     }
 
-    /// Whether this process reads the file under a temporary name of the store, to put another one in its place.
+    /// Whether this process reads the file under a temporary name of the store, to replace it.
     private static func isBeingReplaced(_ identity: FileIdentity, _ path: String) -> Bool {
         let names = entries.withLock { entries in
             entries.values.filter { $0.slot.key.identity == identity }.map(\.slot.path)

@@ -73,7 +73,7 @@ final class LMDBEnvironment: Sendable {
         // Under the lock: the last one to close the store removes LMDB's lock file, unless another process has the lock.
         try StoreFile.requireOwnCompanions(LMDBStoreType.companions, ofStoreAt: path)
         let handleCheck = try FileHandleCheck(at: path)
-        // LMDB's locks belong to a name, and keep nobody from writing under another one.
+        // LMDB's locks belong to a name, and do not exclude a writer under another one.
         let soundness = try Self.examine(path, settings, isLocked: storeLock != nil && !isLinked, isNew: isNew)
         self.storeLock = storeLock
         self.handleCheck = handleCheck
@@ -285,7 +285,8 @@ final class LMDBEnvironment: Sendable {
 
     // MARK: The gate
 
-    /// Checks that the file is still the one under the name, at the beginning of a transaction, and has no other if that writes.
+    /// Checks at the beginning of a transaction that the file has its name, and no other if it is
+    /// written.
     func verifyFile(forWriting: Bool = false) throws(StoreError) {
         guard getpid() == processID else {
             throw StoreError(

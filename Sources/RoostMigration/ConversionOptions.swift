@@ -14,7 +14,8 @@ public struct ConversionOptions: Sendable {
     ///
     /// Stores that embed none need it.
     public var sourceModel: ManagedObjectModel?
-    /// Whether the file of the source may have other names (hard links); see ``StoreOptions/acceptsLinks``.
+    /// Whether the file of the source may have other names (hard links); see
+    /// ``StoreOptions/acceptsLinks``.
     public var acceptsLinks: Bool
     /// Options for opening the source, by name; see ``StoreOptions/typeOptions``.
     public var sourceTypeOptions: [String: String]

@@ -54,7 +54,8 @@ struct StoreCompaction: Sendable {
 
     // MARK: Before
 
-    /// Checks that the file is a store of the type, before anything is made beside it, such as a lock file.
+    /// Checks that the file is a store of the type, before anything is made beside it, such as a
+    /// lock file.
     private func requireStore(_ path: String) throws(StoreError) {
         try StoreFile.requireRegularFile(at: path, forWriting: true)
         try StoreFile.requirePlainCompanions(type.companionSuffixes, ofStoreAt: path)

@@ -133,14 +133,14 @@ extension StoreFiller {
         return busyRefusals(url, type)
     }
 
-    /// What keeps a store from being replaced: better said now than after the copy.
+    /// The errors that keep a store from being replaced, found before the copy is made.
     ///
-    /// Another program has it open, its file has other names, or another program's file is where it keeps its own.
+    /// Another process has it open, its file has other names, or a file beside it is another program's.
     ///
     /// The replacement looks again.
     private func busyRefusals(_ url: StoreURL, _ type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
-            // Without a lock file nobody has the store open, and none is made for the question.
+            // Without a lock file no process has the store open, and none is made for the question.
             let hasLockFile = StoreFile.hasEntry(at: StoreLock.path(forStoreAt: url.path))
             let lock =
                 hasLockFile ? try StoreLock.acquire(forStoreAt: url.path, .exclusive, timeoutSeconds: 0) : nil

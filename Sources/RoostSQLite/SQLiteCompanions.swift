@@ -2,7 +2,8 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Checks the files beside a store before SQLite sees them: SQLite writes to them, applies them and removes them unasked.
+/// Checks the files beside a store before SQLite sees them, since SQLite applies and removes them
+/// unasked.
 enum SQLiteCompanions {
     /// Checks that no file beside the store at `path` has a format that SQLite would not give it there.
     ///
@@ -16,7 +17,7 @@ enum SQLiteCompanions {
 
     /// Checks that the log beside the store at `path` belongs to it; see ``LeftoverLog``.
     ///
-    /// The caller holds the store's lock exclusively. No file beside the store is made or changed for this.
+    /// The caller holds the store's lock exclusively. Makes and changes no file beside the store.
     ///
     /// - Throws: `corrupted`; what is wrong with the store that both together are.
     static func requireOwnLog(besideStoreAt path: String, _ settings: SQLiteSettings) throws(StoreError) {
@@ -33,9 +34,10 @@ enum SQLiteCompanions {
         try leftover.requireBelonging(to: connection, uuid)
     }
 
-    /// Checks that the log beside the store at `path` belongs to it, before it is removed with the store.
+    /// Checks that the log beside a store belongs to it, before it is removed with the store.
     ///
-    /// A store that is damaged without its log as well can be removed: nobody can tell then.
+    /// Passes if the store is damaged without its log too, because the owner of the log cannot be
+    /// known.
     ///
     /// - Throws: As ``requireOwnLog(besideStoreAt:_:)``.
     static func requireOwnLogToRemove(besideStoreAt path: String, _ settings: SQLiteSettings) throws(StoreError) {
@@ -56,8 +58,8 @@ enum SQLiteCompanions {
 
 /// A rollback journal beside a store, which only a program that is not Roost's leaves there.
 ///
-/// SQLite takes whatever such a file says back into the database, and removes it. What can be told from outside is whether it was begun
-/// on a database of the same page size, length and change counter.
+/// SQLite writes the pages of such a file back into the database, and removes it. The check is
+/// whether it was begun on a database of the same page size, length and change counter.
 /// See <https://www.sqlite.org/fileformat.html#the_rollback_journal>.
 struct RollbackJournal {
     private static let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
@@ -103,7 +105,7 @@ struct RollbackJournal {
             offset += recordByteCount + pageSize
         }
         let (counter, current) = (word(before, 24), word(store, 24))
-        // Old versions of SQLite leave the length open, which the second counter tells.
+        // Old versions of SQLite do not write the length. Then the second counter differs.
         let isLengthKnown = counter == word(before, 92)
         return SQLiteHeader(before)?.isStore == true && self.pageSize(before) == pageSize
             && (counter == current || counter + 1 == current) && (!isLengthKnown || word(before, 28) == pageCount)

@@ -11,9 +11,9 @@ public final class SQLiteConnection: SQLConnection {
     enum Access {
         case readWrite
         case readOnly
-        /// Read-only, without locks, together with the log, whose index stays in memory: no file is made or changed beside the database.
+        /// Read-only, without locks, together with the log. The index of the log stays in memory.
         ///
-        /// For judging a log while the store's lock is held exclusively.
+        /// Makes and changes no file. For checking a log while the store's lock is held exclusively.
         case unlocked
         /// Read-only, without locks, on a file that nobody changes; where somebody might, what tells after each reading.
         case immutable(FileHandleCheck?)

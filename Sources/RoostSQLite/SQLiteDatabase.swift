@@ -38,7 +38,7 @@ final class SQLiteDatabase: SQLDatabase {
     /// Nil for a reader where no lock file can be made.
     let lock: StoreLock?
     private let check: FileHandleCheck
-    /// Asked after each reading of a file that has other names, under which another program may write; nil for any other file.
+    /// The check after each reading of a file that has other names; nil for any other file.
     private let unchanged: FileHandleCheck?
     private let gate = WriterGate()
     let state = Mutex(State())
@@ -320,7 +320,7 @@ final class SQLiteDatabase: SQLDatabase {
         _ path: String, _ settings: SQLiteSettings, _ access: SQLiteConnection.Access,
         unchanged: FileHandleCheck? = nil
     ) throws(StoreError) -> SQLiteConnection {
-        // SQLite would write to what a link leads to, and wait for a pipe.
+        // SQLite would write to the file that a link refers to, and wait for a pipe.
         try StoreFile.requirePlainCompanions(SQLiteSettling.companions, ofStoreAt: path)
         let connection = try SQLiteConnection(path, access, settings, unchanged: unchanged)
         switch access {

@@ -65,11 +65,12 @@ struct SQLiteOpening {
         if SQLiteSettling.needsRecovery(path), let lock {
             isRecovering = (try? lock.change(to: .exclusive, timeoutSeconds: 0)) != nil
         }
-        // Where no file can be made SQLite must not try to; a lock file that is there says nothing about that. The locks of a file with
-        // other names keep nobody from writing under those.
-        let isImmutable =
+        // Where no file can be made SQLite must not try to; a lock file that is there says nothing about that.
+        var isImmutable =
             settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
-            && (lock == nil || isLinked || !StoreFile.canMakeFiles(beside: path))
+            && (lock == nil || !StoreFile.canMakeFiles(beside: path))
+        // The locks of one name do not exclude a writer under another one.
+        if isLinked { isImmutable = !SQLiteSettling.needsRecovery(path) }
         let unchanged = isLinked ? check : nil
         if isRecovering { try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings) }
         let connection: SQLiteConnection

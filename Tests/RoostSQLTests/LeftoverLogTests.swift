@@ -79,7 +79,7 @@ struct LeftoverLogTests {
         }
     }
 
-    /// What a program does with a store beside which another store's log lies.
+    /// The operations that meet another store's log beside a store.
     enum Use: String, CaseIterable { case reading, writing, destroying, replacing, moving }
 
     private func attempt(_ use: Use, _ name: String) throws {
@@ -108,7 +108,7 @@ struct LeftoverLogTests {
         #expect(try directory.names.filter { $0.hasPrefix("mixed") } == ["mixed", "mixed-wal", "mixed.lock"])
     }
 
-    @Test("is no log of its own, which goes with the store", arguments: Use.allCases)
+    @Test("a store's own log is recovered, or removed with the store", arguments: Use.allCases)
     func own(use: Use) throws {
         try crash("a", 1...40, more: 41...45)
         for name in ["before", "after"] {

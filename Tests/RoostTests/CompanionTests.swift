@@ -13,12 +13,12 @@ import Testing
 
 @Suite("A file of another program where a store keeps one of its own")
 struct CompanionTests {
-    /// What has the name.
+    /// The kinds of things that have the name.
     enum Kind: String, CaseIterable {
         case text, pages, store, otherStore, pipe, directory, symbolicLink, danglingLink, hardLink
     }
 
-    /// What a program does with the store.
+    /// The operations on the store.
     enum Use: String, CaseIterable {
         case reading, writing, metadata, destroying, replacing, moving, compacting, migrating, convertingOver
     }
@@ -83,7 +83,7 @@ struct CompanionTests {
         }
     }
 
-    /// The kind and the bytes of every entry, but of the lock file of the store itself and of the one that is copied.
+    /// Returns the kind and the bytes of every entry, except genuine lock files.
     private func entries(_ folder: Folder, _ place: Place) throws -> [String: [UInt8]] {
         var result: [String: [UInt8]] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
@@ -129,7 +129,7 @@ struct CompanionTests {
             try store(own.type, url.path)
             try Data(count: byteCount).write(to: URL(fileURLWithPath: url.path + own.suffix))
             let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(isReadOnly: isReadOnly))
-            // A JSON journal of zeros is a commit that never came to the disk, of which a reader is warned.
+            // A reader is warned of a JSON journal of zeros: a commit that never reached the disk.
             #expect(try checkStore(store).filter { $0.severity == .damage } == [])
             try store.close()
         }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A store whose file has two names")
 struct HardLinkTests {
-    /// What a program may want to do with a store under one of its names.
+    /// The operations on a store under one of its names.
     enum Use: String, CaseIterable, CustomTestStringConvertible {
         case writing, compacting, migratingInPlace, replacing, moving, convertingOver, reading, readingMetadata, converting,
             backingUp
@@ -85,7 +85,7 @@ struct HardLinkTests {
     }
 
     @Test(
-        "is refused to readers that do not accept that, and read alike under both names by those that do",
+        "readers refuse it, and with acceptsLinks read the same under both names",
         arguments: fileTypes, Use.reads)
     func reading(type: String, use: Use) throws {
         let folder = try Folder()
@@ -103,7 +103,7 @@ struct HardLinkTests {
         }
     }
 
-    @Test("is refused to whatever writes, and stays as it is until one name is gone", arguments: fileTypes, Use.writes)
+    @Test("every writer refuses it and changes nothing, until one name is removed", arguments: fileTypes, Use.writes)
     func writing(type: String, use: Use) throws {
         let folder = try Folder()
         let url = try store(type, in: folder)

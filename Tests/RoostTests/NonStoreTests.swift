@@ -45,7 +45,7 @@ struct NonStoreTests {
         case .noise:
             try Data((0..<100_000).map { _ in UInt8.random(in: 1...255) }).write(to: URL(fileURLWithPath: path))
         case .foreignDatabase:
-            // A database that says of itself that it is somebody else's.
+            // A database with another program's application ID.
             try store("sqlite", path)
             var bytes = try folder.bytes("x")
             bytes[68] ^= 0xFF

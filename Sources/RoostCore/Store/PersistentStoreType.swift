@@ -15,10 +15,11 @@ public protocol PersistentStoreType: Sendable {
     /// A configuration can set only options that are described here, and ``requireKnown(_:)`` refuses all others.
     var optionDescriptions: [StoreOptionDescription] { get }
 
-    /// The text that follows a store's path in the paths of the files that the type keeps beside it while it is open; empty by default.
+    /// The suffixes of the files that the type keeps beside a store while it is open; empty by default.
     ///
-    /// A closed store has none of them, so a program that moves, copies or replaces the file looks for them first. The lock file that
-    /// every store in a file has, `.lock`, is not among them.
+    /// A file's path is the store's path and a suffix. A closed store has none of these files, so a
+    /// program that moves, copies or replaces a store looks for them first. The lock file, `.lock`, is
+    /// not among them.
     var companionSuffixes: [String] { get }
 
     /// Whether the file at `path` looks like a store of this type, by its first bytes.

@@ -44,7 +44,8 @@ struct JournalHeader: Hashable, Sendable {
         return bytes.isZero(0..<bytes.count) || magic.prefix(bytes.count).elementsEqual(bytes.prefix(magic.count))
     }
 
-    /// Whether the first bytes of a file are those of another program, rather than of a journal that is damaged or was never finished.
+    /// Whether the first bytes of a file are those of another program, rather than of a journal
+    /// that is damaged or was never finished.
     static func isForeign(_ bytes: [UInt8]) -> Bool {
         guard !canBegin(bytes) else { return false }
         return bytes.count < byteCount || bytes.half(at: 12) != UInt32(byteCount)

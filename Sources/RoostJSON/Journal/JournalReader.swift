@@ -45,7 +45,7 @@ struct JournalReader: ~Copyable {
     /// Checks that a file under the journal's name begins like a journal.
     ///
     /// - Parameter path: The store.
-    /// - Returns: The journal's first bytes; nil without a journal, or where another program removes it meanwhile.
+    /// - Returns: The journal's first bytes; nil without a journal.
     /// - Throws: `notAStore`.
     @discardableResult
     static func requireJournal(besideStoreAt path: String) throws(StoreError) -> [UInt8]? {
@@ -56,9 +56,10 @@ struct JournalReader: ~Copyable {
         return head
     }
 
-    /// Checks that the file under the journal's name is a journal of the store, before it is removed with the store.
+    /// Checks that the file under the journal's name is a journal of the store, before it is
+    /// removed with the store.
     ///
-    /// A journal that is damaged, or beside a document that is, is removed as well: nobody can tell then.
+    /// A damaged journal passes, and so does one beside a damaged document: its owner cannot be known.
     ///
     /// - Parameter path: The store.
     /// - Throws: `notAStore`, `storeReplaced` for a journal of another store.

@@ -110,7 +110,7 @@ struct StoreReplacement: Sendable {
         type.companionSuffixes.map { path + $0 }.first { StoreFile.hasEntry(at: $0) }
     }
 
-    /// Checks that the old file has no other name than its own and the one that it was read under.
+    /// Checks that the old file has only its own name and the temporary one.
     private func requireTwoNames() throws(StoreError) {
         let found = try FileIdentity(at: path)
         guard found.linkCount <= 2 else { throw StoreFile.hasOtherNames(path, found) }

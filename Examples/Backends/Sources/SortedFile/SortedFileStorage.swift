@@ -25,6 +25,8 @@ final class SortedFileStorage: OrderedKeyValueStorage {
             isReadOnly
             ? try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: timeout)
             : try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: timeout)
+        // A reader misses nothing under another name, because there is no log.
+        if !isNew { try StoreFile.requireOneName(ofStoreAt: self.path, forWriting: !isReadOnly, acceptsLinks: true) }
     }
 
     func read() throws(StoreError) -> any KeyValueReader { SortedFileTransaction(try current()) }
@@ -67,6 +69,8 @@ final class SortedFileStorage: OrderedKeyValueStorage {
 
     fileprivate func commit(_ file: SortedFile) throws(StoreError) {
         guard try current().commit == file.commit else { throw StoreError(.busy, "'\(path)' changed; try again.") }
+        // A new file would leave the other names with the old content.
+        if file.commit > 0 { try StoreFile.requireOneName(ofStoreAt: path, forWriting: true) }
         var file = file
         do throws(StoreError) { try StoreFile.write(file.encodeNext(), as: path, overwriting: file.commit > 1) } catch {
             // Nobody knows what a disk holds that failed: this opening is over, the next one reads what is there.
