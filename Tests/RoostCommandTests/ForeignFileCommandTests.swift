@@ -13,7 +13,7 @@ import Testing
 struct ForeignFileCommandTests {
     private static let reads: [[String]] = [["info", "a"], ["check", "a"], ["dump", "a"], ["fetch", "a", "Genre"]]
     private static let writes: [[String]] = [
-        ["update", "a", "Genre", "--set=name='x'", "--yes"], ["delete", "a", "Genre", "--yes"], ["compact", "a"],
+        ["update", "a", "Artist", "--set=biography='x'", "--yes"], ["delete", "a", "Genre", "--yes"], ["compact", "a"],
     ]
 
     private func link(_ name: String, _ other: String, in place: Workplace) throws {

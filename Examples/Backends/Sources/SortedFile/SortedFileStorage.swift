@@ -25,8 +25,6 @@ final class SortedFileStorage: OrderedKeyValueStorage {
             isReadOnly
             ? try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: timeout)
             : try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: timeout)
-        // A reader misses nothing under another name, because there is no log.
-        if !isNew { try StoreFile.requireOneName(ofStoreAt: self.path, forWriting: !isReadOnly, acceptsLinks: true) }
     }
 
     func read() throws(StoreError) -> any KeyValueReader { SortedFileTransaction(try current()) }
