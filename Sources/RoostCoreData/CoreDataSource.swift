@@ -58,7 +58,9 @@
                 guard let stamp = try FileStamp(at: path + suffix) else { continue }
                 guard stamp.isRegular else {
                     throw StoreError(
-                        .notAStore, "'\(path)\(suffix)' is not a file, and belongs to the store '\(path)' by its name; move it away.")
+                        .notAStore,
+                        "'\(path)\(suffix)' is not a file, and belongs to the store '\(path)' by its name; move it away."
+                    )
                 }
                 if stamp.size > 0 { hasLog = true }
             }

@@ -73,7 +73,9 @@ public final class HeldFiles: Sendable {
             guard descriptor >= 0 else { return nil }
             // A file that was only read has nothing to lose when closing fails.
             defer { try? OpenFile.closeNow(descriptor) }
-            guard case .success(let status) = FileStatus.of(descriptor: descriptor), status.isRegular else { return nil }
+            guard case .success(let status) = FileStatus.of(descriptor: descriptor), status.isRegular else {
+                return nil
+            }
             return try? StoreFile.readBytes(descriptor, count: min(count, status.byteCount), offset: 0)
         }
     }

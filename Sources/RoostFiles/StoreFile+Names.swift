@@ -33,7 +33,9 @@ extension StoreFile {
         return true
     }
 
-    /// Checks that no name of a file keeps it from being replaced. Changes nothing.
+    /// Checks that no name of a file keeps it from being replaced.
+    ///
+    /// Changes nothing.
     ///
     /// - Throws: `hasOtherNames` unless an interrupted replacement left all other names; `notFound`,
     ///   `missingDirectory`, `permissionDenied`.
@@ -72,7 +74,8 @@ extension StoreFile {
     private static func otherNames(of target: String, _ identity: FileIdentity) -> [String] {
         let (directory, name) = (directory(of: target), name(of: target))
         return (entries(of: directory) ?? []).filter { entry in
-            guard entry != name, case .success(let status) = FileStatus.of("\(directory)/\(entry)", followingLinks: false)
+            guard entry != name,
+                case .success(let status) = FileStatus.of("\(directory)/\(entry)", followingLinks: false)
             else { return false }
             return FileIdentity(status) == identity
         }.sorted()

@@ -78,7 +78,8 @@ struct RollbackJournal {
         guard (try? belongs(journal, toStoreAt: path)) == false else { return }
         throw StoreError(
             .notAStore,
-            "'\(journal)' is not a rollback journal of the store '\(path)', and SQLite would apply and remove it; move it away")
+            "'\(journal)' is not a rollback journal of the store '\(path)', and SQLite would apply and remove it; move it away"
+        )
     }
 
     private static func belongs(_ path: String, toStoreAt storePath: String) throws(StoreError) -> Bool {

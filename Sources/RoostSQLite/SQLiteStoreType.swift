@@ -85,7 +85,11 @@ public struct SQLiteStoreType: PersistentStoreType {
             throw StoreError(.invalidRequest, "'\(target)' cannot be replaced with itself.")
         }
         try requireStore(origin)
-        if try !exists(target) { try StoreFile.requireAbsent(at: target) } else if overwriting { try requireStore(target) }
+        if try !exists(target) {
+            try StoreFile.requireAbsent(at: target)
+        } else if overwriting {
+            try requireStore(target)
+        }
         let originLock = try StoreLock.acquire(forStoreAt: origin, .exclusive, timeoutSeconds: 0)
         defer { originLock.release() }
         // Once more under the locks: another program may have put something else there.

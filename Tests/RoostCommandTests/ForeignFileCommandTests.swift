@@ -20,7 +20,8 @@ struct ForeignFileCommandTests {
         try FileManager.default.linkItem(atPath: place.file(name), toPath: place.file(other))
     }
 
-    @Test("a store with another name is read with --accept-links only, and never written", arguments: Workplace.fileTypes)
+    @Test(
+        "a store with another name is read with --accept-links only, and never written", arguments: Workplace.fileTypes)
     func links(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a", objects: 100)

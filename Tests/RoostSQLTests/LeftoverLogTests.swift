@@ -94,7 +94,9 @@ struct LeftoverLogTests {
         }
     }
 
-    @Test("is neither applied nor removed, and no index is made of it, whatever is done with the store", arguments: Use.allCases)
+    @Test(
+        "is neither applied nor removed, and no index is made of it, whatever is done with the store",
+        arguments: Use.allCases)
     func untouched(use: Use) throws {
         try crash("a", 1...40, more: 41...45)
         try crash("b", 1...41, more: 42...46)

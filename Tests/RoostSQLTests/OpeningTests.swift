@@ -275,7 +275,9 @@ struct OpeningTests {
                 #expect(error?.code == .notAStore && error?.message.contains("c-journal'") == true)
             }
             #expect(code { try type.destroy(directory.url("c")) } == .notAStore)
-            #expect(code { try type.replace(directory.url("c"), with: directory.url("b"), overwriting: true) } == .notAStore)
+            #expect(
+                code { try type.replace(directory.url("c"), with: directory.url("b"), overwriting: true) } == .notAStore
+            )
             #expect(try directory.bytes("c") == file && directory.bytes("c-journal") == journal)
         }
     }

@@ -7,7 +7,8 @@ import Testing
 struct HardLinkTests {
     /// The operations on a store under one of its names.
     enum Use: String, CaseIterable, CustomTestStringConvertible {
-        case writing, compacting, migratingInPlace, replacing, moving, convertingOver, reading, readingMetadata, converting,
+        case writing, compacting, migratingInPlace, replacing, moving, convertingOver, reading, readingMetadata,
+            converting,
             backingUp
 
         static let reads: [Use] = [.reading, .readingMetadata, .converting, .backingUp]
@@ -48,7 +49,9 @@ struct HardLinkTests {
     /// The bytes of every file but the lock files.
     private func contents(_ folder: Folder) throws -> [String: [UInt8]] {
         Dictionary(
-            uniqueKeysWithValues: try folder.names().filter { !$0.hasSuffix(".lock") }.map { ($0, try folder.bytes($0)) })
+            uniqueKeysWithValues: try folder.names().filter { !$0.hasSuffix(".lock") }.map {
+                ($0, try folder.bytes($0))
+            })
     }
 
     private func attempt(_ use: Use, _ url: StoreURL, in folder: Folder, acceptsLinks: Bool) throws {
@@ -122,7 +125,9 @@ struct HardLinkTests {
         try attempt(use, url, in: folder, acceptsLinks: false)
     }
 
-    @Test("is noticed by a writer at its next commit, before anything is written, and nothing is lost", arguments: fileTypes)
+    @Test(
+        "is noticed by a writer at its next commit, before anything is written, and nothing is lost",
+        arguments: fileTypes)
     func linkWhileOpen(type: String) throws {
         let folder = try Folder()
         let url = try store(type, in: folder)
@@ -267,7 +272,9 @@ struct HardLinkTests {
         #expect(try Set(folder.names()).isSubset(of: ["a", "a.lock"]))
     }
 
-    @Test("is replaced when the other names are what a replacement that never ended left", arguments: fileTypes, Use.writes)
+    @Test(
+        "is replaced when the other names are what a replacement that never ended left", arguments: fileTypes,
+        Use.writes)
     func leftoverReplaced(type: String, use: Use) throws {
         let folder = try Folder()
         let url = try store(type, in: folder)
@@ -277,7 +284,8 @@ struct HardLinkTests {
         #expect(try folder.names().filter { $0.contains("tmp") || $0.contains("backup") } == [])
     }
 
-    @Test("is a backup whose temporary name a crash left, after the new store had taken its place", arguments: fileTypes)
+    @Test(
+        "is a backup whose temporary name a crash left, after the new store had taken its place", arguments: fileTypes)
     func leftoverOfBackup(type: String) throws {
         let folder = try Folder()
         let url = try store(type, in: folder)
@@ -307,7 +315,9 @@ struct HardLinkTests {
         try StoreRegistry.builtIn.open(url).close()
     }
 
-    @Test("is not taken apart when the name comes while the store is compacted or migrated", arguments: fileTypes, [true, false])
+    @Test(
+        "is not taken apart when the name comes while the store is compacted or migrated", arguments: fileTypes,
+        [true, false])
     func linkDuringReplacement(type: String, compacts: Bool) throws {
         let folder = try Folder()
         let url = try store(type, in: folder)
@@ -322,7 +332,8 @@ struct HardLinkTests {
             } else {
                 // With a backup, so that a new file takes the place of the old one whatever the type.
                 _ = try MigrationManager(registry: .builtIn).migrateInPlace(
-                    url, model: try model("title"), options: MigrationOptions(conversion: conversion, keepsBackup: true))
+                    url, model: try model("title"), options: MigrationOptions(conversion: conversion, keepsBackup: true)
+                )
             }
         }
         #expect(refusal?.code == .hasOtherNames, "\(refusal?.message ?? "was done")")
