@@ -86,9 +86,9 @@ extension StoreFile {
 
     /// The most bytes that are looked at.
     private static let examinedByteCount = 1 << 20
-    /// The unit in which the index of an SQLite log grows, and the format of its header, <https://www.sqlite.org/walformat.html>.
-    private static let (indexUnitByteCount, indexFormat): (Int, UInt32) = (32 << 10, 3_007_000)
-    /// How long SQLite makes the index of a log before it knows more, and the steps in which it grows to its unit.
+    /// The format in the header of the index of an SQLite log, <https://www.sqlite.org/walformat.html>.
+    private static let indexFormat: UInt32 = 3_007_000
+    /// How long SQLite makes the index of a log before it knows more, and the steps in which it grows.
     private static let (newIndexByteCount, indexStepByteCount) = (3, 4 << 10)
     /// What LMDB's lock files begin with, as its data files do somewhat later.
     private static let readerTableMagic: UInt32 = 0xBEEF_C0DE
@@ -113,7 +113,8 @@ extension StoreFile {
         let word = bytes[..<4].reduce(0) { $0 << 8 | UInt32($1) }
         switch suffix {
         case "-shm":
-            return status.byteCount.isMultiple(of: indexUnitByteCount)
+            // On a full disk an index stops growing between two of its units.
+            return status.byteCount.isMultiple(of: indexStepByteCount)
                 && [word, word.byteSwapped].contains(indexFormat)
         case "-lock": return [word, word.byteSwapped].contains(readerTableMagic)
         default: return false
