@@ -38,6 +38,9 @@ final class SQLiteDatabase: SQLDatabase {
     /// Nil for a reader where no lock file can be made.
     let lock: StoreLock?
     private let check: FileHandleCheck
+    /// What keeps writers out of a file that is read without a log; nil where SQLite sets its own locks, or none can be set.
+    private let fileLock: Mutex<SQLiteFileLock?>
+    let notices: [String]
     private let gate = WriterGate()
     let state = Mutex(State())
 
@@ -47,8 +50,7 @@ final class SQLiteDatabase: SQLDatabase {
     /// Takes over what ``SQLiteOpening`` prepared.
     init(
         path: String, settings: SQLiteSettings, isImmutable: Bool, pageSizeBytes: Int, lock: StoreLock?,
-        check: FileHandleCheck,
-        writer: SQLiteConnection?
+        check: FileHandleCheck, writer: SQLiteConnection?, fileLock: SQLiteFileLock?, notices: [String]
     ) {
         self.path = path
         self.settings = settings
@@ -56,6 +58,8 @@ final class SQLiteDatabase: SQLDatabase {
         self.pageSizeBytes = pageSizeBytes
         self.lock = lock
         self.check = check
+        self.fileLock = Mutex(fileLock)
+        self.notices = notices
         state.withLock { $0.writer = writer }
     }
 
@@ -281,7 +285,9 @@ final class SQLiteDatabase: SQLDatabase {
         }
         for connection in others { discard(connection) }
         if let writer { discard(writer) }
-        if !isImmutable {
+        // What another reader's attempt to make a log on a full disk left goes with the last one.
+        let hadFileLock = fileLock.withLock { $0.take() } != nil
+        if !isImmutable || hadFileLock {
             do throws(StoreError) {
                 try SQLiteSettling.afterLastUse(path, settings, lock, check)
                 // Everything is in the file now, whatever an earlier checkpoint met.

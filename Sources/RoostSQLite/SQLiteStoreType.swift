@@ -96,6 +96,8 @@ public struct SQLiteStoreType: PersistentStoreType {
         // A log beside either file would be read as the other's after the rename.
         let settings = try SQLiteSettings(StoreOptions())
         for path in isReplacing ? [origin, target] : [origin] where SQLiteSettling.hasCompanions(path) {
+            // What is replaced may be damaged.
+            if path == origin { try LeftoverLog(ofStoreAt: path, settings)?.requireSound(settings) }
             try SQLiteSettling.settle(path, settings)
             guard !SQLiteSettling.hasCompanions(path) else {
                 throw StoreError(.busy, "'\(path)' is open in another program; close it there.")
