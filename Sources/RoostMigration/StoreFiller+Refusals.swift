@@ -132,15 +132,19 @@ extension StoreFiller {
         return busyRefusals(url)
     }
 
-    /// What is wrong when somebody has the store open that is to be replaced: better said now than after the copy.
+    /// What is wrong when somebody has the store open that is to be replaced, for longer than the timeout: better said now than after the
+    /// copy.
     ///
-    /// The replacement looks again.
+    /// The replacement waits again.
     private func busyRefusals(_ url: StoreURL) -> [StoreError] {
         // Without a lock file nobody has the store open, and none is made for the question.
         guard (try? StoreFile.requireRegularFile(at: StoreLock.path(forStoreAt: url.path), forWriting: false)) != nil
         else { return [] }
         do throws(StoreError) {
-            try StoreLock.acquire(forStoreAt: url.path, .exclusive, timeoutSeconds: 0).release()
+            try StoreLock.acquire(
+                forStoreAt: url.path, .exclusive, timeoutSeconds: options.timeoutSeconds,
+                isCancelled: options.isCancelled
+            ).release()
             return []
         } catch {
             return [error]

@@ -24,17 +24,19 @@ struct StoreReplacement: Sendable {
     ///
     /// - Parameters:
     ///   - path: The store's file; no link.
-    ///   - timeoutSeconds: How long to wait for those who have it open.
+    ///   - patience: How long to wait for those who have it open.
     ///   - settle: Opens the store and closes it again.
     /// - Returns: The lock, held; what keeps the store from being one file is then a program that is not Roost's.
-    /// - Throws: `busy`, and what `settle` throws.
+    /// - Throws: `busy`, `cancelled`, and what `settle` throws.
     static func lock(
-        _ path: String, timeoutSeconds: Double, settle: () throws(StoreError) -> Void
+        _ path: String, _ patience: Patience, settle: () throws(StoreError) -> Void
     ) throws(StoreError) -> StoreLock {
         var attempts = 5
         while true {
             try settle()
-            let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: timeoutSeconds)
+            let lock = try StoreLock.acquire(
+                forStoreAt: path, .exclusive, timeoutSeconds: patience.secondsLeft,
+                isCancelled: { patience.isCancelled })
             attempts -= 1
             if attempts == 0 || otherFile(besideStoreAt: path) == nil { return lock }
             lock.release()
@@ -103,7 +105,7 @@ struct StoreReplacement: Sendable {
     }
 
     /// A file that belongs to a store which is not closed; nil where there is none.
-    private static func otherFile(besideStoreAt path: String) -> String? {
+    static func otherFile(besideStoreAt path: String) -> String? {
         ["-wal", "-shm", "-journal"].map { path + $0 }.first { (try? StoreFile.byteCount(at: $0)) != nil }
     }
 
