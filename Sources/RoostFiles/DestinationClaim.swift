@@ -18,17 +18,19 @@ public final class DestinationClaim: Sendable {
     /// - Parameters:
     ///   - path: The name.
     ///   - timeoutSeconds: How long to wait for somebody else who has the claim; 0 tries once.
+    ///   - isCancelled: Asked while waiting; true ends the wait. So does the cancellation of the task.
     /// - Returns: The claim, held.
-    /// - Throws: `busy` when somebody else has the claim; what ``StoreLock`` throws.
+    /// - Throws: `busy` when somebody else has the claim; `cancelled`; what ``StoreLock`` throws.
     public static func acquire(
-        forStoreAt path: String, timeoutSeconds: Double = 0
+        forStoreAt path: String, timeoutSeconds: Double = 0, isCancelled: (() -> Bool)? = nil
     ) throws(StoreError) -> DestinationClaim {
-        var patience = Patience(seconds: timeoutSeconds)
+        var patience = Patience(seconds: timeoutSeconds, isCancelled: isCancelled)
         repeat {
             if let claim = try attempt(path) { return claim }
         } while patience.wait()
-        throw StoreError(
-            .busy, "Another conversion into '\(path)' is under way; wait for its end or choose another path")
+        throw patience.failure(
+            StoreError(
+                .busy, "Another conversion into '\(path)' is under way; wait for its end or choose another path"))
     }
 
     /// The claim, or nil when somebody else has it.

@@ -74,7 +74,45 @@ final class LockFile: Sendable {
     /// Sets the lock.
     ///
     /// Returns false if somebody else's is in the way; the one held before is kept then.
-    func set(_ kind: Kind) throws(StoreError) -> Bool {
+    func set(_ kind: Kind) throws(StoreError) -> Bool { try set(kind, region) }
+
+    // MARK: Waiting
+
+    /// Whether some other opening of the file waits to have the store alone.
+    ///
+    /// False where bytes cannot be locked apart from each other: there nobody can say that.
+    var isWaitedFor: Bool { isLocked(.waiting, against: croost_lock_shared) }
+
+    /// Whether another opening of the file has a lock on a region that is in the way of such a one.
+    private func isLocked(_ region: Region, against lock: croost_lock) -> Bool {
+        var found: Int64 = 0
+        return croost_find_lock(file.descriptor, Int64(region.rawValue), 1, lock, &found) == 0 && found > 0
+    }
+
+    /// Whether another opening of the file has said that it reads the store's file alone.
+    var isFileReadAlone: Bool { isLocked(.fileReader, against: croost_lock_exclusive) }
+
+    /// Says to others that the store's file is read alone; that ends with the opening.
+    func readFileAlone() {
+        guard croost_locks_have_regions() != 0 else { return }
+        // Whoever cannot say so finds out when the file changes.
+        _ = try? set(.shared, .fileReader)
+    }
+
+    /// Tells all who open the store from now on that somebody waits to have it alone; does nothing where another one has told them.
+    func startWaiting() {
+        guard croost_locks_have_regions() != 0 else { return }
+        // Whoever cannot tell them waits all the same.
+        _ = try? set(.exclusive, .waiting)
+    }
+
+    /// Takes that back.
+    func stopWaiting() {
+        guard croost_locks_have_regions() != 0 else { return }
+        _ = croost_set_lock(file.descriptor, Region.waiting.rawValue, croost_lock_none)
+    }
+
+    private func set(_ kind: Kind, _ region: Region) throws(StoreError) -> Bool {
         let lock =
             switch kind {
             case .none: croost_lock_none
@@ -102,13 +140,17 @@ final class LockFile: Sendable {
     /// Whether the open file is still the one under its name.
     ///
     /// If not, the lock on it excludes nobody.
-    var isCurrent: Bool {
+    var isCurrent: Bool { get throws(StoreError) { try currentIdentity != nil } }
+
+    /// Which file is open; nil when it is no longer the one under its name.
+    var currentIdentity: FileIdentity? {
         get throws(StoreError) {
             do throws(SystemError) {
                 let opened = try file.status
                 switch FileStatus.of(path, followingLinks: false) {
-                case .success(let named): return named.device == opened.device && named.inode == opened.inode
-                case .failure(let system) where system.code == ENOENT: return false
+                case .success(let named):
+                    return named.device == opened.device && named.inode == opened.inode ? FileIdentity(opened) : nil
+                case .failure(let system) where system.code == ENOENT: return nil
                 case .failure(let system): throw system
                 }
             } catch {
@@ -128,40 +170,8 @@ extension Region {
         case .writer: return ".writer.lock"
         case .sound: return ".sound.lock"
         case .claim: return ".claim.lock"
+        // Never locked there.
+        case .waiting, .fileReader: return StoreLock.suffix
         }
-    }
-}
-
-/// Waits in growing steps for something that only asking again can tell.
-public struct Patience {
-    private let deadline: ContinuousClock.Instant
-    private var stepMicroseconds: Int = 500
-
-    /// Begins to wait; no longer than `seconds` in all.
-    public init(seconds: Double) {
-        // A wait of more than a year, or of NaN seconds, is a wait of a year.
-        let bounded = seconds.isNaN ? 31_536_000 : min(max(seconds, 0), 31_536_000)
-        deadline = .now + .seconds(bounded)
-    }
-
-    /// The seconds that are left; 0 when the time is over.
-    public var secondsLeft: Double {
-        let left = ContinuousClock.now.duration(to: deadline).components
-        return max(0, Double(left.seconds) + Double(left.attoseconds) / 1e18)
-    }
-
-    /// Sleeps a little.
-    ///
-    /// Returns false, at once, when the time is over.
-    public mutating func wait() -> Bool {
-        let left = secondsLeft
-        guard left > 0 else { return false }
-        let leftMicroseconds = Int(min(left, 1) * 1_000_000)
-        let sleep = min(stepMicroseconds, leftMicroseconds + 1)
-        var time = timespec(tv_sec: 0, tv_nsec: min(sleep, 999_999) * 1_000)
-        // A signal may end the sleep early; the next turn looks at the clock again.
-        _ = nanosleep(&time, nil)
-        stepMicroseconds = min(stepMicroseconds * 2, 50_000)
-        return true
     }
 }

@@ -100,27 +100,36 @@ func retrying(_ call: () -> Int32) -> Int32 {
 /// A file descriptor that is closed when it goes away.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
-    /// Whether the descriptor may only read, so that another reader could go on with it.
-    private let isForReading: Bool
+    /// Whether somebody in this process may have locked the file, so that closing it may have to be put off; see ``HeldFiles``.
+    private let isClosedLater: Bool
 
     /// Opens a file.
     ///
     /// Never follows a link at the end of the path unless told so, never becomes a terminal, never waits for a pipe.
-    init(_ path: String, _ flags: Int32, permissions: mode_t = 0o600, followingLinks: Bool = false) throws(SystemError)
-    {
+    ///
+    /// `isLockedElsewhere` says that a library in this process may have locked a file that is opened for writing; for one that is only
+    /// read that is always taken for possible.
+    init(
+        _ path: String, _ flags: Int32, permissions: mode_t = 0o600, followingLinks: Bool = false,
+        isLockedElsewhere: Bool = false
+    ) throws(SystemError) {
         guard isUsable(path) else { throw SystemError(code: EINVAL) }
-        let isForReading = flags == O_RDONLY
-        let held = isForReading ? HeldFiles.shared.takeHandle(path, followingLinks: followingLinks) : nil
+        // A handle that was put off is for reading, and may have no locks of its own.
+        let held =
+            flags == O_RDONLY && !isLockedElsewhere
+            ? HeldFiles.shared.takeHandle(path, followingLinks: followingLinks) : nil
         let all = flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (followingLinks ? 0 : O_NOFOLLOW)
         let descriptor = held ?? retrying { open(path, all, permissions) }
         guard descriptor >= 0 else { throw SystemError(code: errno) }
         self.descriptor = descriptor
-        self.isForReading = isForReading
+        isClosedLater = flags == O_RDONLY || isLockedElsewhere
     }
 
     /// Opens a regular file, and nothing else.
-    static func regular(_ path: String, _ flags: Int32) throws(SystemError) -> OpenFile {
-        let file = try OpenFile(path, flags)
+    static func regular(
+        _ path: String, _ flags: Int32, isLockedElsewhere: Bool = false
+    ) throws(SystemError) -> OpenFile {
+        let file = try OpenFile(path, flags, isLockedElsewhere: isLockedElsewhere)
         let status = try file.status
         guard status.isRegular else { throw SystemError(code: status.isDirectory ? EISDIR : ENXIO) }
         return file
@@ -139,9 +148,9 @@ struct OpenFile: ~Copyable {
     /// Closes the file and says how that went: on some file systems a failed write shows only here.
     consuming func close() throws(SystemError) {
         let descriptor = self.descriptor
-        let isForReading = self.isForReading
+        let isClosedLater = self.isClosedLater
         discard self
-        if isForReading { try HeldFiles.shared.close(descriptor) } else { try Self.closeNow(descriptor) }
+        if isClosedLater { try HeldFiles.shared.close(descriptor) } else { try Self.closeNow(descriptor) }
     }
 
     /// Closes a descriptor of a file that nobody in this process has locked.
@@ -152,7 +161,7 @@ struct OpenFile: ~Copyable {
 
     deinit {
         // Only files that were not written to, or whose use failed already, get here: there is no other error to report.
-        if isForReading { try? HeldFiles.shared.close(descriptor) } else { _ = systemClose(descriptor) }
+        if isClosedLater { try? HeldFiles.shared.close(descriptor) } else { _ = systemClose(descriptor) }
     }
 }
 

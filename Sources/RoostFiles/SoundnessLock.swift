@@ -29,7 +29,8 @@ public final class SoundnessLock: Sendable {
             // Whoever shares it has examined the file, or joined somebody who did.
             if try file.set(.shared) { return SoundnessLock(file) }
         } while patience.wait()
-        throw StoreError(.busy, "'\(path)' is being examined by another process; try again later")
+        throw patience.failure(
+            StoreError(.busy, "'\(path)' is being examined by another process; try again later"))
     }
 
     /// Lets go.

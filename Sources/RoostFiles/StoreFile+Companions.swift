@@ -156,7 +156,7 @@ extension StoreFile {
     private static let examinedByteCount = 1 << 20
     /// The unit in which the index of an SQLite log grows, see <https://www.sqlite.org/walformat.html>.
     private static let indexUnitByteCount = 32 << 10
-    /// How long SQLite makes the index of a log before it knows more, and the steps in which it grows to its unit.
+    /// How long SQLite makes the index of a log before it knows more, and the steps in which it grows.
     private static let (newIndexByteCount, indexStepByteCount) = (3, 4 << 10)
 
     /// Whether the file with this suffix is not there, or holds nothing that anybody can miss.
@@ -176,7 +176,9 @@ extension StoreFile {
         }
         if bytes.count == status.byteCount, bytes.allSatisfy({ $0 == 0 }) { return true }
         switch suffix {
-        case "-shm": return status.byteCount.isMultiple(of: indexUnitByteCount) && indexFormats.contains(word(bytes, 0))
+        case "-shm":
+            // On a full disk an index stops growing between two of its units.
+            return status.byteCount.isMultiple(of: indexStepByteCount) && indexFormats.contains(word(bytes, 0))
         case "-lock": return readerTableMagics.contains(word(bytes, 0))
         default: return false
         }

@@ -30,17 +30,27 @@ extension StoreFile {
     /// Makes sure that a file, which is created for its owner alone if it is missing, has its first `byteCount` bytes on the disk.
     ///
     /// What is in it stays. For files that a library maps and writes: without the space, that kills the process. Follows no link.
-    /// Closing the file drops the POSIX locks that this process has on it.
+    /// Closing the file drops the POSIX locks that this process has on it. A file that was created is removed after an error.
     ///
     /// - Throws: `noSpace`, `permissionDenied`, `readOnly`, `notAStore`, `missingDirectory`.
     public static func allocate(_ byteCount: Int, at path: String) throws(StoreError) {
+        var isNew = false
         do throws(SystemError) {
-            let file = try OpenFile(path, O_RDWR | O_CREAT)
+            let file: OpenFile
+            do throws(SystemError) {
+                file = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL)
+                isNew = true
+            } catch  where error.code == EEXIST {
+                // Without O_EXCL: another process may have removed it meanwhile.
+                file = try OpenFile(path, O_RDWR | O_CREAT)
+            }
             guard try file.status.isRegular else { throw SystemError(code: ENXIO) }
             let code = croost_allocate(file.descriptor, Int64(byteCount))
             guard code == 0 else { throw SystemError(code: code) }
             try file.close()
         } catch {
+            // The first error is the one to tell.
+            if isNew { try? remove(path) }
             throw self.error(errno: error.code, "cannot be given its space", path: path)
         }
     }

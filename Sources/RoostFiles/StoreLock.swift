@@ -28,44 +28,77 @@ public final class StoreLock: Sendable {
     }
     private let state: Mutex<State>
     private let storePath: String
+    /// The lock file, by which the locks of this process are counted.
+    private let identity: FileIdentity
 
-    private init(_ file: LockFile, _ mode: Mode, storePath: String) {
+    /// How many locks this process holds on each lock file.
+    private static let heldCounts = Mutex<[FileIdentity: Int]>([:])
+    /// How long an opener lets others go first who wait to have the store alone.
+    private static let yieldSeconds = 5.0
+    /// How long it does so where this process has the store open already, and may be waited for itself.
+    private static let nestedYieldSeconds = 0.2
+
+    private init(_ file: LockFile, _ identity: FileIdentity, _ mode: Mode, storePath: String) {
         state = Mutex(State(file: file, mode: mode))
         self.storePath = storePath
+        self.identity = identity
+        Self.heldCounts.withLock { $0[identity, default: 0] += 1 }
     }
 
+    deinit { release() }
+
     /// Locks the store at `path`, which need not exist yet, creating the lock file if there is none.
+    ///
+    /// Whoever waits to have the store alone gets its turn: those who want to share the lock afterwards wait for up to five seconds. (A
+    /// process that shares it already may be what is waited for; it waits for a fifth of a second.)
     ///
     /// - Parameters:
     ///   - path: The store's path.
     ///   - mode: Whether others may hold the lock too.
     ///   - timeoutSeconds: How long to wait for others; 0 tries once.
+    ///   - isCancelled: Asked while waiting; true ends the wait. So does the cancellation of the task.
     /// - Returns: The lock, held.
-    /// - Throws: `busy`, naming the file, when the time is over; `missingDirectory`; `permissionDenied`, also for a directory in
+    /// - Throws: `busy`, naming the file, when the time is over; `cancelled`; `missingDirectory`; `permissionDenied`, also for a directory in
     ///   which everybody may replace files; `readOnly`; `notAStore` when a link or something else stands where the lock file belongs.
     public static func acquire(
-        forStoreAt path: String, _ mode: Mode, timeoutSeconds: Double
+        forStoreAt path: String, _ mode: Mode, timeoutSeconds: Double, isCancelled: (() -> Bool)? = nil
     ) throws(StoreError) -> StoreLock {
-        var patience = Patience(seconds: timeoutSeconds)
+        var patience = Patience(seconds: timeoutSeconds, isCancelled: isCancelled)
         while true {
             let file = try LockFile(forStoreAt: path, .store, isWritable: mode == .exclusive)
+            if mode == .shared { try letOthersGoFirst(file, patience) }
+            var isWaiting = false
             while try !file.set(mode.kind) {
-                guard patience.wait() else { throw busy(path, mode) }
+                if mode == .exclusive, timeoutSeconds > 0 {
+                    file.startWaiting()
+                    isWaiting = true
+                }
+                guard patience.wait() else { throw patience.failure(busy(path, mode)) }
             }
+            if isWaiting { file.stopWaiting() }
             // Between opening and locking it the store may have been destroyed, and its lock file with it: then start over.
-            if try file.isCurrent { return StoreLock(file, mode, storePath: path) }
+            if let identity = try file.currentIdentity { return StoreLock(file, identity, mode, storePath: path) }
         }
     }
 
-    /// Locks the store at `path` for reading; returns nil where that is impossible because this user can write nothing there.
+    /// Waits, within limits, as long as somebody else waits to have the store alone.
+    private static func letOthersGoFirst(_ file: LockFile, _ patience: Patience) throws(StoreError) {
+        guard patience.secondsLeft > 0, file.isWaitedFor else { return }
+        let isHeld = try file.currentIdentity.map { identity in heldCounts.withLock { $0[identity] != nil } } ?? false
+        let seconds = min(patience.secondsLeft, isHeld ? nestedYieldSeconds : yieldSeconds)
+        var yielding = Patience(seconds: seconds, isCancelled: { patience.isCancelled })
+        while file.isWaitedFor, yielding.wait() {}
+    }
+
+    /// Locks the store at `path` for reading; returns nil where this user can write nothing, or the disk has no room for a lock file.
     ///
-    /// For stores on read-only media: there nobody can change them either. Where another user can, a reader without a lock
+    /// For stores on read-only media: there nobody can change them either. Where somebody can, a reader without a lock
     /// must look whether the file changed.
     public static func acquireForReading(storeAt path: String, timeoutSeconds: Double) throws(StoreError) -> StoreLock?
     {
         do throws(StoreError) {
             return try acquire(forStoreAt: path, .shared, timeoutSeconds: timeoutSeconds)
-        } catch  where error.code == .permissionDenied || error.code == .readOnly {
+        } catch  where error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace {
             return nil
         }
     }
@@ -77,23 +110,40 @@ public final class StoreLock: Sendable {
     /// - Throws: `busy`; `closed` after ``release()``.
     public func change(to mode: Mode, timeoutSeconds: Double) throws(StoreError) {
         var patience = Patience(seconds: timeoutSeconds)
+        let isWaiting = mode == .exclusive && timeoutSeconds > 0
+        defer { if isWaiting { state.withLock { $0.file?.stopWaiting() } } }
         repeat {
             let isDone = try state.withLock { (state) throws(StoreError) in
                 guard let isSet = try state.file?.set(mode.kind) else {
                     throw StoreError(.closed, "The lock of '\(storePath)' was released before")
                 }
-                if isSet { state.mode = mode }
+                if isSet { state.mode = mode } else if isWaiting { state.file?.startWaiting() }
                 return isSet
             }
             if isDone { return }
         } while patience.wait()
-        throw Self.busy(storePath, mode)
+        throw patience.failure(Self.busy(storePath, mode))
     }
+
+    /// Whether another holder of the lock reads the store's file without the log beside it, see ``readFileAlone()``.
+    public var isFileReadAlone: Bool { state.withLock { $0.file?.isFileReadAlone ?? false } }
+
+    /// Says to other holders that this one reads the store's file without the log beside it, so that they leave the file as it is as long
+    /// as they can.
+    public func readFileAlone() { state.withLock { $0.file?.readFileAlone() } }
 
     /// Lets go.
     ///
     /// Calling it again does nothing.
-    public func release() { state.withLock { $0.file = nil } }
+    public func release() { state.withLock { forget(&$0) } }
+
+    private func forget(_ state: inout State) {
+        guard state.file != nil else { return }
+        state.file = nil
+        Self.heldCounts.withLock { counts in
+            counts[identity] = counts[identity].flatMap { $0 > 1 ? $0 - 1 : nil }
+        }
+    }
 
     /// Removes the lock file of a store that no longer exists, and lets go.
     ///
@@ -108,7 +158,7 @@ public final class StoreLock: Sendable {
             }
             // First the name, then the lock: whoever gets the lock of a file without a name sees that and starts over.
             try file.removeIfEmpty()
-            state.file = nil
+            forget(&state)
         }
     }
 
@@ -133,4 +183,8 @@ enum Region: Int32 {
     case sound = 2
     /// Held by the one who brings a new store under the name.
     case claim = 3
+    /// Held by one who waits to have the store alone.
+    case waiting = 4
+    /// Shared by those who read the store's file without what is beside it.
+    case fileReader = 5
 }

@@ -27,7 +27,8 @@ public final class WriterLock: Sendable {
         repeat {
             if try set(.exclusive) { return }
         } while patience.wait()
-        throw StoreError(.busy, "Another process is writing to '\(storePath)'; try again later")
+        throw patience.failure(
+            StoreError(.busy, "Another process is writing to '\(storePath)'; try again later"))
     }
 
     /// Gives the place back.

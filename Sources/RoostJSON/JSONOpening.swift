@@ -28,15 +28,15 @@ struct JSONOpening {
         if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }
         try refuseForeignFile()
         var lock: StoreLock?
-        if held == nil {
-            lock =
-                settings.isReadOnly
-                ? try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
-                : try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
-        }
         var writerLock: WriterLock?
+        if settings.isReadOnly {
+            if held == nil {
+                lock = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
+            }
+        } else {
+            (lock, writerLock) = try takeWritersPlace(under: held)
+        }
         do throws(StoreError) {
-            if !settings.isReadOnly { writerLock = try takeWritersPlace() }
             try requireOneName()
             return try open(lock, writerLock)
         } catch {
@@ -92,19 +92,30 @@ struct JSONOpening {
         }
     }
 
-    /// Takes the place that a writer has as long as the store is open; does not wait.
-    private func takeWritersPlace() throws(StoreError) -> WriterLock {
-        let lock = try WriterLock(forStoreAt: path)
-        do throws(StoreError) {
-            try lock.lock(timeoutSeconds: 0)
-            return lock
-        } catch {
-            lock.close()
-            guard error.code == .busy else { throw error }
-            throw StoreError(
-                .busy,
-                "'\(path)' is open for writing elsewhere, in this process or another, and a JSON store has one writer. Close it there, or open it read-only."
-            )
+    /// Takes the place that a writer has as long as the store is open, after the one that has it.
+    ///
+    /// The store's lock is not held meanwhile: whoever wants the store alone need not wait for one that only waits.
+    private func takeWritersPlace(under held: StoreLock?) throws(StoreError) -> (StoreLock?, WriterLock) {
+        var patience = Patience(seconds: settings.timeoutSeconds)
+        while true {
+            let lock =
+                held == nil
+                ? try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: patience.secondsLeft) : nil
+            do throws(StoreError) {
+                let writerLock = try WriterLock(forStoreAt: path)
+                try writerLock.lock(timeoutSeconds: 0)
+                return (lock, writerLock)
+            } catch {
+                lock?.release()
+                guard error.code == .busy else { throw error }
+            }
+            guard patience.wait() else {
+                throw patience.failure(
+                    StoreError(
+                        .busy,
+                        "'\(path)' is open for writing elsewhere, in this process or another, and a JSON store has one writer. Close it there, or open it read-only."
+                    ))
+            }
         }
     }
 

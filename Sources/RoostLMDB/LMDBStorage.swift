@@ -57,7 +57,7 @@ public final class LMDBStorage: OrderedKeyValueStorage {
                 try EnvironmentRegistry.lease(path: path, settings: settings, isNew: true), settings: settings)
         } catch {
             // The first error is the one to tell.
-            try? StoreFile.remove(path)
+            for file in [path, path + "-lock", StoreLock.path(forStoreAt: path)] { try? StoreFile.remove(file) }
             throw error
         }
     }

@@ -22,34 +22,62 @@ struct StoreCompaction: Sendable {
         let start = clock.now
         let path = StoreFile.resolvingLink(url.path)
         try requireStore(path)
+        // One time for all that is waited for.
+        let patience = options.patience
         // Nobody else replaces the store, or sweeps away what is built here, before this ends.
-        let claim = try DestinationClaim.acquire(forStoreAt: path)
+        let claim = try options.claim(url)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: path, holding: claim)
-        let before = byteCount(path)
-        var settled: CompactionReport?
-        var lock: StoreLock?
-        do throws(StoreError) {
-            lock = try StoreReplacement.lock(path, type, timeoutSeconds: 0) { () throws(StoreError) in
-                settled = try settle(path, bytesBefore: before)
-                try requireSpace(path)
-                try options.cancellation?.check()
+        var (report, lock) = try settleAndLock(path, patience)
+        if lock == nil {
+            do throws(StoreError) {
+                try compactInPlace(&report, patience)
+            } catch {
+                // A type that cannot do it while others have the store open, or one whose writers do not end.
+                guard error.code == .busy, patience.secondsLeft > 0 else { throw error }
+                lock = try wait(path, &report, patience, refusal: error)
             }
-        } catch {
-            guard error.code == .busy, settled != nil else { throw error }
-        }
-        guard var report = settled else {
-            throw StoreError(.internalInconsistency, "'\(path)' was locked before it was settled.")
         }
         if let lock {
             defer { lock.release() }
             try rewrite(path, &report)
-        } else {
-            try compactInPlace(&report)
         }
         report.bytesAfter = byteCount(path)
         report.seconds = (clock.now - start).inSeconds
         return report
+    }
+
+    /// Locks the store when those who have it open have closed it; throws `refusal` where they do not in time.
+    private func wait(
+        _ path: String, _ report: inout CompactionReport, _ patience: Patience, refusal: StoreError
+    ) throws(StoreError) -> StoreLock {
+        do throws(StoreError) {
+            return try StoreReplacement.lock(path, type, patience) { () throws(StoreError) in
+                try prepare(&report, path, patience)
+            }
+        } catch {
+            throw error.code == .busy ? refusal : error
+        }
+    }
+
+    /// Brings the store into one file, and locks it unless somebody else has it open.
+    private func settleAndLock(
+        _ path: String, _ patience: Patience
+    ) throws(StoreError) -> (CompactionReport, StoreLock?) {
+        var report = CompactionReport(
+            store: url.description, bytesBefore: byteCount(path), bytesAfter: 0, objects: 0, links: 0,
+            digest: "", inPlace: false, seconds: 0, warnings: [])
+        var isSettled = false
+        do throws(StoreError) {
+            let lock = try StoreReplacement.lock(path, type, Patience(seconds: 0)) { () throws(StoreError) in
+                try prepare(&report, path, patience)
+                isSettled = true
+            }
+            return (report, lock)
+        } catch {
+            guard error.code == .busy, isSettled else { throw error }
+            return (report, nil)
+        }
     }
 
     // MARK: Before
@@ -64,9 +92,18 @@ struct StoreCompaction: Sendable {
         _ = try type.metadata(at: url, options: StoreOptions(isReadOnly: true))
     }
 
+    /// Does everything that comes before the store is rewritten.
+    private func prepare(
+        _ report: inout CompactionReport, _ path: String, _ patience: Patience
+    ) throws(StoreError) {
+        try settle(&report, patience)
+        try requireSpace(path)
+        try options.cancellation?.check()
+    }
+
     /// Opens the store and closes it again: recovers what a crash left and brings everything into the one file.
-    private func settle(_ path: String, bytesBefore: Int) throws(StoreError) -> CompactionReport {
-        let store = try type.open(url, options: openingOptions)
+    private func settle(_ report: inout CompactionReport, _ patience: Patience) throws(StoreError) {
+        let store = try type.open(url, options: openingOptions(patience))
         let tally: StoreTally
         do throws(StoreError) {
             let snapshot = try store.snapshot()
@@ -79,14 +116,12 @@ struct StoreCompaction: Sendable {
         }
         try store.close()
         let digest = tally.digest
-        return CompactionReport(
-            store: url.description, bytesBefore: bytesBefore, bytesAfter: bytesBefore, objects: digest.objectCount,
-            links: digest.linkCount, digest: digest.description, inPlace: false, seconds: 0, warnings: [])
+        (report.objects, report.links, report.digest) = (digest.objectCount, digest.linkCount, digest.description)
     }
 
-    private var openingOptions: StoreOptions {
+    private func openingOptions(_ patience: Patience) -> StoreOptions {
         StoreOptions(
-            model: options.sourceModel, timeoutSeconds: options.timeoutSeconds, typeOptions: options.sourceTypeOptions)
+            model: options.sourceModel, timeoutSeconds: patience.secondsLeft, typeOptions: options.sourceTypeOptions)
     }
 
     private func requireSpace(_ path: String) throws(StoreError) {
@@ -138,10 +173,10 @@ struct StoreCompaction: Sendable {
 
     // MARK: Somebody else has it open
 
-    private func compactInPlace(_ report: inout CompactionReport) throws(StoreError) {
+    private func compactInPlace(_ report: inout CompactionReport, _ patience: Patience) throws(StoreError) {
         let cancellation = options.cancellation
         let isSmall = try type.compactWhileOpen(
-            url, options: openingOptions, isCancelled: { cancellation?.isCancelled ?? false })
+            url, options: openingOptions(patience), isCancelled: { cancellation?.isCancelled ?? false })
         report.inPlace = true
         guard !isSmall else { return }
         report.warnings.append(

@@ -135,7 +135,8 @@ extension StoreFiller {
 
     /// The errors that keep a store from being replaced, found before the copy is made.
     ///
-    /// Another process has it open, its file has other names, or a file beside it is another program's.
+    /// Another process has it open for longer than the timeout, its file has other names, or a file
+    /// beside it is another program's.
     ///
     /// The replacement looks again.
     private func busyRefusals(_ url: StoreURL, _ type: any PersistentStoreType) -> [StoreError] {
@@ -143,7 +144,10 @@ extension StoreFiller {
             // Without a lock file no process has the store open, and none is made for the question.
             let hasLockFile = StoreFile.hasEntry(at: StoreLock.path(forStoreAt: url.path))
             let lock =
-                hasLockFile ? try StoreLock.acquire(forStoreAt: url.path, .exclusive, timeoutSeconds: 0) : nil
+                hasLockFile
+                ? try StoreLock.acquire(
+                    forStoreAt: url.path, .exclusive, timeoutSeconds: options.timeoutSeconds,
+                    isCancelled: options.isCancelled) : nil
             defer { lock?.release() }
             try StoreFile.requireReplaceableName(at: url.path)
             try StoreFile.requireOwnCompanions(

@@ -40,8 +40,10 @@ struct StoreFiller: Sendable {
     ) throws(StoreError) -> ConversionReport {
         let isFile = type.capabilities.contains(.file)
         // Held until the new store has its name, so that nobody else sweeps it away or publishes another one meanwhile.
-        let claim = isFile ? try DestinationClaim.acquire(forStoreAt: url.path) : nil
+        let claim = isFile ? try options.claim(url) : nil
         defer { claim?.release() }
+        // Another conversion into it may have ended meanwhile.
+        if isFile, !options.overwrites { try StoreFile.requireAbsent(at: url.path) }
         if let claim { StoreFile.sweepTemporarySiblings(of: url.path, holding: claim) }
         let temporary = StoreURL(type: url.type, path: StoreFile.temporarySibling(of: url.path))
         var report: ConversionReport
@@ -58,7 +60,7 @@ struct StoreFiller: Sendable {
             // A load is durable when it is finished; commits to a store that nobody knows are not.
             if isFile, !isFlushed { try StoreFile.syncFile(at: temporary.path) }
             try options.cancellation?.check()
-            try type.replace(url, with: temporary, overwriting: options.overwrites)
+            try options.replace(url, type, with: temporary)
         } catch {
             // Its reader knows the destination's name, not the one that the store has until it is published.
             throw Self.destroy(temporary, type, after: error).naming(url.path)

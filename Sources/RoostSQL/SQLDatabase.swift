@@ -64,6 +64,9 @@ public protocol SQLDatabase: AnyObject, Sendable {
     /// Reads the whole file.
     func requireSoundStructure(_ connection: any SQLConnection) throws(StoreError)
 
+    /// What a person should know about the database's files, one sentence each; nothing by default.
+    var notices: [String] { get }
+
     /// What the database finds wrong with its own file: pages, indexes against tables.
     func integrityFindings() throws(StoreError) -> [StoreFinding]
 
@@ -74,6 +77,11 @@ public protocol SQLDatabase: AnyObject, Sendable {
     ///
     /// Calling it again does nothing.
     func close() throws(StoreError)
+}
+
+extension SQLDatabase {
+    /// Nothing.
+    public var notices: [String] { [] }
 }
 
 /// One connection.

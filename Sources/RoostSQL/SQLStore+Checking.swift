@@ -1,10 +1,10 @@
 public import RoostCore
 
 extension SQLStore {
-    /// Nothing: what the database holds comes out of the store as it stands.
+    /// Returns what the database says about its files; everything in it comes out of the store.
     public func notices() throws(StoreError) -> [String] {
         try requireOpen()
-        return []
+        return database.notices
     }
 
     /// Lets the database check the structure of its file.
@@ -18,7 +18,8 @@ extension SQLStore {
     /// A row that another tool changed is read as changed; here it is reported.
     public func integrityFindings() throws(StoreError) -> [StoreFinding] {
         try requireOpen()
-        var findings = try database.integrityFindings()
+        var findings = database.notices.map { StoreFinding(.warning, $0) }
+        findings += try database.integrityFindings()
         let connection = try database.beginReading()
         defer { database.endReading(connection) }
         let recorded = try SQLTallies.read(connection, self)

@@ -6,21 +6,53 @@ internal import RoostSQL
 ///
 /// SQLite applies whatever log lies beside a file. If one of the two was exchanged meanwhile (a backup copied over the file, a
 /// log that stayed when the file was replaced), their pages mix. SQLite cannot see that; the generation and the store's mark can.
+/// Nor does it tell a damaged log from one that a power cut has torn; ``WriteAheadLog`` does.
 struct LeftoverLog {
     private let path: String
-    /// How many commits the log has; those that SQLite leaves out for their checksums are counted too.
-    private let commitCount: Int
+    private let content: WriteAheadLog.Content
+    /// Whether the file is the same without the log.
+    private let isInFile: Bool
     /// The generation and the mark in the file alone; nil where they cannot be read, as in the midst of a checkpoint.
     private let inFile: (generation: Int64, mark: Int64)?
 
-    /// Looks at the log of the store at `path`; nil when there is none, or none that SQLite would read.
+    /// Reads the log of the store at `path`; nil when there is none, or an empty one.
     ///
     /// Call it only while nobody else can have the store open: no lock is taken.
-    init?(ofStoreAt path: String, _ settings: SQLiteSettings) {
+    ///
+    /// - Throws: What reading the log reports.
+    init?(ofStoreAt path: String, _ settings: SQLiteSettings) throws(StoreError) {
         self.path = path
-        guard let count = try? Self.commitCount(inLogAt: path + "-wal") else { return nil }
-        commitCount = count
+        guard let log = try WriteAheadLog.open(ofStoreAt: path) else { return nil }
+        content = try log.content()
+        isInFile = try log.isInDatabase(content)
         inFile = Self.generationAndMark(path, settings)
+    }
+
+    /// Throws code `corrupted` when the log is damaged, unless the store was written without a flush at each commit.
+    ///
+    /// - Parameter isUnflushed: Whether a writer may have left commits in the log that it did not flush one by one; see ``UnflushedMark``.
+    /// - Throws: `corrupted`.
+    func requireSound(isUnflushed: Bool) throws(StoreError) {
+        guard case .damaged(let offset) = content.ending else { return }
+        guard offset > 0 else {
+            throw StoreError(
+                .corrupted,
+                "'\(path)-wal' is damaged: its header does not match its checksum, so the commits after it cannot be read. Restore both files from one backup, or move '\(path)-wal' away to open the file without what is in the log."
+            )
+        }
+        guard !isUnflushed else { return }
+        throw StoreError(
+            .corrupted,
+            "'\(path)-wal' is damaged: the frame at byte \(offset) does not match its checksum, and a later commit follows it. Restore both files from one backup, or cut '\(path)-wal' to \(content.committedByteCount) bytes to keep only the commits before the damage."
+        )
+    }
+
+    /// As ``requireSound(isUnflushed:)``, for a store that is not opened.
+    func requireSound(_ settings: SQLiteSettings) throws(StoreError) {
+        guard case .damaged = content.ending else { return }
+        let connection = try SQLiteDatabase.connect(path, settings, .readOnly)
+        defer { try? connection.close() }
+        try requireSound(isUnflushed: try SQLiteSchemaCheck(connection).isUnflushed)
     }
 
     /// Throws code `corrupted` when the log cannot lead from the file's state to the one that both together show.
@@ -32,7 +64,8 @@ struct LeftoverLog {
         var isLeading = true
         if let inFile {
             let (distance, overflow) = generation.subtractingReportingOverflow(inFile.generation)
-            isLeading = !overflow && distance >= 0 && distance <= Int64(commitCount) && inFile.mark == mark
+            isLeading =
+                !overflow && distance >= 0 && distance <= Int64(content.commitCount) && inFile.mark == mark
         }
         guard isLeading, mark == SQLTallies.mark(of: uuid) else {
             throw StoreError(
@@ -42,40 +75,36 @@ struct LeftoverLog {
         }
     }
 
+    /// What a person should know about the log, one sentence each.
+    ///
+    /// - Parameter staysBesideFile: Whether the store is only read, so that the log is not moved into the file.
+    /// - Returns: The sentences.
+    func notices(staysBesideFile: Bool) -> [String] {
+        var notices: [String] = []
+        if staysBesideFile, !isInFile {
+            notices.append(
+                "'\(path)' is not complete without '\(path)-wal', which holds its last commits: keep both files together, or open the store for writing to move them into it."
+            )
+        }
+        switch content.ending {
+        case .clean: break
+        case .unfinished:
+            notices.append(
+                "'\(path)-wal' ends with a transaction that is not complete and is left out: a commit that never finished, or damage to the last one."
+            )
+        case .damaged:
+            notices.append(
+                "'\(path)-wal' has a frame that does not match its checksum; the commits from there on are left out. A power cut can leave that where 'synchronous' is 'normal', and so can damage."
+            )
+        }
+        return notices
+    }
+
     private static func generationAndMark(
         _ path: String, _ settings: SQLiteSettings
     ) -> (generation: Int64, mark: Int64)? {
         guard let connection = try? SQLiteDatabase.connect(path, settings, .immutable(nil)) else { return nil }
         defer { try? connection.close() }
         return try? SQLTallies.generationAndMark(connection)
-    }
-
-    // MARK: The log's format, see https://www.sqlite.org/fileformat.html#the_write_ahead_log
-
-    private static let headerByteCount = 32
-    private static let frameHeaderByteCount = 24
-
-    /// How many frames with a commit mark the log has; nil when it has no header that SQLite would accept.
-    private static func commitCount(inLogAt path: String) throws(StoreError) -> Int? {
-        let file = try RegularFile(at: path)
-        let header = try file.bytes(at: 0, count: headerByteCount)
-        guard header.count == headerByteCount else { return nil }
-        let pageSize = word(header, at: 8)
-        guard (512...65536).contains(pageSize) else { return nil }
-        var count = 0
-        var offset = headerByteCount
-        while offset + frameHeaderByteCount + pageSize <= file.byteCount {
-            let frame = try file.bytes(at: offset, count: frameHeaderByteCount)
-            // Frames with other salts are left over from before the log was begun anew.
-            guard frame.count == frameHeaderByteCount, frame[8..<16] == header[16..<24] else { break }
-            // The size of the database after the commit; 0 in frames that do not end one.
-            if word(frame, at: 4) != 0 { count += 1 }
-            offset += frameHeaderByteCount + pageSize
-        }
-        return count
-    }
-
-    private static func word(_ bytes: [UInt8], at offset: Int) -> Int {
-        bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
     }
 }

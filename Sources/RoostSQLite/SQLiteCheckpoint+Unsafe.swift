@@ -13,10 +13,11 @@ internal import RoostCore
 struct CheckpointPatience {
     let handle: OpaquePointer
     let deadline: ContinuousClock.Instant
+    let isCancelled: () -> Bool
 
     /// Waits a moment; false when the time is over, and then the checkpoint moves nothing more.
     func wait() -> Bool {
-        guard ContinuousClock.now < deadline else {
+        guard ContinuousClock.now < deadline, !isCancelled() else {
             // SQLite would go on as PASSIVE, beside whoever holds the writer's lock. Interrupted, that moves nothing.
             sqlite3_interrupt(handle)
             return false
@@ -30,7 +31,7 @@ extension SQLiteConnection {
     /// The largest log whose file keeps its length when it is emptied.
     private static let keptLogByteCount: sqlite3_int64 = 8 << 20
 
-    /// Moves the write-ahead log into the database and empties it (TRUNCATE); false when a lock prevented it.
+    /// Moves all of the write-ahead log into the database and empties it (TRUNCATE); false when a lock prevented it.
     ///
     /// SQLite before 3.51.3 can lose data when a checkpoint runs beside a commit. TRUNCATE takes the writer's lock itself, so that
     /// nobody commits meanwhile, but where it does not get the lock SQLite goes on as PASSIVE, without. Here it does not: the
@@ -38,11 +39,17 @@ extension SQLiteConnection {
     ///
     /// - Parameters:
     ///   - patience: How long to wait for a writer, and for readers of older states; the time is spent at most once.
+    ///   - isCancelled: Asked while waiting; true ends the wait.
+    ///   - empties: Whether the log is emptied too. If not, readers of the newest state do not prevent it (FULL), and the log stays.
     ///   - keepsFile: Whether the file of a log of up to 8 MiB stays as long as it is; the frames in it are not the log's any more.
-    /// - Returns: Whether the log is empty now. If not, nothing was lost and the log is as good as before.
+    /// - Returns: Whether it did that. If not, nothing was lost: all of the log was moved and only emptying it was prevented, or none of it
+    ///   was moved. A part of it would leave a file that is no state of the store without its log.
     /// - Throws: What the file system does.
-    func checkpoint(patience: Duration, keepsFile: Bool = false) throws(StoreError) -> Bool {
-        var context = CheckpointPatience(handle: handle, deadline: ContinuousClock.now + patience)
+    func checkpoint(
+        patience: Duration, isCancelled: @escaping () -> Bool = { false }, empties: Bool = true, keepsFile: Bool = false
+    ) throws(StoreError) -> Bool {
+        var context = CheckpointPatience(
+            handle: handle, deadline: ContinuousClock.now + patience, isCancelled: isCancelled)
         let (code, reset) = withUnsafeMutablePointer(to: &context) { context in
             // SAFETY: the handler is replaced before `context` goes.
             let set = sqlite3_busy_handler(
@@ -51,7 +58,8 @@ extension SQLiteConnection {
                     context?.assumingMemoryBound(to: CheckpointPatience.self).pointee.wait() == true ? 1 : 0
                 }, context)
             // Without the handler a writer would be waited for, and the checkpoint would go on without its lock.
-            let code = set == SQLITE_OK ? (keepsFile ? keepingLogFile(moveLog) : moveLog()) : set
+            let mode = empties ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_FULL
+            let code = set != SQLITE_OK ? set : keepsFile ? keepingLogFile { moveLog(mode) } : moveLog(mode)
             // Takes the handler's place.
             return (code, sqlite3_busy_timeout(handle, busyMilliseconds))
         }
@@ -64,9 +72,7 @@ extension SQLiteConnection {
         }
     }
 
-    private func moveLog() -> Int32 {
-        sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-    }
+    private func moveLog(_ mode: Int32) -> Int32 { sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil) }
 
     /// Runs a checkpoint that does everything TRUNCATE does, but leaves the file of a log that is not large as long as it is.
     ///

@@ -7,14 +7,11 @@ internal import RoostSQL
 /// VACUUM writes the whole new content as one transaction into the write-ahead log: until its commit mark is there the store is what
 /// it was, then it is the new one. Readers go on, writers wait. The checkpoint afterwards is the same as after any commit.
 struct SQLiteCompaction {
-    /// How long readers of the old state are waited for.
-    private static let patience = Duration.seconds(2)
-
     let store: SQLStore
     let path: String
     let settings: SQLiteSettings
 
-    /// Compacts; false when the log could not be moved into the file because readers of older states are there.
+    /// Compacts; false when the log could not be moved into the file because readers of older states did not end in time.
     func run(_ isCancelled: @escaping @Sendable () -> Bool) throws(StoreError) -> Bool {
         // Little is done in fewer steps than lie between two questions of SQLite.
         guard !isCancelled() else { throw cancelled }
@@ -35,7 +32,8 @@ struct SQLiteCompaction {
             // What VACUUM wrote is compared before it is moved into the file.
             try SQLiteSettling.requireSound(connection)
             try requireExact("is damaged: after compacting it")
-            let isSmall = try connection.checkpoint(patience: Self.patience)
+            let timeout = Duration.seconds(min(settings.timeoutSeconds, 31_536_000))
+            let isSmall = try connection.checkpoint(patience: timeout, isCancelled: isCancelled)
             try connection.close()
             return isSmall
         } catch {

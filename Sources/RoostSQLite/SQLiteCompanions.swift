@@ -15,13 +15,13 @@ enum SQLiteCompanions {
         try RollbackJournal.requireOwn(besideStoreAt: path)
     }
 
-    /// Checks that the log beside the store at `path` belongs to it; see ``LeftoverLog``.
+    /// Returns the log beside the store at `path` if it belongs to it; nil if there is none.
     ///
     /// The caller holds the store's lock exclusively. Makes and changes no file beside the store.
     ///
-    /// - Throws: `corrupted`; what is wrong with the store that both together are.
-    static func requireOwnLog(besideStoreAt path: String, _ settings: SQLiteSettings) throws(StoreError) {
-        guard let leftover = LeftoverLog(ofStoreAt: path, settings) else { return }
+    /// - Throws: `corrupted`; what is wrong with the store that both together are; what reading the log reports.
+    static func ownLog(besideStoreAt path: String, _ settings: SQLiteSettings) throws(StoreError) -> LeftoverLog? {
+        guard let leftover = try LeftoverLog(ofStoreAt: path, settings) else { return nil }
         guard try StoreFile.isEmpty(path + "-journal") else {
             throw StoreError(
                 .corrupted,
@@ -32,6 +32,7 @@ enum SQLiteCompanions {
         defer { try? connection.close() }
         let uuid = try identity(connection)
         try leftover.requireBelonging(to: connection, uuid)
+        return leftover
     }
 
     /// Checks that the log beside a store belongs to it, before it is removed with the store.
@@ -39,9 +40,9 @@ enum SQLiteCompanions {
     /// Passes if the store is damaged without its log too, because the owner of the log cannot be
     /// known.
     ///
-    /// - Throws: As ``requireOwnLog(besideStoreAt:_:)``.
+    /// - Throws: As ``ownLog(besideStoreAt:_:)``.
     static func requireOwnLogToRemove(besideStoreAt path: String, _ settings: SQLiteSettings) throws(StoreError) {
-        do throws(StoreError) { try requireOwnLog(besideStoreAt: path, settings) } catch {
+        do throws(StoreError) { _ = try ownLog(besideStoreAt: path, settings) } catch {
             guard let alone = try? SQLiteDatabase.connect(path, settings, .immutable(nil)) else { return }
             defer { try? alone.close() }
             guard (try? identity(alone)) != nil else { return }

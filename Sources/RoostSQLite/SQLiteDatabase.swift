@@ -40,6 +40,9 @@ final class SQLiteDatabase: SQLDatabase {
     private let check: FileHandleCheck
     /// The check after each reading of a file that has other names; nil for any other file.
     private let unchanged: FileHandleCheck?
+    /// What keeps writers out of a file that is read without a log; nil where SQLite sets its own locks, or none can be set.
+    private let fileLock: Mutex<SQLiteFileLock?>
+    let notices: [String]
     private let gate = WriterGate()
     let state = Mutex(State())
 
@@ -49,7 +52,8 @@ final class SQLiteDatabase: SQLDatabase {
     /// Takes over what ``SQLiteOpening`` prepared.
     init(
         path: String, settings: SQLiteSettings, isImmutable: Bool, pageSizeBytes: Int, lock: StoreLock?,
-        check: FileHandleCheck, unchanged: FileHandleCheck? = nil, writer: SQLiteConnection?
+        check: FileHandleCheck, unchanged: FileHandleCheck? = nil, writer: SQLiteConnection?,
+        fileLock: SQLiteFileLock?, notices: [String]
     ) {
         self.path = path
         self.settings = settings
@@ -58,6 +62,8 @@ final class SQLiteDatabase: SQLDatabase {
         self.lock = lock
         self.check = check
         self.unchanged = unchanged
+        self.fileLock = Mutex(fileLock)
+        self.notices = notices
         state.withLock { $0.writer = writer }
     }
 
@@ -288,7 +294,9 @@ final class SQLiteDatabase: SQLDatabase {
         }
         for connection in others { discard(connection) }
         if let writer { discard(writer) }
-        if !isImmutable {
+        // What another reader's attempt to make a log on a full disk left goes with the last one.
+        let hadFileLock = fileLock.withLock { $0.take() } != nil
+        if !isImmutable || hadFileLock {
             do throws(StoreError) {
                 try SQLiteSettling.afterLastUse(path, settings, lock, check)
                 // Everything is in the file now, whatever an earlier checkpoint met.

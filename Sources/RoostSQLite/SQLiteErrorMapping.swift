@@ -55,6 +55,7 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
             switch systemCode {
             case SQLite.tooManyFiles, SQLite.tooManyFilesInSystem: return .outOfResources
             case SQLite.noSuchFile: return .notFound
+            case SQLite.noSpace, SQLite.quotaExceeded: return .noSpace
             case SQLite.readOnlyFileSystem: return .readOnly
             default: return .permissionDenied
             }

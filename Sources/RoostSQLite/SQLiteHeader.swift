@@ -24,6 +24,13 @@ struct SQLiteHeader {
     /// 1 for UTF-8; 0 for a database in which nothing was ever written.
     var textEncoding: Int { word(56) }
 
+    /// The bytes of a page; nil for a size that no database has.
+    var pageByteCount: Int? {
+        let size = Int(bytes[16]) << 8 | Int(bytes[17])
+        if size == 1 { return 65536 }
+        return size >= 512 && size & (size - 1) == 0 ? size : nil
+    }
+
     /// The bytes that the header says the file has; nil where an old version of SQLite left that open.
     private var fileByteCount: Int? {
         let pageSize = Int(bytes[16]) << 8 | Int(bytes[17])

@@ -39,7 +39,7 @@ struct SQLiteOpening {
                 ofStoreAt: path, forWriting: !settings.isReadOnly, acceptsLinks: options.acceptsLinks)
             try SQLiteCompanions.requireOwn(besideStoreAt: path)
             do throws(StoreError) {
-                return try open(type: type, url: url, lock: lock, check: check, isLinked: isLinked)
+                return try openOnAnyDisk(type: type, url: url, lock: lock, check: check, isLinked: isLinked)
             } catch {
                 // A log that this attempt left empty goes again; what is in it otherwise stays.
                 if !SQLiteSettling.needsRecovery(path) { try? SQLiteSettling.afterLastUse(path, settings, lock, check) }
@@ -57,8 +57,47 @@ struct SQLiteOpening {
             : try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
     }
 
-    private func open(
+    /// Opens the store; where the disk has no room for a log's index, a reader does without a log, under a lock on the file itself.
+    private func openOnAnyDisk(
         type: any PersistentStoreType, url: StoreURL, lock: StoreLock?, check: FileHandleCheck, isLinked: Bool
+    ) throws(StoreError) -> SQLStore {
+        guard settings.isReadOnly, !isLinked else {
+            return try open(type: type, url: url, lock: lock, check: check, isLinked: isLinked)
+        }
+        // Other readers that do so keep everybody from making a log; this one then joins them. Where there is no lock file although the
+        // directory may be written, the disk is full too.
+        let isFull = lock == nil && StoreFile.canMakeFiles(beside: path)
+        if isFull || SQLiteFileLock.isHeld(at: path), let fileLock = try lockFile() {
+            return try open(type: type, url: url, lock: lock, check: check, fileLock: fileLock)
+        }
+        do throws(StoreError) {
+            return try open(type: type, url: url, lock: lock, check: check)
+        } catch {
+            guard error.code == .noSpace else { throw error }
+            guard !SQLiteSettling.needsRecovery(path) else {
+                throw StoreError(
+                    .noSpace,
+                    "'\(path)' was not closed by its last writer, and the disk has no room for reading its log; make room, or copy '\(path)' and '\(path)-wal' to another disk together.",
+                    underlying: error.underlying)
+            }
+            guard let fileLock = try lockFile() else { throw error }
+            // What the attempt has made.
+            SQLiteSettling.removeEmptyLog(path, under: fileLock)
+            return try open(type: type, url: url, lock: lock, check: check, fileLock: fileLock)
+        }
+    }
+
+    /// A lock under which the file can be read without a log; nil where there is a log, or somebody uses the file with one.
+    private func lockFile() throws(StoreError) -> SQLiteFileLock? {
+        guard let fileLock = try SQLiteFileLock.forReading(path), !SQLiteSettling.needsRecovery(path) else {
+            return nil
+        }
+        return fileLock
+    }
+
+    private func open(
+        type: any PersistentStoreType, url: StoreURL, lock: StoreLock?, check: FileHandleCheck,
+        isLinked: Bool = false, fileLock: SQLiteFileLock? = nil
     ) throws(StoreError) -> SQLStore {
         // Somebody who holds the lock shared has recovered the store, or has it open and will.
         var isRecovering = false
@@ -67,26 +106,32 @@ struct SQLiteOpening {
         }
         // Where no file can be made SQLite must not try to; a lock file that is there says nothing about that.
         var isImmutable =
-            settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
-            && (lock == nil || !StoreFile.canMakeFiles(beside: path))
+            fileLock != nil
+            || settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
+                && (lock == nil || !StoreFile.canMakeFiles(beside: path))
         // The locks of one name do not exclude a writer under another one.
         if isLinked { isImmutable = !SQLiteSettling.needsRecovery(path) }
         let unchanged = isLinked ? check : nil
-        if isRecovering { try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings) }
+        if isImmutable { lock?.readFileAlone() }
+        let leftover = isRecovering ? try SQLiteCompanions.ownLog(besideStoreAt: path, settings) : nil
+        // A commit of a process that was killed before it flushed the log counts from now on, and others build on it.
+        if leftover != nil { try StoreFile.syncFile(at: path + "-wal") }
         let connection: SQLiteConnection
-        let (uuid, schema): (StoreUUID, SQLSchema)
+        let (uuid, schema, isUnflushed): (StoreUUID, SQLSchema, Bool)
         do throws(StoreError) {
             connection = try SQLiteDatabase.connect(
                 path, settings, isImmutable ? .immutable(check) : (settings.isReadOnly ? .readOnly : .readWrite),
                 unchanged: unchanged)
             do throws(StoreError) {
-                (uuid, schema) = try inspect(connection)
+                (uuid, schema, isUnflushed) = try inspect(connection)
+                try leftover?.requireSound(isUnflushed: isUnflushed)
                 if isRecovering { try SQLiteSettling.requireSound(connection) }
                 if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
                     throw StoreError(
                         .busy, "'\(path)' has no write-ahead log, and somebody else reads it; try again later.")
                 }
                 if !isImmutable { try connection.verifyLog() }
+                if !settings.isReadOnly { try mark(connection, isUnflushed, lock, hasLog: leftover != nil) }
             } catch {
                 try? connection.close()
                 throw error
@@ -108,14 +153,29 @@ struct SQLiteOpening {
         if settings.isReadOnly { try connection.close() }
         let database = SQLiteDatabase(
             path: path, settings: settings, isImmutable: isImmutable, pageSizeBytes: pageSize, lock: lock, check: check,
-            unchanged: unchanged, writer: settings.isReadOnly ? nil : connection)
+            unchanged: unchanged, writer: settings.isReadOnly ? nil : connection, fileLock: fileLock,
+            notices: leftover?.notices(staysBesideFile: settings.isReadOnly) ?? [])
         return SQLStore(
             database, schema: schema, storeUUID: uuid, type: type, url: url, isReadOnly: settings.isReadOnly,
             isUnpublished: options.isUnpublished)
     }
 
+    /// Brings the mark of stores whose writers do not flush each commit up to date.
+    private func mark(
+        _ connection: SQLiteConnection, _ isUnflushed: Bool, _ lock: StoreLock?, hasLog: Bool
+    ) throws(StoreError) {
+        guard !settings.isUnpublished else { return }
+        if settings.synchronous == .normal {
+            if !isUnflushed { try UnflushedMark.set(connection, settings) }
+        } else if isUnflushed, !hasLog, (try? lock?.change(to: .exclusive, timeoutSeconds: 0)) != nil {
+            try UnflushedMark.remove(connection)
+        }
+    }
+
     /// Reads identity and model, after making sure that reading them runs nothing foreign, and compares everything.
-    private func inspect(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, SQLSchema) {
+    ///
+    /// Also says whether a writer may have left commits in the log that it did not flush.
+    private func inspect(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, SQLSchema, Bool) {
         let check = try SQLiteSchemaCheck(connection)
         try check.requireSystemTables()
         let (uuid, model) = try SQLMetadata.read(connection, storeName: path)
@@ -128,6 +188,6 @@ struct SQLiteOpening {
                 throw .modelMismatch(path, has: model, expected: expected)
             }
         }
-        return (uuid, schema)
+        return (uuid, schema, check.isUnflushed)
     }
 }

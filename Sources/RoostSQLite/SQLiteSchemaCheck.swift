@@ -43,6 +43,9 @@ struct SQLiteSchemaCheck {
         }
     }
 
+    /// Whether some writer does not flush the log at each commit; see ``UnflushedMark``.
+    var isUnflushed: Bool { entries[UnflushedMark.table]?.sql == UnflushedMark.declaration }
+
     /// Whether there is any metadata to read.
     func requireSystemTables() throws(StoreError) {
         let tables = SQLSchema.systemTables(SQLiteDialect())

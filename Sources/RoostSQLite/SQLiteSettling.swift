@@ -34,6 +34,9 @@ enum SQLiteSettling {
 
     /// Moves the log into the database and removes it, if nobody else uses the store; called with no connection of one's own.
     ///
+    /// Where others use it, a writer moves the log if their views allow that, since the last of them may be a reader. A reader never writes
+    /// the file: it removes a log that is empty or wholly in the file already, and leaves any other.
+    ///
     /// The closing user's lock becomes exclusive or is let go.
     ///
     /// - Throws: Code `storeReplaced` when another file stands under the name, or none: the log is not that file's, and stays.
@@ -45,14 +48,22 @@ enum SQLiteSettling {
         do throws(StoreError) {
             try lock.change(to: .exclusive, timeoutSeconds: 0)
         } catch {
+            // While the store's lock is shared: nobody can put another file under the name.
+            if !settings.isReadOnly, hasLog(path), !lock.isFileReadAlone {
+                try requireOwn(check, path)
+                try moveBesideOthers(path, settings)
+            }
             // Two that close at the same time are in each other's way: the one that asks again after letting go is the last.
             lock.release()
             own = try? StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
             guard own != nil else { return }
         }
         defer { own?.release() }
-        // Reading must not change the file: what a crashed writer left in the log stays there.
-        if settings.isReadOnly, needsRecovery(path) { return }
+        // Where SQLite needs no connection for it, which would need space of its own.
+        if !needsRecovery(path), let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil {
+            return removeEmptyLog(path, under: fileLock)
+        }
+        if settings.isReadOnly, needsRecovery(path) { return removeMovedLog(path, check) }
         do throws(StoreError) {
             // SQLite would write the log into whatever file has the name now.
             try requireOwn(check, path)
@@ -60,6 +71,51 @@ enum SQLiteSettling {
         } catch  where settings.isReadOnly {
             // A reader that may not write leaves an empty log, which harms nobody.
         }
+    }
+
+    private static func hasLog(_ path: String) -> Bool {
+        (try? StoreFile.byteCount(at: path + "-wal")).map { $0 > 0 } ?? false
+    }
+
+    /// Moves the log into the database if all others who use the store look at its newest state; the caller shares the store's lock.
+    ///
+    /// Does nothing while somebody writes, who is going to do it.
+    private static func moveBesideOthers(_ path: String, _ settings: SQLiteSettings) throws(StoreError) {
+        let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
+        defer { try? connection.close() }
+        _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
+        guard try !connection.checkpoint(patience: .zero) else { return }
+        _ = try connection.checkpoint(patience: .zero, empties: false)
+    }
+
+    /// Removes an empty log and its index without SQLite.
+    ///
+    /// What cannot be removed harms nobody: an empty log says nothing.
+    static func removeEmptyLog(_ path: String, under fileLock: SQLiteFileLock) {
+        guard fileLock.keepsOthersOut, !needsRecovery(path) else { return }
+        removeLog(path)
+    }
+
+    private static func removeLog(_ path: String) {
+        guard (try? StoreFile.requireOwnCompanions(["-wal", "-shm"], ofStoreAt: path)) != nil else { return }
+        for suffix in ["-wal", "-shm"] { try? StoreFile.remove(path + suffix) }
+    }
+
+    /// Removes a log that holds nothing but what the database holds too; the caller holds the store's lock exclusively.
+    private static func removeMovedLog(_ path: String, _ check: FileHandleCheck) {
+        // What keeps a reader from it leaves a log that the next writer moves.
+        guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path),
+            (try? check.verify()) != nil, let log = try? WriteAheadLog.open(ofStoreAt: path),
+            let content = try? log.content(), (try? log.isInDatabase(content)) == true,
+            // What was moved may not be on the disk yet.
+            (try? StoreFile.syncFile(at: path)) != nil
+        else { return }
+        removeLog(path)
+        withExtendedLifetime(fileLock) {}
+    }
+
+    private static func hasJournal(_ path: String) -> Bool {
+        (try? StoreFile.byteCount(at: path + "-journal")).map { $0 > 0 } ?? false
     }
 
     private static func requireOwn(_ check: FileHandleCheck, _ path: String) throws(StoreError) {

@@ -116,6 +116,8 @@ public struct SQLiteStoreType: PersistentStoreType {
             try SQLiteCompanions.requireOwnLogToRemove(besideStoreAt: path, settings)
         }
         for path in stores where SQLiteSettling.hasCompanions(path) {
+            // What is replaced may be damaged.
+            if path == origin { try LeftoverLog(ofStoreAt: path, settings)?.requireSound(settings) }
             try SQLiteSettling.settle(path, settings)
             guard !SQLiteSettling.hasCompanions(path) else {
                 throw StoreError(.busy, "'\(path)' is open in another program; close it there.")

@@ -8,8 +8,8 @@ import RoostMigration
 ///
 /// `CrashChild commit <store URL>` goes on with the transactions of `CrashWorkload` until it is killed; it writes `acked <n>` after
 /// each. `CrashChild read <store URL>` looks at the store until its standard input ends and writes `saw <n>` for each new state.
-/// `hold` keeps a snapshot open, and `load` a bulk load, until standard input ends. `reserve` waits for that end, then reserves keys
-/// and writes `key <n>` for each. `reopen` is `read` with a new read-only opening for each look. `compact` compacts the store again
+/// `hold` keeps a snapshot open (`hold-reading` of a store that is opened read-only), and `load` a bulk load, until standard input ends. `reserve` waits for that end, then reserves keys
+/// and writes `key <n>` for each; `reserve-often` opens the store anew for each key. `reopen` is `read` with a new read-only opening for each look. `compact` compacts the store again
 /// and again until it is killed, and writes `compacted <n>` after each time. Behind the URL stand options of the store's type, as
 /// `name=value`.
 @main
@@ -29,11 +29,13 @@ struct CrashChild {
             }
             if arguments[1] == "compact" { try compact(url) }
             if arguments[1] == "reopen" { return try reopen(url) }
+            if arguments[1] == "reserve-often" { return try reserveOften(url) }
+            options.isReadOnly = arguments[1] == "hold-reading"
             let store = try StoreRegistry.shared.open(url, options: options)
             switch arguments[1] {
             case "commit": try commit(store)
             case "read": try read(store)
-            case "hold": try hold(try store.snapshot())
+            case "hold", "hold-reading": try hold(try store.snapshot())
             case "load": try load(store)
             case "reserve": try reserve(store)
             default: throw StoreError(.invalidRequest, "unknown mode '\(arguments[1])'")
@@ -92,6 +94,21 @@ struct CrashChild {
         for _ in 0..<300 { for key in try store.reserveKeys(7, for: "Track") { text += "key \(key)\n" } }
         try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
         try store.close()
+    }
+
+    private static func reserveOften(_ url: StoreURL) throws {
+        try say("ready 0")
+        _ = FileHandle.standardInput.readDataToEndOfFile()
+        for _ in 0..<40 {
+            let store = try StoreRegistry.shared.open(url, options: StoreOptions(timeoutSeconds: 300))
+            // Closing gives back what was reserved and not used, so a commit takes the key.
+            let key = try store.reserveKeys(1, for: "Track").lowerBound
+            var changes = ChangeSet(model: store.model)
+            try changes.insert(ObjectID("Track", key), values: [:])
+            _ = try store.commit(changes)
+            try store.close()
+            try say("key \(key)")
+        }
     }
 
     private static func reopen(_ url: StoreURL) throws {

@@ -2,7 +2,18 @@ import Foundation
 import Roost
 import RoostConformance
 import RoostCore
+import RoostMigration
 import Testing
+
+@testable import RoostFiles
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 @Suite("Concurrency", .serialized)
 struct ConcurrencyTests {
@@ -104,7 +115,7 @@ struct OneWriterTests {
     }
 
     @Test(
-        "a second writer, of another process or this one, is refused at once; when the first is killed the next goes on"
+        "a second writer waits up to its timeout, and goes on when the first is killed; who wants the store alone does not wait for it"
     )
     func secondWriter() throws {
         let bench = try Bench()
@@ -112,24 +123,121 @@ struct OneWriterTests {
         try StoreRegistry.shared.create(url, model: try CrashWorkload.model).close()
         let child = try Child("load", url)
         _ = try #require(try child.number("ready"), "\(child.wait())")
-        for _ in 0..<2 {
+        for timeout in [0, 0.3] {
             let clock = ContinuousClock()
             let start = clock.now
             let error = #expect(throws: StoreError.self) {
-                _ = try StoreRegistry.shared.open(url, options: StoreOptions(timeoutSeconds: 60))
+                _ = try StoreRegistry.shared.open(url, options: StoreOptions(timeoutSeconds: timeout))
             }
             #expect(error?.code == .busy)
             #expect(error?.message.contains("one writer") ?? false)
-            #expect(clock.now - start < .seconds(30))
+            #expect(clock.now - start >= .seconds(timeout * 0.8) && clock.now - start < .seconds(30))
         }
         let reader = try StoreRegistry.shared.open(url, options: StoreOptions(isReadOnly: true))
         #expect(CrashWorkload.number(in: try reader.metadata()) == 0)
         try reader.close()
+        let next = ReaderThread {
+            let store = try StoreRegistry.shared.open(url, options: StoreOptions(timeoutSeconds: 600))
+            let receipt = try store.commit(try CrashWorkload.transaction(1))
+            try store.close()
+            return (Int64(receipt.generation), 1)
+        }
         child.kill()
         _ = child.wait()
+        #expect(try next.result().count == 1)
         let store = try StoreRegistry.shared.open(url)
-        _ = try store.commit(try CrashWorkload.transaction(1))
+        #expect(CrashWorkload.number(in: try store.metadata()) == 1)
         try store.close()
+    }
+
+    @Test("many programs that update a JSON store one after the other all get their turn")
+    func manyWriters() throws {
+        let bench = try Bench()
+        let url = bench.url("json")
+        try StoreRegistry.shared.create(url, model: try CrashWorkload.model).close()
+        let children = [try Child("reserve-often", url), try Child("reserve-often", url)]
+        for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
+        for child in children { try child.closeInput() }
+        var keys: [Int64] = []
+        for child in children {
+            while let key = try child.number("key") { keys.append(key) }
+            let (status, errors) = child.wait()
+            #expect(status == 0, "\(errors)")
+        }
+        #expect(keys.count == 2 * 40 && Set(keys).count == keys.count)
+    }
+}
+
+/// Processes that open and close a store all the time, and one that wants to have it alone.
+@Suite("Exclusive use beside busy readers", .serialized)
+struct BusyReaderTests {
+    @Test(
+        "a conversion into a store that three processes open again and again, and compacting it, get their turn",
+        arguments: FileBackends.all)
+    func turns(type: String) throws {
+        let bench = try Bench()
+        let url = bench.url(type)
+        let source = StoreURL(type: type, path: url.path + "-source")
+        for place in [url, source] {
+            try StoreRegistry.shared.create(place, model: try CrashWorkload.model).close()
+        }
+        let children = try (0..<3).map { _ in try Child("reopen", url) }
+        for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
+        let options = ConversionOptions(overwrites: true, timeoutSeconds: 120)
+        let total: Int64 = 12
+        for number in 1...total {
+            let store = try StoreRegistry.shared.open(source)
+            _ = try store.commit(try CrashWorkload.transaction(number))
+            try store.close()
+            _ = try MigrationManager().convert(from: .url(source), to: .url(url), options: options)
+            if number.isMultiple(of: 3) { _ = try StoreMaintenance().compact(url, options: options) }
+        }
+        for child in children { try child.closeInput() }
+        for child in children {
+            var last = ""
+            while let line = child.line() { if line.hasPrefix("saw ") { last = line } }
+            let (status, errors) = child.wait()
+            #expect(status == 0, "\(errors)")
+            #expect(last == "saw \(total)")
+        }
+    }
+
+    @Test(
+        "a store that a process holds is waited for, by compacting and by a conversion into it",
+        arguments: FileBackends.all)
+    func waiting(type: String) throws {
+        for isConversion in [true, false] where isConversion || type != "sqlite" {
+            let bench = try Bench()
+            let url = bench.url(type)
+            let source = StoreURL(type: type, path: url.path + "-source")
+            for place in [url, source] {
+                try StoreRegistry.shared.create(place, model: try CrashWorkload.model).close()
+            }
+            let child = try Child("hold-reading", url)
+            _ = try #require(try child.number("ready"), "\(child.wait())")
+            @Sendable func run(_ timeout: Double) throws -> (last: Int64, count: Int) {
+                let options = ConversionOptions(overwrites: true, timeoutSeconds: timeout)
+                if isConversion {
+                    _ = try MigrationManager().convert(from: .url(source), to: .url(url), options: options)
+                } else {
+                    _ = try StoreMaintenance().compact(url, options: options)
+                }
+                return (0, 1)
+            }
+            let refusal = #expect(throws: StoreError.self) { try run(0) }
+            #expect(refusal?.code == .busy)
+            let waiting = ReaderThread { try run(600) }
+            try waitUntilRequested(url)
+            try child.closeInput()
+            #expect(child.wait().status == 0)
+            #expect(try waiting.result().count == 1)
+        }
+    }
+
+    /// Spins until somebody waits to have the store alone.
+    private func waitUntilRequested(_ url: StoreURL) throws {
+        let file = try LockFile(forStoreAt: url.path, .store, isWritable: false)
+        while !file.isWaitedFor { sched_yield() }
     }
 }
 

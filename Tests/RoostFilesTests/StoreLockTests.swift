@@ -1,13 +1,35 @@
 import Foundation
 import RoostCore
-import RoostFiles
 import Testing
+
+@testable import RoostFiles
 
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
     import Darwin
 #endif
+
+/// A thread and what its body returns.
+final class Background<Value: Sendable>: Sendable {
+    private let result = Mutex<Result<Value, any Error>?>(nil)
+    private let isDone = DispatchSemaphore(value: 0)
+
+    init(_ body: @escaping @Sendable () throws -> Value) {
+        Thread.detachNewThread { [self] in
+            let result = Result { try body() }
+            self.result.withLock { $0 = result }
+            isDone.signal()
+        }
+    }
+
+    /// Waits for the end.
+    func value() throws -> Value {
+        isDone.wait()
+        defer { isDone.signal() }
+        return try #require(result.withLock { $0 }).get()
+    }
+}
 
 @Suite("Store locks")
 struct StoreLockTests {
@@ -61,6 +83,84 @@ struct StoreLockTests {
         let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 60) }
         held.release()
         try await waiting.value.release()
+    }
+
+    @Test("who shares it lets another one go first that waits to have it alone, for a limited time")
+    func yielding() throws {
+        let path = try directory.get().file("store")
+        let request = try ExclusiveRequest(forStoreAt: path)
+        func seconds(_ timeout: Double) throws -> (lock: StoreLock, Duration) {
+            let start = ContinuousClock.now
+            let lock = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: timeout)
+            return (lock, ContinuousClock.now - start)
+        }
+        // Who does not wait at all does not wait for that either.
+        let (first, none) = try seconds(0)
+        #expect(none < .seconds(0.2))
+        // Where this process has the store open, it may be what is waited for.
+        let (second, little) = try seconds(600)
+        #expect(little >= .seconds(0.1) && little < .seconds(4))
+        first.release()
+        second.release()
+        let (third, limited) = try seconds(0.4)
+        #expect(limited >= .seconds(0.35))
+        third.release()
+        // Nor does it keep out who wants the same.
+        try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0).release()
+        request.withdraw()
+        request.withdraw()
+        let (last, nothing) = try seconds(600)
+        #expect(nothing < .seconds(0.2))
+        last.release()
+    }
+
+    @Test("who waits to have it alone says so, until it has it or gives up")
+    func requesting() throws {
+        let path = try directory.get().file("store")
+        let shared = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        let file = try LockFile(forStoreAt: path, .store, isWritable: false)
+        #expect(code { _ = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0.01) } == .busy)
+        #expect(!file.isWaitedFor)
+        let waiting = Background { try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 600) }
+        while !file.isWaitedFor { sched_yield() }
+        shared.release()
+        let lock = try waiting.value()
+        #expect(!file.isWaitedFor)
+        try lock.change(to: .shared, timeoutSeconds: 0)
+        let other = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        let changing = Background { try lock.change(to: .exclusive, timeoutSeconds: 600) }
+        while !file.isWaitedFor { sched_yield() }
+        other.release()
+        try changing.value()
+        #expect(!file.isWaitedFor)
+    }
+
+    @Test("a wait ends with code cancelled when its task or its caller is cancelled")
+    func cancelled() async throws {
+        let path = try directory.get().file("store")
+        let held = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        let file = try LockFile(forStoreAt: path, .store, isWritable: false)
+        let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 600) }
+        // On a thread of its own: those of tasks may all be waiting.
+        let cancelling = Background {
+            while !file.isWaitedFor { sched_yield() }
+            waiting.cancel()
+        }
+        let error = await #expect(throws: StoreError.self) { _ = try await waiting.value }
+        try cancelling.value()
+        #expect(error?.code == .cancelled)
+        #expect(!file.isWaitedFor)
+        #expect(
+            code {
+                _ = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 600, isCancelled: { true })
+            } == .cancelled)
+        let claim = try DestinationClaim.acquire(forStoreAt: path)
+        #expect(
+            code {
+                _ = try DestinationClaim.acquire(forStoreAt: path, timeoutSeconds: 600, isCancelled: { true })
+            } == .cancelled)
+        claim.release()
+        held.release()
     }
 
     @Test("a lock whose file was removed meanwhile is taken on the new file")

@@ -26,7 +26,7 @@ struct ConversionRaceTests {
         try MigrationManager(registry: try registry(type, faults)).convert(
             from: .url(StoreURL(type: type, path: directory.file("a"))),
             to: .url(StoreURL(type: "faulty", path: directory.file("b"))),
-            options: ConversionOptions(overwrites: overwrites))
+            options: ConversionOptions(overwrites: overwrites, timeoutSeconds: 0))
     }
 
     @Test("the second is refused while the first is under way", arguments: Sample.fileTypes, [false, true])
@@ -39,7 +39,8 @@ struct ConversionRaceTests {
         let intrude: @Sendable () -> Void = {
             do throws(StoreError) {
                 _ = try MigrationManager(registry: .builtIn).convert(
-                    from: .url(a), to: .url(b), options: ConversionOptions(overwrites: overwrites))
+                    from: .url(a), to: .url(b),
+                    options: ConversionOptions(overwrites: overwrites, timeoutSeconds: 0))
             } catch {
                 outcome.error.withLock { $0 = error }
             }
@@ -79,7 +80,8 @@ struct ConversionRaceTests {
         #expect(outcome.wasCalled.withLock { !$0 })
         let plan = try MigrationManager(registry: .builtIn).plan(
             from: .url(StoreURL(type: type, path: directory.file("a"))),
-            to: .url(StoreURL(type: type, path: directory.file("b"))), options: ConversionOptions(overwrites: true))
+            to: .url(StoreURL(type: type, path: directory.file("b"))),
+            options: ConversionOptions(overwrites: true, timeoutSeconds: 0))
         #expect(plan.refusals.count == 1)
         try open.close()
         #expect(try convert(type, directory, Faults(), overwrites: true).verified)

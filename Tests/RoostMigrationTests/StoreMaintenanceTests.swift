@@ -180,7 +180,7 @@ struct StoreMaintenanceTests {
         let store = try open(url)
         let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
         do throws(StoreError) {
-            _ = try maintenance.compact(url)
+            _ = try maintenance.compact(url, options: ConversionOptions(timeoutSeconds: 0.1))
             Issue.record("it was compacted")
         } catch {
             #expect(error.code == .busy && error.message.contains("only while nobody has it open"))

@@ -21,6 +21,15 @@ enum croost_lock { croost_lock_none, croost_lock_shared, croost_lock_exclusive }
 /// other descriptor of the file does not drop it. Returns 0; EWOULDBLOCK when another holds it; or the errno value.
 int croost_set_lock(int descriptor, int region, enum croost_lock lock);
 
+/// Sets the lock that an open file has on `length` bytes from `start`, without waiting. It conflicts with the locks that other programs
+/// set by fcntl(2), also with those of this process. Returns 0; EWOULDBLOCK when another holds one; ENOTSUP without such locks; or the
+/// errno value.
+int croost_set_range_lock(int descriptor, int64_t start, int64_t length, enum croost_lock lock);
+
+/// Stores the length of a lock that another open file or process holds on some of `length` bytes from `start` and that is in the way of
+/// `lock`; 0 without one. Returns 0, or the errno value; ENOTSUP without such locks.
+int croost_find_lock(int descriptor, int64_t start, int64_t length, enum croost_lock lock, int64_t *found);
+
 /// Stores the type number of the file system that holds `path` (Linux), or 1 for a network file system and 0 for a
 /// local one (elsewhere). Returns 0, or the errno value.
 int croost_file_system_type(const char *path, uint64_t *type);

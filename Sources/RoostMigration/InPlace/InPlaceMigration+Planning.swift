@@ -67,7 +67,11 @@ extension InPlaceMigration {
         // Without a lock file nobody has the store open, and none is made for the question.
         if StoreFile.hasEntry(at: StoreLock.path(forStoreAt: path)) {
             note { () throws(StoreError) in
-                try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0).release()
+                let conversion = self.options.conversion
+                try StoreLock.acquire(
+                    forStoreAt: path, .exclusive, timeoutSeconds: conversion.timeoutSeconds,
+                    isCancelled: conversion.isCancelled
+                ).release()
             }
         }
         return refusals

@@ -30,10 +30,12 @@ struct InPlaceMigration: Sendable {
             claim.release()
         }
         // What can be refused, or needs nothing to be done, is found out before anybody is kept out of the store.
-        guard try steps(from: metadata) != nil else { return try nothing(type) }
-        let timeout = options.conversion.timeoutSeconds
+        guard try steps(from: metadata) != nil else {
+            try settleLeftovers(type, path)
+            return try nothing(type)
+        }
         // Nobody else replaces the store, or sweeps away what is built here, before this ends.
-        let claim = try DestinationClaim.acquire(forStoreAt: path, timeoutSeconds: timeout)
+        let claim = try options.conversion.claim(url)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: path, holding: claim)
         // Opens and closes it: recovers what a crash left and brings everything into the one file.
@@ -48,7 +50,7 @@ struct InPlaceMigration: Sendable {
             return finished(changed, backup: nil, path, since: start)
         }
         try store.close()
-        let lock = try StoreReplacement.lock(path, type, timeoutSeconds: timeout) { () throws(StoreError) in
+        let lock = try StoreReplacement.lock(path, type, options.conversion.patience) { () throws(StoreError) in
             // Opens and closes it: recovers what a crash left and brings everything into the one file.
             let store = try type.open(url, options: settlingOptions)
             try store.close()
@@ -63,6 +65,20 @@ struct InPlaceMigration: Sendable {
         guard let (migrated, backup) = done else { return try nothing(type) }
         // The new store has the name: whatever happens now, the migration has succeeded.
         return finished(migrated, backup: backup, path, since: start)
+    }
+
+    /// Opens and closes a store that has the model already where files stand beside it that a closed store does not have.
+    ///
+    /// A migration that was killed after its commit leaves them; so does every other writer that was killed.
+    private func settleLeftovers(_ type: any PersistentStoreType, _ path: String) throws(StoreError) {
+        guard StoreReplacement.otherFile(besideStoreAt: path, type) != nil else { return }
+        var opening = settlingOptions
+        opening.timeoutSeconds = 0
+        do throws(StoreError) {
+            try type.open(url, options: opening).close()
+        } catch  where error.code == .busy {
+            // Whoever has the store open brings it in order when it is closed.
+        }
     }
 
     /// The report of a store that was migrated.

@@ -25,17 +25,19 @@ struct StoreReplacement: Sendable {
     /// - Parameters:
     ///   - path: The store's file; no link.
     ///   - type: Its type.
-    ///   - timeoutSeconds: How long to wait for those who have it open.
+    ///   - patience: How long to wait for those who have it open.
     ///   - settle: Opens the store and closes it again.
     /// - Returns: The lock, held; what keeps the store from being one file is then a program that is not Roost's.
-    /// - Throws: `busy`, and what `settle` throws.
+    /// - Throws: `busy`, `cancelled`, and what `settle` throws.
     static func lock(
-        _ path: String, _ type: any PersistentStoreType, timeoutSeconds: Double, settle: () throws(StoreError) -> Void
+        _ path: String, _ type: any PersistentStoreType, _ patience: Patience, settle: () throws(StoreError) -> Void
     ) throws(StoreError) -> StoreLock {
         var attempts = 5
         while true {
             try settle()
-            let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: timeoutSeconds)
+            let lock = try StoreLock.acquire(
+                forStoreAt: path, .exclusive, timeoutSeconds: patience.secondsLeft,
+                isCancelled: { patience.isCancelled })
             attempts -= 1
             if attempts == 0 || otherFile(besideStoreAt: path, type) == nil { return lock }
             lock.release()
@@ -106,7 +108,7 @@ struct StoreReplacement: Sendable {
     }
 
     /// A file that belongs to a store which is not closed; nil where there is none.
-    private static func otherFile(besideStoreAt path: String, _ type: any PersistentStoreType) -> String? {
+    static func otherFile(besideStoreAt path: String, _ type: any PersistentStoreType) -> String? {
         type.companionSuffixes.map { path + $0 }.first { StoreFile.hasEntry(at: $0) }
     }
 

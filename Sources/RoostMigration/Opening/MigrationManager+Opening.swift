@@ -65,18 +65,6 @@ extension MigrationManager {
             underlying: refusal)
     }
 
-    /// Replaces a store, after waiting for those who have it open: another process may be about to find that it cannot use it.
-    private func replace(
-        _ url: StoreURL, _ type: any PersistentStoreType, with new: StoreURL, timeoutSeconds: Double
-    ) throws(StoreError) {
-        var patience = Patience(seconds: timeoutSeconds)
-        while true {
-            do throws(StoreError) { return try type.replace(url, with: new, overwriting: true) } catch {
-                guard error.code == .busy, patience.wait() else { throw error }
-            }
-        }
-    }
-
     /// Puts an empty store in the place of the one that is there.
     private func recreate(
         _ description: PersistentStoreDescription, _ model: ManagedObjectModel
@@ -101,7 +89,9 @@ extension MigrationManager {
         do throws(StoreError) {
             try type.create(new, model: model, options: description.options).close()
             do throws(StoreError) {
-                try replace(url, type, with: new, timeoutSeconds: description.options.timeoutSeconds)
+                // Another process may be about to find that it cannot use the store.
+                try ConversionOptions(overwrites: true, timeoutSeconds: description.options.timeoutSeconds)
+                    .replace(url, type, with: new)
             } catch {
                 // The damage reaches what the type would bring in order first. A crash right here leaves no store, which is as good as
                 // an empty one.

@@ -73,7 +73,7 @@ struct ChainMigration: Sendable {
         guard case .url(let url) = destination, !url.path.isEmpty,
             try registry.type(named: url.type).capabilities.contains(.file)
         else { return try body() }
-        let claim = try DestinationClaim.acquire(forStoreAt: url.path)
+        let claim = try options.conversion.claim(url)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: url.path, holding: claim)
         try requireSpace(url)
@@ -101,7 +101,7 @@ struct ChainMigration: Sendable {
         guard case .url(let url) = destination, !url.path.isEmpty else { return }
         let type = try registry.type(named: url.type)
         do throws(StoreError) {
-            try type.replace(url, with: unpublished.url, overwriting: options.conversion.overwrites)
+            try options.conversion.replace(url, type, with: unpublished.url)
         } catch {
             // The first error is the one to tell; what stays is swept by the next one who writes there.
             try? type.destroy(unpublished.url)

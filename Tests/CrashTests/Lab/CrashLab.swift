@@ -23,6 +23,8 @@ final class CrashLab {
         case migrateThroughVersions
         /// `source` is migrated into `store`, which is there already, in the same steps.
         case migrateInto
+        /// Three transactions are committed to `store`, whose last ones are in the log or journal that a killed process left.
+        case commit
 
         /// Whether there is a second store, from which `store` becomes what it becomes.
         var hasSource: Bool { [.convert, .replace, .migrateInto].contains(self) }
@@ -123,6 +125,8 @@ final class CrashLab {
 
     let operation: Operation
     private let types: (source: String, store: String)
+    /// The number of the last transaction that `commit` commits.
+    private let lastTransaction: Int64
     private let directory: URL
     private let initial: URL
     private var digests: (old: String, new: String, source: String?)
@@ -144,6 +148,7 @@ final class CrashLab {
     init(_ operation: Operation, from source: String, to store: String, transactions: Int64 = 6) throws {
         self.operation = operation
         types = (source, store)
+        lastTransaction = transactions + 3
         // Where there is memory to be had as a file system, thousands of states cost no disk.
         let memory = URL(fileURLWithPath: "/dev/shm")
         let base =
@@ -151,7 +156,13 @@ final class CrashLab {
         directory = base.appendingPathComponent("roost-crash-\(UUID().uuidString)")
         initial = directory.appendingPathComponent("initial")
         try FileManager.default.createDirectory(at: initial, withIntermediateDirectories: true)
-        let old = try Self.build(store, initial.appendingPathComponent("store"), transactions)
+        var old = try Self.build(store, initial.appendingPathComponent("store"), transactions)
+        if operation == .commit {
+            // Each of the transactions may be the last one that the disk has.
+            for number in transactions + 1..<lastTransaction {
+                old += "," + (try Self.build(store, directory.appendingPathComponent("between\(number)"), -number))
+            }
+        }
         // A store that is moved was closed; every other one is as a killed process leaves it.
         let count = transactions * 2 + 1
         let new =
@@ -235,7 +246,7 @@ final class CrashLab {
             try self.failer
             ?? Child(
                 program: "CrashLabChild", ["fail", operation.rawValue, types.source, types.store],
-                environment: ["CRASHRECORDER_ROOT": directory.path, "SWIFT_BACKTRACE": "enable=no"])
+                environment: environment.merging(["CRASHRECORDER_ROOT": directory.path]) { $1 })
         self.failer = failer
         try failer.write("\(root.path) \(fault.text)\n")
         guard let answer = failer.line(withinSeconds: 60) else {
@@ -262,7 +273,8 @@ final class CrashLab {
     }
 
     private func start(in root: URL, _ fault: Fault?, _ ending: Ending? = nil, trace: URL? = nil) throws -> Child {
-        var environment = ["CRASHRECORDER_ROOT": root.path, "SWIFT_BACKTRACE": "enable=no"]
+        var environment = environment
+        environment["CRASHRECORDER_ROOT"] = root.path
         if let trace { environment["CRASHRECORDER_TRACE"] = trace.path }
         if let fault { environment["CRASHRECORDER_FAULT"] = fault.text }
         return try Child(
@@ -372,6 +384,10 @@ final class CrashLab {
                 "check", operation.rawValue, types.source, types.store, digests.old, digests.new,
                 digests.source ?? "-",
             ],
-            environment: ["SWIFT_BACKTRACE": "enable=no"])
+            environment: environment)
+    }
+
+    private var environment: [String: String] {
+        ["SWIFT_BACKTRACE": "enable=no", "CRASHLAB_LAST_TRANSACTION": "\(lastTransaction)"]
     }
 }

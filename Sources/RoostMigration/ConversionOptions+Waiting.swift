@@ -1,0 +1,47 @@
+internal import RoostCore
+internal import RoostFiles
+
+/// Waiting for others who use a store, as long as the options say.
+extension ConversionOptions {
+    /// Whether the conversion was asked to stop.
+    var isCancelled: () -> Bool {
+        let cancellation = cancellation
+        return { cancellation?.isCancelled ?? false }
+    }
+
+    /// A wait of as long as the options say, which ends when the conversion is asked to stop.
+    var patience: Patience { Patience(seconds: timeoutSeconds, isCancelled: isCancelled) }
+
+    /// Claims the name of a destination, after waiting for another conversion into it.
+    ///
+    /// - Throws: What ``DestinationClaim/acquire(forStoreAt:timeoutSeconds:isCancelled:)`` throws.
+    func claim(_ url: StoreURL) throws(StoreError) -> DestinationClaim {
+        try DestinationClaim.acquire(
+            forStoreAt: url.path, timeoutSeconds: timeoutSeconds, isCancelled: isCancelled)
+    }
+
+    /// Puts a finished store in the place of another one, after waiting for those who have that open.
+    ///
+    /// Who opens it meanwhile lets this one go first; see ``ExclusiveRequest``.
+    ///
+    /// - Throws: What ``PersistentStoreType/replace(_:with:overwriting:)`` throws; `cancelled`.
+    func replace(
+        _ url: StoreURL, _ type: any PersistentStoreType, with new: StoreURL
+    ) throws(StoreError) {
+        var patience = patience
+        var request: ExclusiveRequest?
+        defer { request?.withdraw() }
+        while true {
+            do throws(StoreError) {
+                return try type.replace(url, with: new, overwriting: overwrites)
+            } catch {
+                guard error.code == .busy else { throw error }
+                if type.capabilities.contains(.file), patience.secondsLeft > 0 {
+                    // A store that others have open has a lock file already; where there is none, nobody can be asked.
+                    if let request { request.renew() } else { request = try? ExclusiveRequest(forStoreAt: url.path) }
+                }
+                guard patience.wait() else { throw patience.failure(error) }
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/// The checksum of write-ahead logs, see <https://www.sqlite.org/walformat.html>.
+struct LogChecksum: Equatable {
+    private var first: UInt32 = 0
+    private var second: UInt32 = 0
+
+    /// The checksum that stands at `offset`, where it is big-endian in every log; zero where `bytes` end before it does.
+    init(_ bytes: [UInt8], at offset: Int) {
+        guard offset >= 0, offset <= bytes.count - 8 else { return }
+        first = bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
+        second = bytes[offset + 4..<offset + 8].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// The checksum of some bytes alone.
+    init(of bytes: [UInt8], _ range: Range<Int>, isBigEndian: Bool) { add(bytes, range, isBigEndian: isBigEndian) }
+
+    /// Adds bytes, eight at a time; what is left over at the end does not count.
+    ///
+    /// - Parameters:
+    ///   - bytes: Where they are.
+    ///   - range: Which of them.
+    ///   - isBigEndian: How the log's writer read words.
+    mutating func add(_ bytes: [UInt8], _ range: Range<Int>, isBigEndian: Bool) {
+        let range = range.clamped(to: bytes.indices)
+        bytes.withUnsafeBytes { bytes in
+            var (first, second) = (first, second)
+            var offset = range.lowerBound
+            while offset <= range.upperBound - 8 {
+                // SAFETY: 8 bytes follow `offset` within the range, which lies within the array.
+                let words = (
+                    bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self),
+                    bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
+                )
+                first = first &+ (isBigEndian ? UInt32(bigEndian: words.0) : UInt32(littleEndian: words.0)) &+ second
+                second = second &+ (isBigEndian ? UInt32(bigEndian: words.1) : UInt32(littleEndian: words.1)) &+ first
+                offset += 8
+            }
+            (self.first, self.second) = (first, second)
+        }
+    }
+}

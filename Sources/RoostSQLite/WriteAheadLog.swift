@@ -1,0 +1,270 @@
+internal import RoostCore
+internal import RoostFiles
+
+/// The write-ahead log beside a database file, read without SQLite.
+///
+/// The format is described at <https://www.sqlite.org/walformat.html>. Each frame has a checksum that continues the one of the frame
+/// before it. SQLite ends its reading at the first frame that does not match, and says nothing about the commits after it.
+///
+/// A frame that does not match can be the torn end of a power cut: a transaction that was never flushed may be on the disk in part, in
+/// any order. A writer that flushes each commit begins the next transaction only after that. So a frame of a later transaction proves
+/// that the frames before it were on the disk, and that one which does not match was damaged afterwards. The same holds for the log's
+/// header, which is flushed before the first frame is written.
+struct WriteAheadLog: ~Copyable {
+    /// What follows the last commit that SQLite applies.
+    enum Ending: Equatable {
+        /// Nothing that belongs to the log.
+        case clean
+        /// Frames that make no complete transaction.
+        case unfinished
+        /// A frame at a byte offset that does not match its checksum, and frames of a later transaction after it; 0 for the header.
+        case damaged(Int)
+    }
+
+    /// What a pass over the frames found.
+    struct Content: Equatable {
+        /// How many commits SQLite applies.
+        var commitCount = 0
+        /// The end of the last of them.
+        var committedByteCount = 0
+        /// The pages that the database has after the last of them; 0 without one.
+        var databasePageCount = 0
+        var ending = Ending.clean
+    }
+
+    private struct Header {
+        static let byteCount = 32
+        let isBigEndian: Bool
+        let pageByteCount: Int
+        let salts: [UInt8]
+        let checksum: LogChecksum
+    }
+
+    private static let frameHeaderByteCount = 24
+    /// The bytes that a disk writes as a whole.
+    private static let sectorByteCount = 512
+
+    private let file: RegularFile
+    private let storePath: String
+
+    private init(_ file: consuming RegularFile, ofStoreAt path: String) {
+        self.file = file
+        storePath = path
+    }
+
+    /// Opens the log of the store at `path`; nil where there is none, or an empty one.
+    static func open(ofStoreAt path: String) throws(StoreError) -> WriteAheadLog? {
+        do throws(StoreError) {
+            let file = try RegularFile(at: path + "-wal")
+            return file.byteCount > 0 ? WriteAheadLog(file, ofStoreAt: path) : nil
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return nil
+        }
+    }
+
+    // MARK: Frames
+
+    /// One frame, with its page.
+    private struct Frame {
+        let bytes: [UInt8]
+        var page: Int { WriteAheadLog.word(bytes, at: 0) }
+        /// The pages of the database after the commit that the frame ends; 0 where it ends none.
+        var databasePageCount: Int { WriteAheadLog.word(bytes, at: 4) }
+        var salts: ArraySlice<UInt8> { bytes[8..<16] }
+        var checksum: LogChecksum { LogChecksum(bytes, at: 16) }
+
+        /// The checksum that the frame must have after one with the checksum `seed`.
+        func computedChecksum(after seed: LogChecksum, isBigEndian: Bool) -> LogChecksum {
+            var checksum = seed
+            checksum.add(bytes, 0..<8, isBigEndian: isBigEndian)
+            checksum.add(bytes, WriteAheadLog.frameHeaderByteCount..<bytes.count, isBigEndian: isBigEndian)
+            return checksum
+        }
+
+        /// Whether both are the same frame but for the checksum.
+        ///
+        /// Some systems have SQLite repeat the last frame of a transaction up to the end of a sector.
+        func isRepeated(by other: Frame) -> Bool {
+            bytes[..<8] == other.bytes[..<8]
+                && bytes[WriteAheadLog.frameHeaderByteCount...] == other.bytes[WriteAheadLog.frameHeaderByteCount...]
+        }
+    }
+
+    private func frame(at offset: Int, _ pageByteCount: Int) throws(StoreError) -> Frame? {
+        let byteCount = Self.frameHeaderByteCount + pageByteCount
+        guard offset <= file.byteCount - byteCount else { return nil }
+        let bytes = try file.bytes(at: offset, count: byteCount)
+        return bytes.count == byteCount ? Frame(bytes: bytes) : nil
+    }
+
+    private static func word(_ bytes: [UInt8], at offset: Int) -> Int {
+        bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    // MARK: The header
+
+    private static let magic = 0x377F_0682
+
+    /// The header; nil where SQLite takes the log for empty.
+    private func header() throws(StoreError) -> Header? {
+        let bytes = try file.bytes(at: 0, count: Header.byteCount)
+        guard bytes.count == Header.byteCount, Self.word(bytes, at: 0) & ~1 == Self.magic,
+            let pageByteCount = Self.pageByteCount(bytes)
+        else { return nil }
+        let isBigEndian = bytes[3] & 1 == 1
+        let checksum = LogChecksum(bytes, at: 24)
+        guard LogChecksum(of: bytes, 0..<24, isBigEndian: isBigEndian) == checksum else { return nil }
+        return Header(
+            isBigEndian: isBigEndian, pageByteCount: pageByteCount, salts: Array(bytes[16..<24]), checksum: checksum)
+    }
+
+    private static func pageByteCount(_ header: [UInt8]) -> Int? {
+        let count = word(header, at: 8)
+        return (512...65536).contains(count) && count & (count - 1) == 0 ? count : nil
+    }
+
+    /// Whether frames follow a header that SQLite does not accept.
+    private func hasFramesWithoutHeader() throws(StoreError) -> Bool {
+        let header = try file.bytes(at: 0, count: Header.byteCount)
+        guard header.count == Header.byteCount else { return false }
+        let sizes = [
+            StoreFile.read(prefix: SQLiteHeader.byteCount, of: storePath).flatMap { SQLiteHeader($0)?.pageByteCount }
+        ]
+        for size in Set((sizes + [Self.pageByteCount(header)]).compactMap(\.self)) {
+            for isBigEndian in [false, true] where try hasFrames(header, size, isBigEndian: isBigEndian) { return true }
+        }
+        return false
+    }
+
+    private func hasFrames(_ header: [UInt8], _ pageByteCount: Int, isBigEndian: Bool) throws(StoreError) -> Bool {
+        var offset = Header.byteCount
+        // The damage can be in what the header says, or in its checksum.
+        var seeds = [LogChecksum(header, at: 24), LogChecksum(of: header, 0..<24, isBigEndian: isBigEndian)]
+        while let frame = try frame(at: offset, pageByteCount) {
+            for seed in seeds
+            where frame.page > 0 && frame.computedChecksum(after: seed, isBigEndian: isBigEndian) == frame.checksum {
+                return true
+            }
+            seeds = [frame.checksum]
+            offset += frame.bytes.count
+        }
+        return false
+    }
+
+    // MARK: The content
+
+    /// Goes over the frames, with memory for two of them.
+    func content() throws(StoreError) -> Content {
+        var content = Content()
+        guard let header = try header() else {
+            if try hasFramesWithoutHeader() { content.ending = .damaged(0) }
+            return content
+        }
+        content.committedByteCount = Header.byteCount
+        var (offset, seed) = (Header.byteCount, header.checksum)
+        while let frame = try frame(at: offset, header.pageByteCount) {
+            let computed = frame.computedChecksum(after: seed, isBigEndian: header.isBigEndian)
+            guard frame.salts == header.salts[...], frame.page > 0, frame.checksum == computed else {
+                if try isFollowedByLaterTransaction(frame, at: offset, computed, header) {
+                    content.ending = .damaged(offset)
+                } else if frame.salts == header.salts[...] {
+                    content.ending = .unfinished
+                }
+                break
+            }
+            seed = computed
+            offset += frame.bytes.count
+            if frame.databasePageCount > 0 {
+                content.commitCount += 1
+                content.committedByteCount = offset
+                content.databasePageCount = frame.databasePageCount
+            }
+        }
+        if content.ending == .clean {
+            let isCut = try isFrameCut(at: offset, header)
+            if isCut || offset > content.committedByteCount { content.ending = .unfinished }
+        }
+        return content
+    }
+
+    /// Whether the file ends within a frame of this log.
+    private func isFrameCut(at offset: Int, _ header: Header) throws(StoreError) -> Bool {
+        guard file.byteCount < offset + Self.frameHeaderByteCount + header.pageByteCount else { return false }
+        let bytes = try file.bytes(at: offset, count: 16)
+        // What an earlier log left there has other salts.
+        return !bytes.isEmpty && (bytes.count < 16 || bytes[8...] == header.salts[...])
+    }
+
+    /// Whether frames of a later transaction follow a frame that does not match its checksum.
+    ///
+    /// The chain of checksums is taken up again at what a frame says its checksum is. A frame that continues from there and comes after
+    /// the end of a transaction belongs to the next one. Where the end is that of a frame which does not match itself, its header counts
+    /// only if a disk writes it as a whole: then it is as new as the checksum in it, from which the next frame continues.
+    ///
+    /// - Parameters:
+    ///   - first: The frame.
+    ///   - start: Where it is.
+    ///   - computed: The checksum that follows from what is in the frame, whatever it says.
+    ///   - header: The log's header.
+    /// - Returns: Whether such a frame follows.
+    /// - Throws: What reading the log reports.
+    private func isFollowedByLaterTransaction(
+        _ first: Frame, at start: Int, _ computed: LogChecksum, _ header: Header
+    ) throws(StoreError) -> Bool {
+        var (previous, offset) = (first, start)
+        var seeds = [
+            (checksum: first.checksum, isEnd: first.databasePageCount > 0 && Self.isWrittenAsWhole(start)),
+            // Only the checksum itself may be wrong.
+            (checksum: computed, isEnd: first.databasePageCount > 0),
+        ]
+        while true {
+            offset += first.bytes.count
+            guard let frame = try frame(at: offset, header.pageByteCount) else { return false }
+            var isMatching = false
+            if frame.page > 0, frame.salts == header.salts[...] {
+                for seed in seeds
+                where frame.computedChecksum(after: seed.checksum, isBigEndian: header.isBigEndian) == frame.checksum {
+                    if seed.isEnd, !previous.isRepeated(by: frame) { return true }
+                    isMatching = true
+                }
+            }
+            let isEnd = frame.databasePageCount > 0 && (isMatching || Self.isWrittenAsWhole(offset))
+            seeds = [(frame.checksum, isEnd)]
+            previous = frame
+        }
+    }
+
+    /// Whether the header of the frame at `offset` lies in one sector.
+    private static func isWrittenAsWhole(_ offset: Int) -> Bool {
+        offset % sectorByteCount + frameHeaderByteCount <= sectorByteCount
+    }
+
+    // MARK: Against the database
+
+    /// Whether the database file holds everything that the log's commits wrote, so that it is the same without the log.
+    ///
+    /// - Parameter content: What ``content()`` gave.
+    /// - Returns: Whether it does.
+    /// - Throws: What reading the log and the file reports.
+    func isInDatabase(_ content: Content) throws(StoreError) -> Bool {
+        guard content.ending == .clean, let header = try header() else { return false }
+        guard content.commitCount > 0 else { return true }
+        let database = try RegularFile(at: storePath)
+        guard database.byteCount == content.databasePageCount * header.pageByteCount else { return false }
+        var isSeen = [Bool](repeating: false, count: content.databasePageCount)
+        let frameByteCount = Self.frameHeaderByteCount + header.pageByteCount
+        var offset = content.committedByteCount
+        // From the end: only the last version of a page must be in the file.
+        while offset > Header.byteCount {
+            offset -= frameByteCount
+            guard let frame = try frame(at: offset, header.pageByteCount) else { return false }
+            let page = frame.page - 1
+            guard isSeen.indices.contains(page), !isSeen[page] else { continue }
+            isSeen[page] = true
+            let bytes = try database.bytes(at: page * header.pageByteCount, count: header.pageByteCount)
+            guard bytes[...] == frame.bytes[Self.frameHeaderByteCount...] else { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,287 @@
+import Foundation
+import RoostCore
+import RoostFiles
+import Testing
+
+@testable import RoostSQLite
+
+/// Stores as a killed process leaves them, with their last commits in the log.
+@Suite("A log that was left beside its store")
+struct DamagedLogTests {
+    private let directory: TemporaryDirectory
+    private let type = SQLiteStoreType()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func insert(_ keys: ClosedRange<Int64>, into store: any PersistentStore) throws {
+        for key in keys {
+            try store.change { try $0.insert(ObjectID("Note", key), values: ["text": .string("text \(key)")]) }
+        }
+    }
+
+    /// Makes a store of three notes that was closed, commits six more, and copies file and log as a kill would leave them.
+    private func leaveLog(_ name: String = "w", _ options: [String: String] = [:]) throws -> (log: [UInt8], ends: [Int])
+    {
+        let url = directory.url("live")
+        let store = try type.create(url, model: try Models.note(), options: StoreOptions())
+        try insert(1...3, into: store)
+        try store.close()
+        let again = try type.open(url, options: StoreOptions(typeOptions: options))
+        var ends: [Int] = []
+        for key in Int64(4)...9 {
+            try insert(key...key, into: again)
+            ends.append(try StoreFile.byteCount(at: url.path + "-wal"))
+        }
+        let (file, log) = (try directory.bytes("live"), try directory.bytes("live-wal"))
+        try again.close()
+        try type.destroy(url)
+        try directory.write(file, to: name)
+        try directory.write(log, to: name + "-wal")
+        return (log, ends)
+    }
+
+    private func put(_ log: [UInt8]) throws {
+        try directory.write(log, to: "w-wal")
+        try? FileManager.default.removeItem(atPath: directory.file("w-shm"))
+    }
+
+    @Test("a flipped bit that hides acknowledged commits is refused, for readers and writers, and nothing is changed")
+    func refused() throws {
+        let (log, ends) = try leaveLog()
+        let file = try directory.bytes("w")
+        var random = SeededRandom(3)
+        let offsets = (0..<40).map { _ in Int.random(in: 0..<ends[3], using: &random) } + [0, 8, 16, 24, 40, 48]
+        for offset in offsets {
+            for isReadOnly in [true, false] {
+                var damaged = log
+                damaged[offset] ^= 4
+                try put(damaged)
+                let error = #expect(throws: StoreError.self, "byte \(offset)") {
+                    try type.open(directory.url("w"), options: StoreOptions(isReadOnly: isReadOnly)).close()
+                }
+                #expect(error?.code == .corrupted, "byte \(offset): \(error.debugDescription)")
+                #expect(error?.message.contains("w-wal' is damaged") == true, "byte \(offset)")
+                #expect(try directory.bytes("w") == file)
+                #expect(try directory.bytes("w-wal") == damaged)
+            }
+            // Nor does it take another store's place.
+            #expect(
+                code { try type.replace(directory.url("other"), with: directory.url("w"), overwriting: false) }
+                    == .corrupted, "byte \(offset)")
+        }
+        try put(log)
+        let store = try type.open(directory.url("w"), options: StoreOptions())
+        #expect(try store.records("Note").count == 9)
+        #expect(try store.findings() == [])
+        try store.close()
+    }
+
+    @Test("what the message advises brings the commits before the damage back")
+    func advice() throws {
+        let (log, ends) = try leaveLog()
+        var damaged = log
+        damaged[ends[1] + 100] ^= 1
+        try put(damaged)
+        let error = #expect(throws: StoreError.self) {
+            try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true)).close()
+        }
+        #expect(error?.message.contains("cut '\(directory.file("w"))-wal' to \(ends[1]) bytes") == true)
+        try put(Array(damaged[..<ends[1]]))
+        let store = try type.open(directory.url("w"), options: StoreOptions())
+        #expect(try store.records("Note").count == 5)
+        #expect(try store.findings() == [])
+        #expect(try store.notices() == [])
+        try store.close()
+    }
+
+    @Test("damage to the last commit, or a torn one, is a notice and a warning")
+    func unfinished() throws {
+        let (log, ends) = try leaveLog()
+        for (bytes, comment) in [
+            (Array(log[..<(ends[5] - 30)]), "cut"),
+            (log.enumerated().map { $0 == ends[5] - 2000 ? ~$1 : $1 }, "flipped"),
+        ] as [([UInt8], Comment)] {
+            try put(bytes)
+            let store = try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true))
+            #expect(try store.records("Note").count == 8, comment)
+            let notices = try store.notices()
+            #expect(notices.contains { $0.contains("not complete and is left out") }, comment)
+            let findings = try store.integrityFindings()
+            #expect(findings.map(\.severity) == notices.map { _ in .warning }, comment)
+            try store.close()
+            #expect(try directory.bytes("w-wal") == bytes, comment)
+        }
+    }
+
+    @Test("a reader says that file and log belong together, and leaves both as they are")
+    func belonging() throws {
+        let (log, _) = try leaveLog()
+        let file = try directory.bytes("w")
+        for _ in 0..<2 {
+            let store = try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true))
+            #expect(try store.records("Note").count == 9)
+            #expect(try store.notices().count == 1)
+            #expect(try store.notices().first?.contains("keep both files together") == true)
+            #expect(try store.integrityFindings().map(\.severity) == [.warning])
+            try store.close()
+            #expect(try directory.bytes("w") == file)
+            #expect(try directory.bytes("w-wal") == log)
+        }
+        let writer = try type.open(directory.url("w"), options: StoreOptions())
+        #expect(try writer.notices() == [])
+        try writer.close()
+        #expect(try directory.names == ["w", "w.lock"])
+    }
+
+    @Test("a reader removes a log that is in the file already, without writing to the file")
+    func moved() throws {
+        let (log, _) = try leaveLog()
+        let store = try type.open(directory.url("w"), options: StoreOptions())
+        try store.close()
+        let file = try directory.bytes("w")
+        try put(log)
+        let before = try FileIdentity(at: directory.file("w"))
+        let reader = try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true))
+        #expect(try reader.records("Note").count == 9)
+        #expect(try reader.notices() == [])
+        try reader.close()
+        #expect(try directory.names == ["w", "w.lock"])
+        #expect(try directory.bytes("w") == file)
+        #expect(try FileIdentity(at: directory.file("w")).isUnchanged(since: before))
+    }
+
+    @Test("of a store that is written without flushes the same is a notice, until a writer that flushes has it alone")
+    func unflushed() throws {
+        let (log, ends) = try leaveLog("w", ["synchronous": "normal"])
+        var damaged = log
+        damaged[ends[2] + 100] ^= 1
+        try put(damaged)
+        let reader = try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true))
+        #expect(try reader.records("Note").count == 6)
+        #expect(try reader.notices().contains { $0.contains("'synchronous' is 'normal'") })
+        #expect(try reader.integrityFindings().allSatisfy { $0.severity == .warning })
+        try reader.close()
+        // A header is flushed before its frames whatever the option says.
+        damaged[10] ^= 1
+        try put(damaged)
+        #expect(
+            code { try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true)).close() } == .corrupted)
+        try put(log)
+        // Brings the log into the file, and finds none the next time.
+        for _ in 0..<2 { try type.open(directory.url("w"), options: StoreOptions()).close() }
+        let store = try type.open(directory.url("w"), options: StoreOptions())
+        var newEnds: [Int] = []
+        for key in Int64(10)...15 {
+            try insert(key...key, into: store)
+            newEnds.append(try StoreFile.byteCount(at: directory.file("w-wal")))
+        }
+        let (file, flushed) = (try directory.bytes("w"), try directory.bytes("w-wal"))
+        try store.close()
+        try directory.write(file, to: "w")
+        damaged = flushed
+        damaged[newEnds[1] + 100] ^= 1
+        try put(damaged)
+        #expect(
+            code { try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true)).close() } == .corrupted)
+    }
+
+    @Test("a writer that closes beside a reader brings the log into the file; the last reader leaves none")
+    func closingBesideReader() throws {
+        try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions()).close()
+        let writer = try type.open(directory.url("s"), options: StoreOptions())
+        try insert(1...3, into: writer)
+        let reader = try type.open(directory.url("s"), options: StoreOptions(isReadOnly: true))
+        try insert(4...6, into: writer)
+        try writer.close()
+        // The file alone has every commit.
+        try directory.write(try directory.bytes("s"), to: "alone")
+        let alone = try type.open(directory.url("alone"), options: StoreOptions(isReadOnly: true))
+        #expect(try alone.records("Note").count == 6)
+        try alone.close()
+        #expect(try reader.records("Note").count == 6)
+        try reader.close()
+        #expect(try directory.names == ["alone", "alone.lock", "s", "s.lock"])
+    }
+
+    @Test(
+        "where a reader looks at an older state the file stays what it was, and the next reader says where the last commits are"
+    )
+    func closingBesideOldSnapshot() throws {
+        try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions()).close()
+        let writer = try type.open(directory.url("s"), options: StoreOptions())
+        try insert(1...3, into: writer)
+        let reader = try type.open(directory.url("s"), options: StoreOptions(isReadOnly: true))
+        let snapshot = try reader.snapshot()
+        try insert(4...6, into: writer)
+        try writer.close()
+        try directory.write(try directory.bytes("s"), to: "alone")
+        let alone = try type.open(directory.url("alone"), options: StoreOptions(isReadOnly: true))
+        #expect(try alone.records("Note").count == 0)
+        #expect(try alone.findings() == [])
+        try alone.close()
+        snapshot.close()
+        let file = try directory.bytes("s")
+        try reader.close()
+        #expect(try directory.bytes("s") == file)
+        let next = try type.open(directory.url("s"), options: StoreOptions(isReadOnly: true))
+        #expect(try next.records("Note").count == 6)
+        #expect(try next.notices().count == 1)
+        try next.close()
+        let last = try type.open(directory.url("s"), options: StoreOptions())
+        try last.close()
+        #expect(try directory.names == ["alone", "alone.lock", "s", "s.lock"])
+    }
+
+    @Test("a reader that looks at the newest state to the end leaves no log, because all of it is in the file")
+    func closingBesideNewSnapshot() throws {
+        try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions()).close()
+        let writer = try type.open(directory.url("s"), options: StoreOptions())
+        try insert(1...3, into: writer)
+        let reader = try type.open(directory.url("s"), options: StoreOptions(isReadOnly: true))
+        let snapshot = try reader.snapshot()
+        try writer.close()
+        snapshot.close()
+        try reader.close()
+        #expect(try directory.names == ["s", "s.lock"])
+        let store = try type.open(directory.url("s"), options: StoreOptions())
+        #expect(try store.records("Note").count == 3)
+        try store.close()
+    }
+}
+
+/// A file that is read without a log, under a lock on the file itself.
+@Suite("A lock on an SQLite file itself")
+struct SQLiteFileLockTests {
+    private let directory: TemporaryDirectory
+    private let type = SQLiteStoreType()
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        let store = try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions())
+        try store.change { try $0.insert(ObjectID("Note", 1), values: ["text": .string("text")]) }
+        try store.close()
+    }
+
+    @Test("keeps every connection out, is held by many at once, and is refused while a connection is open")
+    func exclusion() throws {
+        let path = directory.file("s")
+        #expect(!SQLiteFileLock.isHeld(at: path))
+        var locks = try (0..<20).compactMap { _ in try SQLiteFileLock.forReading(path) }
+        #expect(locks.count == 20)
+        #expect(SQLiteFileLock.isHeld(at: path))
+        #expect(code { try type.open(directory.url("s"), options: StoreOptions(timeoutSeconds: 0)).close() } == .busy)
+        // A reader joins those that are there.
+        let reader = try type.open(directory.url("s"), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0))
+        #expect(try reader.records("Note").count == 1)
+        locks = []
+        #expect(code { try type.open(directory.url("s"), options: StoreOptions(timeoutSeconds: 0)).close() } == .busy)
+        try reader.close()
+        #expect(!SQLiteFileLock.isHeld(at: path))
+        let writer = try type.open(directory.url("s"), options: StoreOptions(timeoutSeconds: 0))
+        #expect(try SQLiteFileLock.forReading(path) == nil)
+        // Asking costs the connection none of its own locks.
+        #expect(try SQLiteFileLock.keepingOthersOut(of: path) == nil)
+        try writer.close()
+        #expect(try directory.names == ["s", "s.lock"])
+    }
+}

@@ -1,0 +1,263 @@
+import CSQLite
+import Foundation
+import RoostCore
+import Testing
+
+@testable import RoostSQLite
+
+/// What the frames of a log say, in logs that SQLite wrote: each step of a workload leaves an image, and power cuts and damage are made of these.
+@Suite("Reading a write-ahead log")
+struct WriteAheadLogTests {
+    /// The log as it was after a step, and how many transactions were committed and flushed by then.
+    private struct Image {
+        let log: [UInt8]
+        let commits: Int
+    }
+
+    private let directory: TemporaryDirectory
+    private static let pageByteCount = 1024
+    private static let frameByteCount = pageByteCount + 24
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    /// Runs transactions of many sizes: some are rolled back after they were written to the log, and now and then the log begins anew.
+    private func images(_ seed: UInt64, steps: Int = 40) throws -> [Image] {
+        var random = SeededRandom(seed)
+        let path = directory.file("raw")
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        var connection: OpaquePointer?
+        defer { sqlite3_close(connection) }
+        try #require(sqlite3_open(path, &connection) == SQLITE_OK)
+        func run(_ sql: String) throws {
+            try #require(
+                sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK,
+                "\(String(cString: sqlite3_errmsg(connection)))")
+        }
+        // A cache of few pages, so that large transactions are written before they end.
+        try run(
+            """
+            PRAGMA page_size = \(Self.pageByteCount); PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+            PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 4; CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB);
+            """)
+        var images: [Image] = []
+        var (commits, rows) = (1, 0)
+        func keep() throws { images.append(Image(log: try directory.bytes("raw-wal"), commits: commits)) }
+        try keep()
+        for step in 0..<steps {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0 where step > 10:
+                // Later frames overwrite earlier ones, whose rest stays behind them.
+                try run("PRAGMA wal_checkpoint(RESTART)")
+                commits = 0
+                try run("INSERT INTO t (b) VALUES (randomblob(\(Int.random(in: 1...3000, using: &random))))")
+                commits = 1
+            case 1...3:
+                try run("BEGIN")
+                for _ in 0..<Int.random(in: 1...40, using: &random) {
+                    try run("INSERT INTO t (b) VALUES (randomblob(\(Int.random(in: 1...900, using: &random))))")
+                }
+                try run("ROLLBACK")
+            default:
+                let count = [1, 1, 2, 5, 30][Int.random(in: 0..<5, using: &random)]
+                try run("BEGIN")
+                for _ in 0..<count {
+                    try run("INSERT INTO t (b) VALUES (randomblob(\(Int.random(in: 1...900, using: &random))))")
+                }
+                // Pages that were written to the log already are written once more, and the frames after them too.
+                if rows > 0 { try run("UPDATE t SET b = randomblob(700) WHERE a % 7 = 0") }
+                try run("COMMIT")
+                rows += count
+                commits += 1
+            }
+            try keep()
+        }
+        return images
+    }
+
+    private func content(of log: [UInt8]) throws -> WriteAheadLog.Content {
+        try directory.write(log, to: "image-wal")
+        // A header that is wrong does not say how long pages are; the database's does.
+        if try !directory.names.contains("image") {
+            try directory.write(Array(try directory.bytes("raw").prefix(4096)), to: "image")
+        }
+        guard let opened = try WriteAheadLog.open(ofStoreAt: directory.file("image")) else {
+            return WriteAheadLog.Content()
+        }
+        return try opened.content()
+    }
+
+    /// What the disk may hold of `new` when the power goes before a flush: of each sector the old or the new bytes.
+    private func torn(_ old: [UInt8], _ new: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
+        let block = [512, 4096][Int.random(in: 0..<2, using: &random)]
+        let bias = [1, 5, 9][Int.random(in: 0..<3, using: &random)]
+        let length =
+            Bool.random(using: &random)
+            ? new.count : Int.random(in: min(old.count, new.count)...max(old.count, new.count), using: &random)
+        var result = old.prefix(length) + [UInt8](repeating: 0, count: max(0, length - old.count))
+        var offset = 0
+        while offset < length {
+            let end = min(offset + block, length, new.count)
+            if end > offset, Int.random(in: 0..<10, using: &random) >= bias {
+                result.replaceSubrange(offset..<end, with: new[offset..<end])
+            }
+            offset += block
+        }
+        return Array(result)
+    }
+
+    @Test("every image of a whole log is clean or unfinished, with all commits in it")
+    func whole() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        for image in try images(seed, steps: 80) {
+            let found = try content(of: image.log)
+            #expect(found.commitCount == image.commits, "seed \(seed)")
+            #expect(found.ending == .clean || found.ending == .unfinished, "seed \(seed)")
+        }
+    }
+
+    @Test(
+        "what a power cut leaves of a transaction that was not flushed is never damage, and no commit before it is lost"
+    )
+    func powerCuts() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededRandom(seed)
+        var (count, unfinished) = (0, 0)
+        for round in 0..<6 {
+            let images = try images(seed &+ UInt64(round), steps: 30)
+            for index in images.indices.dropFirst() {
+                let (old, new) = (images[index - 1], images[index])
+                // A log that begins anew flushes its header first; that is a step of its own.
+                guard new.log[..<32] == old.log[..<32] else { continue }
+                for _ in 0..<20 {
+                    let log = torn(old.log, new.log, &random)
+                    let found = try content(of: log)
+                    count += 1
+                    if found.ending == .unfinished { unfinished += 1 }
+                    #expect(
+                        found.ending == .clean || found.ending == .unfinished, "seed \(seed), \(round), step \(index)")
+                    #expect(
+                        found.commitCount == old.commits || found.commitCount == new.commits,
+                        "seed \(seed), \(round), step \(index)")
+                }
+            }
+        }
+        print("power cuts: \(count) images, \(unfinished) unfinished, seed \(seed)")
+        #expect(count > 1000 && unfinished > 100)
+    }
+
+    @Test("a header that is new while no frame is on the disk yet is no damage")
+    func newHeader() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededRandom(seed)
+        var count = 0
+        for round in 0..<6 {
+            let images = try images(seed &+ UInt64(round), steps: 60)
+            for index in images.indices.dropFirst() where images[index].log[..<32] != images[index - 1].log[..<32] {
+                let (old, new) = (images[index - 1].log, images[index].log)
+                let begun = Array(new[..<32]) + old[32...]
+                #expect(try content(of: begun).ending == .clean, "seed \(seed)")
+                for _ in 0..<20 {
+                    let found = try content(of: torn(begun, new, &random))
+                    count += 1
+                    #expect(found.ending == .clean || found.ending == .unfinished, "seed \(seed)")
+                    #expect(found.commitCount <= 1, "seed \(seed)")
+                }
+            }
+        }
+        #expect(count > 20, "seed \(seed)")
+    }
+
+    @Test(
+        "a flipped bit before the last but one commit is damage; one after it is noticed or lies in what was never committed"
+    )
+    func flippedBits() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededRandom(seed)
+        var (count, noticed) = (0, 0)
+        for round in 0..<4 {
+            let images = try images(seed &+ UInt64(round), steps: 20)
+            let image = try #require(images.last)
+            let ends = try commitEnds(image.log)
+            guard ends.count > 3 else { continue }
+            for _ in 0..<400 {
+                let end = ends[ends.count - 1]
+                let offset = Int.random(in: 0..<end, using: &random)
+                var log = image.log
+                log[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                let found = try content(of: log)
+                let place = "seed \(seed), \(round), byte \(offset) of \(ends)"
+                if offset < ends[ends.count - 3] {
+                    guard case .damaged = found.ending else {
+                        Issue.record("\(place): \(found)")
+                        continue
+                    }
+                } else {
+                    #expect(found.ending != .clean || offset < 32, "\(place): \(found)")
+                    if offset < ends[ends.count - 2] {
+                        count += 1
+                        if case .damaged = found.ending { noticed += 1 }
+                    }
+                }
+            }
+        }
+        // Of the last but one only a bit in the number that ends it can hide.
+        #expect(count == 0 || noticed * 100 >= count * 95, "\(noticed) of \(count), seed \(seed)")
+    }
+
+    /// Where the frames end that end a transaction, as far as the log goes.
+    private func commitEnds(_ log: [UInt8]) throws -> [Int] {
+        var (ends, offset) = ([Int](), 32)
+        let end = try content(of: log).committedByteCount
+        while offset < end {
+            if log[offset + 4..<offset + 8].contains(where: { $0 != 0 }) { ends.append(offset + Self.frameByteCount) }
+            offset += Self.frameByteCount
+        }
+        return ends
+    }
+
+    @Test("each flipped bit of a header is damage, with frames after it", arguments: [1, 6])
+    func header(commits: Int) throws {
+        let images = try images(7, steps: 30)
+        let whole = try #require(images.first { $0.commits >= 7 }).log
+        let first = try #require(images.first).log
+        let log = commits == 1 ? first : whole
+        for bit in 0..<256 {
+            var damaged = log
+            damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(try content(of: damaged).ending == .damaged(0), "bit \(bit)")
+        }
+        // Without frames there is nothing to lose.
+        var alone = Array(log[..<32])
+        alone[20] ^= 1
+        #expect(try content(of: alone).ending == .clean)
+        #expect(try content(of: [UInt8](repeating: 0, count: 5000)).ending == .clean)
+        #expect(try content(of: Array("something else entirely".utf8)).ending == .clean)
+    }
+
+    @Test("zeros and random bytes in the middle are damage; an end that is cut off is not")
+    func runs() throws {
+        let image = try #require(try images(11, steps: 25).max { $0.commits < $1.commits })
+        let ends = try commitEnds(image.log)
+        try #require(ends.count > 3)
+        var random = SeededRandom(5)
+        for size in [8, 512, 3000] {
+            for _ in 0..<40 {
+                let offset = Int.random(in: 32..<ends[ends.count - 3] - size, using: &random)
+                var log = image.log
+                for index in offset..<offset + size {
+                    log[index] = size == 3000 ? UInt8.random(in: 0...255, using: &random) : 0
+                }
+                guard log != image.log else { continue }
+                guard case .damaged = try content(of: log).ending else {
+                    Issue.record("\(size) bytes at \(offset) of \(ends)")
+                    continue
+                }
+            }
+        }
+        for length in stride(from: 32, to: ends[ends.count - 1], by: 97) {
+            let found = try content(of: Array(image.log[..<length]))
+            #expect(found.ending == .clean || found.ending == .unfinished)
+            #expect(found.commitCount == ends.filter { $0 <= length }.count)
+        }
+    }
+}
