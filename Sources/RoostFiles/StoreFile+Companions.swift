@@ -98,9 +98,7 @@ extension StoreFile {
             guard let bytes = read(prefix: examinedByteCount, of: path + suffix) else { return true }
             return isLog(bytes) || bytes.allSatisfy { $0 == 0 }
         case "-shm":
-            guard status.byteCount <= newIndexByteCount || status.byteCount.isMultiple(of: indexStepByteCount) else {
-                return false
-            }
+            guard isIndexLength(status.byteCount) else { return false }
             // While SQLite has it open in this process it is SQLite's, and must not be opened and closed.
             let bytes = HeldFiles.shared.read(prefix: indexUnitByteCount, of: path + suffix, unlessHeld: path)
             return bytes.map(isIndex) ?? true
@@ -176,9 +174,7 @@ extension StoreFile {
         }
         if bytes.count == status.byteCount, bytes.allSatisfy({ $0 == 0 }) { return true }
         switch suffix {
-        case "-shm":
-            // On a full disk an index stops growing between two of its units.
-            return status.byteCount.isMultiple(of: indexStepByteCount) && indexFormats.contains(word(bytes, 0))
+        case "-shm": return isIndexLength(status.byteCount) && isIndex(bytes)
         case "-lock": return readerTableMagics.contains(word(bytes, 0))
         default: return false
         }
@@ -190,8 +186,10 @@ extension StoreFile {
     ///
     /// See <https://www.sqlite.org/fileformat.html#the_write_ahead_log>.
     private static let (logMagics, logFormat): ([UInt32], UInt32) = ([0x377F_0682, 0x377F_0683], 3_007_000)
-    /// The number of the format of a log's index, in the byte order of either kind of machine.
-    private static let indexFormats = [UInt32(3_007_000), UInt32(3_007_000).byteSwapped]
+    /// The first bytes of the index of a log, in the byte order of either kind of machine.
+    ///
+    /// They are the number of its format. SQLite cuts the index of a log that is not in use to three bytes.
+    private static let indexBeginnings: [[UInt8]] = [[0x18, 0xE2, 0x2D], [0x00, 0x2D, 0xE2]]
     /// The length of the header of a log's index, and the offset of the hash table in its first unit.
     private static let (indexHeaderByteCount, indexHashOffset) = (136, 16 << 10)
     /// The number that LMDB's lock files begin with, in the byte order of either kind of machine.
@@ -204,11 +202,16 @@ extension StoreFile {
         bytes.count >= 8 && (logMagics.contains(word(bytes, 0)) || word(bytes, 4) == logFormat)
     }
 
+    /// Whether the index of an SQLite log can have this length.
+    private static func isIndexLength(_ byteCount: Int) -> Bool {
+        byteCount <= newIndexByteCount || byteCount.isMultiple(of: indexStepByteCount)
+    }
+
     /// Whether these are the first bytes of the index of an SQLite log, finished or not.
     ///
     /// SQLite fills in page numbers and their hash table first, and the header last.
     private static func isIndex(_ bytes: [UInt8]) -> Bool {
-        if bytes.count >= indexHeaderByteCount, indexFormats.contains(word(bytes, 0)) { return true }
+        if indexBeginnings.contains(where: { bytes.starts(with: $0) }) { return true }
         guard bytes.prefix(indexHeaderByteCount).allSatisfy({ $0 == 0 }) else { return false }
         // A slot of the hash table has a position among at most 4096 page numbers.
         return stride(from: indexHashOffset, to: bytes.count - 1, by: 2).allSatisfy { offset in

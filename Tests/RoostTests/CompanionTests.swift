@@ -137,6 +137,24 @@ struct CompanionTests {
         #expect(try folder.names() == [])
     }
 
+    /// SQLite cuts the index of a log that is not in use to three bytes, and makes it longer in pages.
+    @Test(
+        "is none when it is the index of a log that SQLite has cut, or is making longer",
+        arguments: [3, 4096, 12 << 10, 32 << 10, 64 << 10])
+    func unfinishedIndex(byteCount: Int) throws {
+        let folder = try Folder()
+        let url = StoreURL(type: "sqlite", path: folder.file("x"))
+        try store("sqlite", url.path)
+        for beginning: [UInt8] in [[0x18, 0xE2, 0x2D], [0x00, 0x2D, 0xE2]] {
+            let bytes = beginning + [UInt8](repeating: 0, count: byteCount - beginning.count)
+            try Data(bytes).write(to: URL(fileURLWithPath: url.path + "-shm"))
+            let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(isReadOnly: true))
+            #expect(try checkStore(store) == [])
+            try store.close()
+            #expect(try folder.names() == ["x", "x.lock"])
+        }
+    }
+
     @Test("is not looked for under names that only other types use", arguments: fileTypes)
     func othersNames(type: String) throws {
         let folder = try Folder()
