@@ -155,6 +155,8 @@ let package = Package(
         .testTarget(
             name: "RoostTests", dependencies: ["Roost", "RoostCore", "RoostFiles", "CSV", "SortedFile"],
             swiftSettings: strict),
+        // Stores that older programs wrote, in Tests/Fixtures.
+        .testTarget(name: "FormatTests", dependencies: ["Roost", "RoostCore", "RoostMigration"], swiftSettings: strict),
         .testTarget(
             name: "RoostCommandTests",
             dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration", "RoostConformance"],
