@@ -156,13 +156,17 @@ let package = Package(
             name: "RoostTests", dependencies: ["Roost", "RoostCore", "RoostFiles", "CSV", "SortedFile"],
             swiftSettings: strict),
         // Stores that older programs wrote, in Tests/Fixtures.
-        .testTarget(name: "FormatTests", dependencies: ["Roost", "RoostCore", "RoostMigration"], swiftSettings: strict),
+        .testTarget(
+            name: "FormatTests", dependencies: ["Roost", "RoostCore", "RoostMigration"], swiftSettings: strict),
         .testTarget(
             name: "RoostCommandTests",
             dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration", "RoostConformance"],
             swiftSettings: strict),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore", "RoostCommand"],
+            name: "ConformanceTests",
+            dependencies: [
+                "RoostConformance", "Roost", "RoostCore", "RoostCommand", "RoostFiles", "RoostKeyValue",
+            ],
             swiftSettings: strict),
         // The process that counts what operations cost, with functions of its own in the place of the C library's.
         .target(name: "CallCounter", path: "Tests/CallCounter"),

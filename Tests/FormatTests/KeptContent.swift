@@ -131,7 +131,9 @@ enum KeptContent {
         EntityDescription("Vacancy", attributes: [.init("reason", .string)]),
     ]
 
-    /// What is committed, in this order. The last one is left in the log of an unclosed store.
+    /// The commits, in their order.
+    ///
+    /// The last two are left in the log of an unclosed store.
     static func commits(_ model: ManagedObjectModel) throws -> [ChangeSet] {
         [try inserts(model), try links(model), try laterChanges(model)]
     }
