@@ -12,8 +12,8 @@ extension Subcommand {
 
             With --json prints one object: source, destination, objects, links, digest, verified, seconds, bytes,
             peakPrivateBytes, entities [{name, count}], relationships [{relationship, count}], skipped [ID],
-            dangling [{relationship, count}], warnings [text]; with --dry-run: source, destination, objects, links, entities,
-            relationships, bytesNeeded, bytesAvailable, refusals [text], warnings [text].
+            dangling [{relationship, count}], warnings [text], remarks [text]; with --dry-run: source, destination, objects,
+            links, entities, relationships, bytesNeeded, bytesAvailable, refusals [text], warnings [text], remarks [text].
             """,
         options: [
             CommandOption(

@@ -26,10 +26,10 @@ extension Subcommand {
 
             With --json prints one object: source, destination, path (nothing, onePass, oneTransaction, threePasses), mappings [{name, type, source,
             destination, read, made}], objects, links, relationships [{relationship, count}], sourceDigest, mappedDigest,
-            destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped [ID], losses [text], warnings [text], steps [the same
-            for each of several], backup; with --dry-run: source, destination, path, mappings [{name, type, source, destination,
-            objects, steps [text]}], objects, links, losses [text], bytesNeeded, bytesAvailable, secondsNeeded, refusals [text],
-            warnings [text], steps [{source, destination, label, isInferred, mappings [text], losses [text]}].
+            destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped [ID], losses [text], warnings [text], remarks [text],
+            steps [the same for each of several], backup; with --dry-run: source, destination, path, mappings [{name, type, source,
+            destination, objects, steps [text]}], objects, links, losses [text], bytesNeeded, bytesAvailable, secondsNeeded,
+            refusals [text], warnings [text], remarks [text], steps [{source, destination, label, isInferred, mappings [text], losses [text]}].
             """,
         options: [
             CommandOption("to", "t", value: "FILE", help: "The model to migrate to, as FILE or FILE@VERSION."),
