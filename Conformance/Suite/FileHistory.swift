@@ -7,7 +7,7 @@ internal import RoostCore
 struct FileHistory {
     /// What a store held after a commit.
     struct State {
-        /// The file, without zeros at its end, which a store may have reserved.
+        /// The file.
         fileprivate let bytes: [UInt8]
         /// Everything in the store.
         let contents: StoreContents
@@ -22,8 +22,7 @@ struct FileHistory {
     mutating func add(
         _ store: any PersistentStore, on bench: Workbench, answers: [[Int64]] = []
     ) throws {
-        var bytes = bench.bytes(of: store.url.path) ?? []
-        while bytes.last == 0 { bytes.removeLast() }
+        let bytes = bench.bytes(of: store.url.path) ?? []
         states.append(State(bytes: bytes, contents: try store.contents(), answers: answers))
     }
 

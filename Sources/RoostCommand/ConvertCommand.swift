@@ -37,6 +37,7 @@ extension Subcommand {
         let cancellation = ConversionCancellation()
         let source = try StoreArguments.store(arguments.positions[0], arguments)
         let destination = try StoreArguments.newStore(arguments.positions[1], arguments)
+        try StoreArguments.requireDifferent(source.url, destination.url)
         var options = ConversionOptions(
             overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
             verifies: !arguments.has("no-verify"), sourceModel: source.options.model,

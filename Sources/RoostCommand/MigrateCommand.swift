@@ -82,6 +82,7 @@ extension Subcommand {
         var options = request.options
         let manager = MigrationManager(registry: .builtIn)
         let destination = try arguments.value("output").map { try StoreArguments.newStore($0, arguments) }
+        if let destination { try StoreArguments.requireDifferent(store.url, destination.url) }
         options.conversion.destinationTypeOptions = destination?.options.typeOptions ?? [:]
         if arguments.has("dry-run") {
             let plan: MigrationPlan
@@ -200,6 +201,7 @@ private struct MigrationRequest {
                     try history.add(mapping, from: ends[0], to: ends[1])
                 }
             } catch {
+                if !ends.isEmpty, error.code == .unknownModelVersion { throw UsageError("'\(text)': \(error.message)") }
                 throw StoreError(error.code, "'\(file)': \(error.message)", underlying: error.underlying)
             }
         }

@@ -146,9 +146,8 @@ extension Subcommand {
     private static func printHistory(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let path = arguments.positions[1]
         guard let versions = try ModelFile.history(at: path)?.versions else {
-            throw StoreError(
-                .invalidRequest,
-                "'\(path)' is no bundle of several versions (.xcdatamodeld), so it has no history; compare two models with 'roost model diff'."
+            throw UsageError(
+                "'\(path)' is no bundle of several versions (.xcdatamodeld), so it has no history; compare two models with 'roost model diff'"
             )
         }
         let steps = zip(versions, versions.dropFirst()).map { old, new in

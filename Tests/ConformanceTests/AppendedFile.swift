@@ -7,29 +7,27 @@ import RoostKeyValue
 enum AppendedFileFault: String, CaseIterable, Sendable {
     /// A damaged file is read up to the damage, whatever comes after it.
     case stopsAtDamage
-    /// A damaged commit is passed over, and those after it are read.
-    case passesDamageOver
     /// The entries of a commit that was cut off are read as far as they are there.
     case readsHalfCommits
-    /// A file without a whole commit is an empty store.
-    case opensAsEmpty
+    /// A file that ends within a commit is read as it was after its first one.
+    case forgetsAllCommits
     /// What was cut off stays in the file, and the next commit is appended to it.
     case appendsToTornEnd
 }
 
 /// A log-structured file: commits are appended to it, and opening it reads all of them.
 ///
-/// A head of 24 bytes, then a frame for each commit: the number of its bytes, its checksum, its entries. A checksum covers the one before, so
-/// that it shows whether a later frame continues from a damaged one.
+/// A head of 24 bytes, then a frame for each commit: the number of its bytes, its checksum, the number of the commit, its entries. A whole
+/// frame after a damaged one is found by its checksum, which shows that the damage is not a torn end.
 struct AppendedFile: Sendable {
     static let magic = Array("appended file 1\n".utf8)
     static let headByteCount = magic.count + 8
-    static let frameHeadByteCount = 16
+    static let frameHeadByteCount = 24
 
     let identity: UInt64
     /// The bytes up to the end of the last whole commit.
     private(set) var byteCount: Int
-    private var checksum: UInt64 = 0
+    private var commit: UInt64 = 0
     private var spaces: [[(key: [UInt8], value: [UInt8])]] = KeySpace.allCases.map { _ in [] }
 
     init() {
@@ -74,27 +72,28 @@ struct AppendedFile: Sendable {
             payload += [UInt8(space.position), value == nil ? 0 : 1] + Self.bytes(UInt64(key.count)) + key
             payload += Self.bytes(UInt64(value?.count ?? 0)) + (value ?? [])
         }
-        let next = Self.checksum(after: checksum, payload[...])
-        let frame = Self.bytes(UInt64(payload.count)) + Self.bytes(next) + payload
-        checksum = next
+        commit += 1
+        let checksum = Self.checksum(of: commit, identity, payload[...])
+        let frame = Self.bytes(UInt64(payload.count)) + Self.bytes(checksum) + Self.bytes(commit) + payload
         byteCount += frame.count
         return frame
     }
 
-    private static func checksum(after previous: UInt64, _ payload: ArraySlice<UInt8>) -> UInt64 {
-        RecordHash.wide(bytes(previous) + bytes(UInt64(payload.count)) + payload).low
+    private static func checksum(of commit: UInt64, _ identity: UInt64, _ payload: ArraySlice<UInt8>) -> UInt64 {
+        RecordHash.wide(bytes(commit) + bytes(identity) + bytes(UInt64(payload.count)) + payload).low
     }
 
-    /// The payload and the checksum of a whole frame that continues from a checksum; nil where there is none.
-    private static func frame(
-        at start: Int, after previous: UInt64, in bytes: [UInt8]
-    ) -> (payload: Range<Int>, checksum: UInt64)? {
-        guard bytes.count - start >= frameHeadByteCount else { return nil }
-        let count = number(bytes[start...])
-        guard count <= UInt64(bytes.count - start - frameHeadByteCount) else { return nil }
-        let payload = start + frameHeadByteCount..<start + frameHeadByteCount + Int(count)
-        let stored = number(bytes[(start + 8)...])
-        return stored == checksum(after: previous, bytes[payload]) ? (payload, stored) : nil
+    /// The payload of a whole frame of a commit; nil where there is none.
+    private func frame(at start: Int, in bytes: [UInt8]) -> (payload: Range<Int>, commit: UInt64)? {
+        guard bytes.count - start >= Self.frameHeadByteCount else { return nil }
+        let count = Self.number(bytes[start...])
+        guard count > 0, count <= UInt64(bytes.count - start - Self.frameHeadByteCount) else { return nil }
+        let payload = start + Self.frameHeadByteCount..<start + Self.frameHeadByteCount + Int(count)
+        let number = Self.number(bytes[(start + 16)...])
+        guard number > commit, number < commit + 1000,
+            Self.number(bytes[(start + 8)...]) == Self.checksum(of: number, identity, bytes[payload])
+        else { return nil }
+        return (payload, number)
     }
 
     /// Reads a file; throws `notAStore` and `corrupted`.
@@ -105,36 +104,34 @@ struct AppendedFile: Sendable {
         }
         identity = Self.number(bytes[Self.magic.count...])
         byteCount = Self.headByteCount
-        while let frame = Self.frame(at: byteCount, after: checksum, in: bytes) {
+        while let frame = frame(at: byteCount, in: bytes), frame.commit == commit + 1 {
+            if fault == .forgetsAllCommits, commit > 0, isDamaged(bytes, after: frame.payload.upperBound) { break }
             apply(bytes[frame.payload])
-            (byteCount, checksum) = (frame.payload.upperBound, frame.checksum)
+            (byteCount, commit) = (frame.payload.upperBound, frame.commit)
         }
-        if byteCount < bytes.count { try readDamage(bytes, path, fault) }
-        guard byteCount > Self.headByteCount || fault == .opensAsEmpty else {
+        if byteCount < bytes.count, fault != .forgetsAllCommits { try readDamage(bytes, path, fault) }
+        guard byteCount > Self.headByteCount else {
             throw StoreError(.corrupted, "'\(path)' has no whole commit; restore a backup.")
         }
+    }
+
+    /// Whether not every frame after a position is whole.
+    private func isDamaged(_ bytes: [UInt8], after start: Int) -> Bool {
+        var position = start
+        while position < bytes.count {
+            guard let frame = frame(at: position, in: bytes) else { return true }
+            position = frame.payload.upperBound
+        }
+        return false
     }
 
     /// Looks at what does not continue the last whole commit: the torn end of the last one, or damage with whole commits after it.
     private mutating func readDamage(_ bytes: [UInt8], _ path: String, _ fault: AppendedFileFault?) throws(StoreError) {
         if fault == .stopsAtDamage { return }
         if fault == .readsHalfCommits { return apply(bytes[min(bytes.count, byteCount + Self.frameHeadByteCount)...]) }
-        var previous = [checksum]
-        if bytes.count >= byteCount + 16 { previous.append(Self.number(bytes[(byteCount + 8)...])) }
-        let count = Int(clamping: Self.number(bytes[byteCount...] + [UInt8](repeating: 0, count: 8)))
-        if count < bytes.count - byteCount - 16 {
-            // As if the checksum that is stored were the one that is damaged.
-            previous.append(Self.checksum(after: checksum, bytes[byteCount + 16..<byteCount + 16 + count]))
-        }
-        for start in (byteCount + 1)..<max(byteCount + 2, bytes.count) {
-            for checksum in previous {
-                guard let frame = Self.frame(at: start, after: checksum, in: bytes) else { continue }
-                guard fault == .passesDamageOver else {
-                    throw StoreError(.corrupted, "'\(path)' is damaged at byte \(byteCount), before a later commit.")
-                }
-                apply(bytes[frame.payload])
-                (byteCount, self.checksum) = (frame.payload.upperBound, frame.checksum)
-                return
+        for start in byteCount..<bytes.count {
+            guard frame(at: start, in: bytes) == nil else {
+                throw StoreError(.corrupted, "'\(path)' is damaged at byte \(byteCount), before a later commit.")
             }
         }
     }
@@ -168,13 +165,10 @@ final class AppendedFileStorage: OrderedKeyValueStorage {
     init(at path: String, isNew: Bool, options: StoreOptions, _ fault: AppendedFileFault?) throws(StoreError) {
         (self.path, isReadOnly) = (StoreFile.resolvingLink(path), options.isReadOnly)
         if !isNew { _ = try AppendedFile(at: path, fault) }
-        do throws(StoreError) {
-            lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: options.timeoutSeconds)
-        } catch {
-            // Where no lock file can be made, nobody else can write either.
-            guard options.isReadOnly, error.code == .permissionDenied else { throw error }
-            lock = nil
-        }
+        // A reader has all of the file in memory, and no commit changes what it read.
+        lock =
+            options.isReadOnly
+            ? nil : try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: options.timeoutSeconds)
         let file = isNew ? AppendedFile() : try AppendedFile(at: path, fault)
         latest = Mutex(file)
         place = WriterGate()

@@ -122,10 +122,12 @@ struct StoreCommandTests {
         #expect(plan.code == 0)
         #expect(try plan.json()["objects"] as? Int == 2000)
         #expect((try plan.json()["refusals"] as? [Any])?.isEmpty == true)
-        let refused = try place.roost("convert", "a", "\(type):a", "--dry-run")
-        refused.expectError(3, containing: "is the source")
-        #expect(refused.output.contains("refused"))
+        try place.roost("convert", "a", "\(type):a", "--dry-run").expectError(2, containing: "is the source")
         #expect(try place.names() == names)
+        try place.write(Data("other".utf8), to: "taken")
+        let refused = try place.roost("convert", "a", "\(type):taken", "--dry-run")
+        refused.expectError(3, containing: "taken")
+        #expect(refused.output.contains("refused"))
     }
 
     @Test("the demonstration converts through all types and ends where it began")

@@ -100,6 +100,7 @@ extension ManagedObjectModel {
     /// The remarks as lines of a report: one for each kind, which names the first few.
     ///
     /// - Parameter known: A model whose remarks are not repeated; nil for none.
+    /// - Returns: The lines, in the order of the kinds.
     package func remarkLines(except known: ManagedObjectModel? = nil) -> [String] {
         let old = Set(known?.remarks ?? [])
         let remarks = remarks.filter { !old.contains($0) }
