@@ -120,7 +120,7 @@ private struct FilledStore {
     let answers: [[Int64]]
     /// Its file.
     let bytes: [UInt8]
-    /// What it held before.
+    /// Its file and content after each commit.
     let history: FileHistory
 }
 

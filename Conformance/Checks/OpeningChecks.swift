@@ -448,7 +448,8 @@ extension ConformanceCheck {
     ]
 }
 
-/// Fails when a store whose file was cut off has anything but all that it held, or what its last whole commit left.
+/// Fails when a store whose file was cut off has anything but all that it held, or what its last
+/// whole commit left.
 ///
 /// What opens is a whole store: it takes a commit, which is there when it is opened again.
 private func expectWholeCommits(

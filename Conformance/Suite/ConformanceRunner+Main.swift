@@ -13,14 +13,14 @@ extension ConformanceRunner {
     /// exit(ConformanceRunner.main([StoreFixture(SortedFileStoreType())]))
     /// ```
     ///
-    /// `--help` prints the arguments. The same program is the second process of checks about processes, for fixtures without a
-    /// ``StoreFixture/peer`` of their own.
+    /// `--help` prints the arguments. The same program is the second process of checks about
+    /// processes, for fixtures without a ``StoreFixture/peer`` of their own.
     ///
     /// - Parameters:
     ///   - fixtures: The types of store under test.
     ///   - arguments: The arguments after the program's name.
-    /// - Returns: 0 when every check passed, 1 when one failed, 2 for arguments that cannot be understood, and 3 when the suite could
-    ///   not run or its report could not be written.
+    /// - Returns: 0 when every check passed, 1 when one failed, 2 for arguments that cannot be
+    ///   understood, and 3 when the suite could not run or its report could not be written.
     public static func main(
         _ fixtures: [StoreFixture], arguments: [String] = Array(CommandLine.arguments.dropFirst())
     ) -> Int32 {
@@ -65,7 +65,7 @@ extension ConformanceRunner {
 
         """
 
-    /// What the arguments ask for.
+    /// A run as the arguments describe it.
     private struct Run {
         private var format = ConformanceReport.Format.text
         private var detail = ConformanceReport.Detail.usual
@@ -171,7 +171,7 @@ extension ConformanceRunner {
 
 /// An argument that a run of the suite cannot be made with.
 package struct ConformanceArgumentError: Error {
-    /// What is wrong, and what would be right.
+    /// The problem and its remedy.
     package let message: String
 
     init(_ message: String) { self.message = message }

@@ -2,16 +2,17 @@ internal import RoostCore
 
 /// A store's file and content after each of its commits.
 ///
-/// A store that appends each commit to its file cannot tell an end that was cut off from a commit that a crash interrupted. So it may open
-/// without its last commits. The history says what it must hold then.
+/// A store that appends commits to its file cannot distinguish a file that was cut off from a commit
+/// that a crash interrupted. So it may open without its last commits. The history says what such a
+/// store must hold.
 struct FileHistory {
-    /// What a store held after a commit.
+    /// The state of a store after a commit.
     struct State {
         /// The file.
         fileprivate let bytes: [UInt8]
         /// Everything in the store.
         let contents: StoreContents
-        /// What it answered to questions that go through its indexes.
+        /// The answers to requests that use its indexes.
         let answers: [[Int64]]
     }
 
@@ -26,19 +27,22 @@ struct FileHistory {
         states.append(State(bytes: bytes, contents: try store.contents(), answers: answers))
     }
 
-    /// Ends the history with the file of the closed store, and forgets states of which it is not the continuation.
+    /// Ends the history with the file of the closed store.
+    ///
+    /// Removes each state whose file the closed file does not begin with.
     mutating func finish(_ bytes: [UInt8]) {
         whole = bytes
         states.removeAll { $0.bytes.isEmpty || !bytes.starts(with: $0.bytes) }
     }
 
-    /// Where each commit ends in the closed store's file; empty for a store that does not append.
+    /// The position of each commit's end in the file; empty for a store that does not append.
     var ends: [Int] { states.map(\.bytes.count) }
 
-    /// The state that a store may have whose file was changed to `bytes`: after the last commit that is whole.
+    /// Returns the state that a store may have whose file was changed to `bytes`: after the last commit
+    /// that is whole.
     ///
-    /// Nil where the damage must be noticed: the store does not append, not even its first state is whole, or a commit behind the damaged
-    /// one is whole.
+    /// Returns nil where the store must notice the damage: it does not append, its first state is not
+    /// whole, or a commit after the damaged one is whole.
     func state(allowedFor bytes: [UInt8]) -> State? {
         guard let last = states.lastIndex(where: { bytes.starts(with: $0.bytes) }) else { return nil }
         var start = states[last].bytes.count

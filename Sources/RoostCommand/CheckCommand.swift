@@ -7,7 +7,7 @@ extension Subcommand {
         discussion: """
             Reads every record and link. Changes nothing. Prints one line for each finding:
 
-            damage     Checksums, digests, indexes or records are not those that were written.
+            damage     Checksums, digests, indexes or records differ from what was written.
             violation  The data break a rule of the model: a mandatory value is missing, a number, date or string is outside its
                        limits, a string does not match its pattern, a relationship has too few or too many objects, or a
                        reference is dangling.

@@ -147,7 +147,7 @@ extension Subcommand {
         let path = arguments.positions[1]
         guard let versions = try ModelFile.history(at: path)?.versions else {
             throw UsageError(
-                "'\(path)' is no bundle of several versions (.xcdatamodeld), so it has no history; compare two models with 'roost model diff'"
+                "'\(path)' is not a bundle of several versions (.xcdatamodeld), so it has no history; compare two models with 'roost model diff'"
             )
         }
         let steps = zip(versions, versions.dropFirst()).map { old, new in

@@ -65,9 +65,10 @@ enum StoreArguments {
         )
     }
 
-    /// The store to be made that `text` means; nil for a bare path at which there is no store.
+    /// Returns the store to be made that `text` means; nil for a bare path without a store.
     ///
-    /// - Throws: `UsageError` for a type that is not known or cannot be written, and for a path that is missing.
+    /// - Throws: `UsageError` for a type that is not known or cannot be written, and for a path
+    ///   that is missing.
     static func typedStore(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription? {
         var store = try named(text, arguments)
         if store == nil {

@@ -2,9 +2,10 @@ public import RoostCore
 
 /// What a conversion would do, found out without doing anything.
 ///
-/// As JSON: `source` and `destination` (URLs), `objects`, `links` (null where the source does not record the count),
-/// `entities` (`[{"name","count"}]`), `relationships` (`[{"relationship","count"}]`), `bytesNeeded` (an estimate),
-/// `bytesAvailable` (null for a destination that is not a file), `refusals`, `warnings` and `remarks` (messages).
+/// As JSON: `source` and `destination` (URLs), `objects`, `links` (null where the source does not
+/// record the count), `entities` (`[{"name","count"}]`), `relationships`
+/// (`[{"relationship","count"}]`), `bytesNeeded` (an estimate), `bytesAvailable` (null for a
+/// destination that is not a file), `refusals`, `warnings` and `remarks` (messages).
 public struct ConversionPlan: Sendable, Hashable, Codable {
     /// The URL of the source.
     public var source: String
@@ -26,7 +27,8 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
     public var refusals: [String]
     /// What should be known before.
     public var warnings: [String]
-    /// The declarations of the new store's model that no store acts on, one line for each kind (``ModelRemark``).
+    /// The declarations of the new store's model that no store acts on, one line for each kind
+    /// (``ModelRemark``).
     public var remarks: [String] = []
 }
 

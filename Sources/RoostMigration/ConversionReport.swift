@@ -3,10 +3,12 @@ internal import RoostCore
 
 /// What a conversion did.
 ///
-/// As JSON: `source` and `destination` (URLs), `objects`, `links`, `digest` (text, see ``StoreDigest``), `verified`, `seconds`,
-/// `bytes` (of the destination), `peakPrivateBytes` (null where the system does not tell), `entities` (`[{"name","count"}]`),
-/// `relationships` (`[{"relationship","count"}]`), `skipped` (IDs of damaged objects that were left out), `dangling`
-/// (`[{"relationship","count"}]`, references and links to those), `warnings` and `remarks` (messages). Later versions may add fields.
+/// As JSON: `source` and `destination` (URLs), `objects`, `links`, `digest` (text, see
+/// ``StoreDigest``), `verified`, `seconds`, `bytes` (of the destination), `peakPrivateBytes` (null
+/// where the system does not tell), `entities` (`[{"name","count"}]`), `relationships`
+/// (`[{"relationship","count"}]`), `skipped` (IDs of damaged objects that were left out),
+/// `dangling` (`[{"relationship","count"}]`, references and links to those), `warnings` and
+/// `remarks` (messages). Later versions may add fields.
 public struct ConversionReport: Sendable, Hashable, Codable {
     /// The URL of the source.
     public var source: String
@@ -38,7 +40,8 @@ public struct ConversionReport: Sendable, Hashable, Codable {
     public var dangling: [RelationshipCount]
     /// What should be known.
     public var warnings: [String]
-    /// The declarations of the new store's model that no store acts on, one line for each kind (``ModelRemark``).
+    /// The declarations of the new store's model that no store acts on, one line for each kind
+    /// (``ModelRemark``).
     public var remarks: [String] = []
 
     private enum CodingKeys: String, CodingKey {

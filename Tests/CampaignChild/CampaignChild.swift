@@ -3,9 +3,11 @@ import Foundation
 import Roost
 import RoostCore
 
-/// Tries damaged files for `DamageCampaign`: `CampaignChild TYPE BASE DIRECTORY SEED FIRST STEP LAST`.
+/// Tries damaged files for `DamageCampaign`: `CampaignChild TYPE BASE DIRECTORY SEED FIRST STEP
+/// LAST`.
 ///
-/// With `reproduce` before these arguments it writes the damaged file FIRST to DIRECTORY/d and leaves it there.
+/// With `reproduce` before these arguments it writes the damaged file FIRST to DIRECTORY/d and
+/// leaves it there.
 @main
 struct CampaignChild {
     static func main() {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How long campaigns are: from the environment, or a sample for the usual tests.
+/// The lengths of campaigns: from the environment, or a sample for the usual tests.
 public enum CampaignNumbers {
     /// A number from the environment.
     public static func count(_ variable: String, usually: Int) -> Int {

@@ -4,14 +4,14 @@ import RoostCore
 
 /// Many damaged copies of one file, tried in child processes.
 ///
-/// A child tries one file after the other and writes a line before and after each. Where it ends by a signal or takes too long, the file is
-/// counted, and another child goes on after it.
+/// A child tries one file after the other and writes a line before and after each. Where it ends by
+/// a signal or takes too long, the file is counted, and another child continues after it.
 public struct DamageCampaign: Sendable {
     /// The type of the store.
     public var type: String
     /// The sound file.
     public var base: String
-    /// How many copies.
+    /// The number of copies.
     public var count: Int
     /// The seed.
     public var seed: UInt64
@@ -23,7 +23,7 @@ public struct DamageCampaign: Sendable {
         (self.type, self.base, self.count, self.seed) = (type, base, count, seed)
     }
 
-    /// What came of all files.
+    /// The results of all files.
     public struct Results: Sendable {
         /// The files that were tried to their end.
         public fileprivate(set) var trials: [Trial] = []
@@ -31,10 +31,10 @@ public struct DamageCampaign: Sendable {
         public fileprivate(set) var crashes: [String] = []
         /// The files whose child took too long.
         public fileprivate(set) var hangs: [String] = []
-        /// What kept children from running.
+        /// The errors that kept children from running.
         public fileprivate(set) var failures: [String] = []
 
-        /// How many files were tried.
+        /// The number of files that were tried.
         public var count: Int { trials.count + crashes.count + hangs.count }
 
         /// The numbers of the files with an outcome of an operation.
@@ -90,7 +90,7 @@ public struct DamageCampaign: Sendable {
         return results.withLock { $0 }
     }
 
-    /// Runs one child until it ends; returns the number to go on with.
+    /// Runs one child until it ends; returns the number of the next file.
     private func runChild(from start: Int, step: Int, _ results: Mutex<Results>) -> Int {
         // No disk: nothing here depends on what survives a power cut.
         let memory = "/dev/shm"

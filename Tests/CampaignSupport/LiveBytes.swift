@@ -1,6 +1,8 @@
-/// The bytes of a file that hold content: the cells of SQLite's b-trees, the nodes of LMDB's, the values of a JSON document.
+/// The bytes of a file that hold content: the cells of SQLite's b-trees, the nodes of LMDB's, the
+/// values of a JSON document.
 ///
-/// Mutations anywhere mostly hit free pages and unused space. These are found by parsing the file, which must be sound.
+/// Mutations anywhere mostly hit free pages and unused space. These are found by parsing the file,
+/// which must be sound.
 public struct LiveBytes: Sendable {
     /// The cells, each with its pieces: a long value continues on other pages.
     public private(set) var cells: [[Range<Int>]] = []

@@ -10,7 +10,8 @@ extension CampaignRandom {
     mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
 }
 
-/// The generator of one file of a campaign (SplitMix64): the same for a seed and a number, whatever came before it.
+/// The generator of one file of a campaign (SplitMix64): the same for a seed and a number, whatever
+/// came before it.
 public struct TrialRandom: CampaignRandom {
     private var state: UInt64
 
@@ -30,7 +31,7 @@ public struct TrialRandom: CampaignRandom {
     }
 }
 
-/// What is done to a file.
+/// A kind of damage to a file.
 public enum Mutation: String, CaseIterable, Sendable {
     case oneBit, severalBits, oneByte, zeros, randomBytes, truncation, growth, exchangedPages, copiedPage, zeroedSector
     case insertedBytes, deletedBytes, extremeNumber
@@ -40,7 +41,8 @@ public enum Mutation: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - good: The sound file.
     ///   - live: Its live bytes.
-    ///   - mark: Bytes of cells that one in two positions is in, where there are some: those of property lists.
+    ///   - mark: Bytes of cells that one in two positions is in, where there are some: those of
+    ///     property lists.
     ///   - random: Says what becomes of the file.
     /// - Returns: The changed file, which differs; the mutation; whether a live byte changed.
     public static func apply(

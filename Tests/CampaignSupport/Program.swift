@@ -12,7 +12,7 @@ internal import RoostCore
 
 /// One run of a program that was built with the tests.
 public final class Program {
-    /// How a run ended.
+    /// The end of a run.
     public struct End: Sendable, CustomStringConvertible {
         /// The exit status, negative for a signal.
         public var status: Int32
@@ -71,7 +71,8 @@ public final class Program {
         throw StoreError(.notFound, "\(name) is in none of \(folders.map(\.path)); build all products first.")
     }
 
-    /// Returns the next line of the output, or nil at its end; a program that does not give one in time is killed.
+    /// Returns the next line of the output, or nil at its end; a program that does not give one in
+    /// time is killed.
     public func line(withinSeconds seconds: Double) -> String? {
         let alarm = startAlarm(seconds)
         defer { alarm.cancel() }

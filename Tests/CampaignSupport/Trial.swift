@@ -2,7 +2,7 @@ import Foundation
 public import RoostCore
 import RoostMigration
 
-/// How one operation on a damaged file ended.
+/// The outcome of one operation on a damaged file.
 public enum Outcome: String, Sendable, CaseIterable {
     /// It gave the content of the sound file.
     case same
@@ -14,17 +14,17 @@ public enum Outcome: String, Sendable, CaseIterable {
     case found
 }
 
-/// What became of one damaged file.
+/// The results of one damaged file.
 public struct Trial: Sendable {
     /// The number of the file in its campaign.
     public var number: Int
-    /// What was done to it.
+    /// The damage.
     public var mutation: Mutation
     /// Whether a live byte changed.
     public var hitsLive: Bool
     /// The operations by name, and how each ended.
     public var outcomes: [String: Outcome]
-    /// What else went wrong: the store's file changed by reading, files that were left.
+    /// Other problems: a file that reading changed, files that were left.
     public var remarks: [String]
 
     /// The trial as a line.

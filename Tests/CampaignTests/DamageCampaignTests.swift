@@ -3,10 +3,11 @@ import Foundation
 import Roost
 import Testing
 
-/// Damaged stores: whatever was done to a file, nothing that reads it crashes, hangs, changes it, or gives other content without an error.
+/// Damaged stores: whatever was done to a file, nothing that reads it crashes, hangs, changes it,
+/// or gives other content without an error.
 ///
-/// The usual tests try a few files. `ROOST_CAMPAIGN_FILES` is the number of all types together, `ROOST_CAMPAIGN_SEED` repeats a run. One
-/// file is made again by `CampaignChild reproduce`.
+/// The usual tests try a few files. `ROOST_CAMPAIGN_FILES` is the number of all types together,
+/// `ROOST_CAMPAIGN_SEED` repeats a run. One file is made again by `CampaignChild reproduce`.
 @Suite("Damaged stores", .serialized)
 struct DamageCampaignTests {
     static let types = StoreRegistry.builtIn.all

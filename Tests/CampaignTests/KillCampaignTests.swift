@@ -4,10 +4,11 @@ import Foundation
 import Roost
 import Testing
 
-/// Commands that are killed at random moments leave the old content or the new, and the same command finishes.
+/// Commands that are killed at random moments leave the old content or the new, and the same command
+/// finishes.
 ///
-/// The usual tests kill a few. `ROOST_CAMPAIGN_KILLS` is the number of kills, `ROOST_CAMPAIGN_SEED` repeats a run as far as the machine's speed
-/// allows.
+/// The usual tests kill a few. `ROOST_CAMPAIGN_KILLS` is the number of kills. `ROOST_CAMPAIGN_SEED`
+/// repeats the choice of commands and moments.
 @Suite("Killed commands", .serialized)
 struct KillCampaignTests {
     /// One command on a store `s`, which writes `t` or changes `s`.
@@ -53,7 +54,8 @@ struct KillCampaignTests {
     }
 
     private let place: Place
-    /// The sound stores by type: `base-TYPE`, another one `old-TYPE`, and the migrated content's digest.
+    /// The sound stores by type: `base-TYPE`, another one `old-TYPE`, and the migrated content's
+    /// digest.
     private let (baseDigest, oldDigest, nextDigest): (String, String, String)
 
     init() throws {
@@ -111,7 +113,7 @@ struct KillCampaignTests {
         return digest
     }
 
-    /// What is wrong after a kill and after the same command once more; empty when nothing is.
+    /// Returns the problems after a kill and after the same command once more.
     private func examine(_ job: Job, _ run: Place, _ original: Data) throws -> [String] {
         var problems: [String] = []
         let migrates = [.migrateInPlace, .migrateWithBackup, .migrateInto].contains(job.verb)

@@ -11,7 +11,8 @@ import Testing
     import Darwin
 #endif
 
-/// Commands under limits of processes, memory and open files: they finish or fail with an error, and never hang or end by a signal.
+/// Commands under limits of processes, memory and open files: they finish or fail with an error,
+/// and never hang or end by a signal.
 ///
 /// The usual tests try a few. `ROOST_CAMPAIGN_LIMITS` is the number of runs.
 @Suite("Commands under limits", .serialized)

@@ -3,22 +3,23 @@ import RoostCore
 import RoostFiles
 import RoostKeyValue
 
-/// What is wrong with the stores of an ``AppendedFileStoreType``.
+/// A fault of the stores of an ``AppendedFileStoreType``.
 enum AppendedFileFault: String, CaseIterable, Sendable {
     /// A damaged file is read up to the damage, whatever comes after it.
     case stopsAtDamage
-    /// The entries of a commit that was cut off are read as far as they are there.
+    /// The remaining entries of a commit that was cut off are read.
     case readsHalfCommits
     /// A file that ends within a commit is read as it was after its first one.
     case forgetsAllCommits
-    /// What was cut off stays in the file, and the next commit is appended to it.
+    /// A torn commit stays in the file, and the next one is appended to it.
     case appendsToTornEnd
 }
 
 /// A log-structured file: commits are appended to it, and opening it reads all of them.
 ///
-/// A head of 24 bytes, then a frame for each commit: the number of its bytes, its checksum, the number of the commit, its entries. A whole
-/// frame after a damaged one is found by its checksum, which shows that the damage is not a torn end.
+/// A head of 24 bytes, then a frame for each commit: the number of its bytes, its checksum, the
+/// number of the commit, its entries. A whole frame after a damaged one is found by its checksum,
+/// which shows that the damage is not a torn end.
 struct AppendedFile: Sendable {
     static let magic = Array("appended file 1\n".utf8)
     static let headByteCount = magic.count + 8
@@ -83,7 +84,7 @@ struct AppendedFile: Sendable {
         RecordHash.wide(bytes(commit) + bytes(identity) + bytes(UInt64(payload.count)) + payload).low
     }
 
-    /// The payload of a whole frame of a commit; nil where there is none.
+    /// The payload of a whole frame of a commit; or nil.
     private func frame(at start: Int, in bytes: [UInt8]) -> (payload: Range<Int>, commit: UInt64)? {
         guard bytes.count - start >= Self.frameHeadByteCount else { return nil }
         let count = Self.number(bytes[start...])
@@ -125,7 +126,8 @@ struct AppendedFile: Sendable {
         return false
     }
 
-    /// Looks at what does not continue the last whole commit: the torn end of the last one, or damage with whole commits after it.
+    /// Looks at what does not continue the last whole commit: the torn end of the last one, or
+    /// damage with whole commits after it.
     private mutating func readDamage(_ bytes: [UInt8], _ path: String, _ fault: AppendedFileFault?) throws(StoreError) {
         if fault == .stopsAtDamage { return }
         if fault == .readsHalfCommits { return apply(bytes[min(bytes.count, byteCount + Self.frameHeadByteCount)...]) }

@@ -35,7 +35,7 @@ struct RunnerMainTests {
             let failed = try run("--format=\(format)", "--filter=values.date", fixtures: faulty)
             #expect(failed.code == 1 && failed.output.contains("values.date.extremes"), "\(format)")
         }
-        // A fault that is there already is no proof.
+        // A fault that the sound store has already proves nothing.
         #expect(try run("--self-test", "--filter=rounds-dates", fixtures: faulty).code == 1)
     }
 

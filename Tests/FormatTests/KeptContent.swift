@@ -3,7 +3,8 @@ import Roost
 
 /// The content of the stores in `Tests/Fixtures`.
 ///
-/// It never changes: stores that older programs wrote are compared with it. New features of the model get a content of their own.
+/// It never changes: stores that older programs wrote are compared with it. New features of the
+/// model get a content of their own.
 enum KeptContent {
     static let storeUUID = StoreUUID("0F1E2D3C-4B5A-4697-8879-6A5B4C3D2E1F")
 

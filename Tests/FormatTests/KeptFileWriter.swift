@@ -4,8 +4,8 @@ import Testing
 
 /// Writes the files of the versions that this program writes, where they are not kept yet.
 ///
-/// Run it with `ROOST_WRITE_FIXTURES=1` before a new version of a format is landed, and commit what it made. Files that are
-/// kept are never written again.
+/// Run it with `ROOST_WRITE_FIXTURES=1` before a new version of a format is landed, and commit what
+/// it made. Files that are kept are never written again.
 @Suite("Kept files")
 struct KeptFileWriter {
     @Test(

@@ -1,7 +1,8 @@
 import Foundation
 import Roost
 
-/// The files in `Tests/Fixtures`, one directory for each version of each format: `sqlite-2`, `dump-1`.
+/// The files in `Tests/Fixtures`, one directory for each version of each format: `sqlite-2`,
+/// `dump-1`.
 enum KeptFiles {
     static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Fixtures").path

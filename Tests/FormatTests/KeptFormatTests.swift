@@ -21,7 +21,8 @@ struct KeptFormatTests {
         return store
     }
 
-    /// Compares a store with the kept content: every record and link with its version, metadata, identity, used keys.
+    /// Compares a store with the kept content: every record and link with its version, metadata,
+    /// identity, used keys.
     private func expectKeptContent(_ store: any PersistentStore) throws {
         let expected = try loadKeptDump()
         #expect(try StoreComparison.diff(expected, store) == [])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("What a newer program wrote")
 struct NewerFormatTests {
-    /// Replaces every occurrence of some bytes, of which there is at least one.
+    /// Replaces every occurrence of some bytes, and requires at least one.
     private func replace(_ old: [UInt8], by new: [UInt8], in bytes: [UInt8]) throws -> [UInt8] {
         var result = Data(bytes)
         try #require(result.firstRange(of: Data(old)) != nil)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A script tells a misspelled argument (exit code 2) from a store, a model or a disk that refuses (3).
+/// A misspelled argument ends with exit code 2; a store, a model or a disk that refuses with 3.
 @Suite("What the arguments got wrong")
 struct UsageErrorTests {
     @Test("ends with exit code 2, and nothing is made")

@@ -201,7 +201,7 @@ struct RuleViolationTests {
         try store.close()
     }
 
-    @Test("a pattern that no value can be compared with is a warning, and the check goes on")
+    @Test("a pattern that no value can be compared with is a warning, and the check continues")
     func patterns() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

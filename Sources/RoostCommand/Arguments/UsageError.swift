@@ -4,10 +4,10 @@ internal import RoostMigration
 
 /// A command line that cannot be understood, or asks for what there is not.
 ///
-/// It ends with exit code 2, where an error of a store, a model or the system ends with 3: a script can tell a misspelled name from a
-/// broken disk.
+/// The command ends with exit code 2. An error of a store, a model or the system ends with 3, so a
+/// script can distinguish a misspelled name from a broken disk.
 struct UsageError: Error {
-    /// What is wrong with it and what would be right.
+    /// The problem and its remedy.
     let message: String
 
     init(_ message: String) { self.message = message }
@@ -22,12 +22,12 @@ extension UsageError {
     /// Codes by which a store refuses a request before it reads anything.
     private static let requestCodes: Set<StoreError.Code> = [.unknownEntity, .unknownProperty, .invalidRequest]
 
-    /// Runs what reads arguments and nothing else: predicates, names of entities and properties, URLs.
+    /// Runs code that reads arguments and nothing else: predicates, names of entities and properties, URLs.
     static func reading<Result>(_ body: () throws -> Result) throws -> Result {
         try converting(readingCodes, body)
     }
 
-    /// Runs what hands a request to a store that is made of arguments alone.
+    /// Runs code that gives a store a request, which the arguments alone describe.
     static func requesting<Result>(_ body: () throws -> Result) throws -> Result {
         try converting(requestCodes, body)
     }
@@ -40,7 +40,9 @@ extension UsageError {
         }
     }
 
-    /// Runs what reads a model; a version that its bundle does not have is the fault of the arguments, a missing file is not.
+    /// Runs code that reads a model.
+    ///
+    /// A version that its bundle does not have is a usage error; a missing file is not.
     static func readingModel<Result>(at path: String, version: String?, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StoreError {
             let isUnknownVersion = version != nil && error.code == .notFound && StoreFile.hasEntry(at: path)

@@ -76,7 +76,7 @@ public struct AttributeDescription: Hashable, Sendable {
     public var isStored: Bool { !isTransient && type != .undefined }
 }
 
-/// The limits that ``checkStore(_:limit:)`` compares a value with; nil and null are no limit.
+/// The limits that ``checkStore(_:limit:)`` compares a value with; nil and null mean no limit.
 public struct AttributeValidation: Hashable, Sendable {
     /// The least number or date, in the attribute's own type.
     public var minimum: Value

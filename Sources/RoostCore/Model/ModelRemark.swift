@@ -1,6 +1,7 @@
 /// Something that a model declares and that no store of Roost's acts on.
 ///
-/// The declaration stays in the model, and every store keeps it. ``ManagedObjectModel/remarks`` lists all of them:
+/// The declaration stays in the model, and every store keeps it. ``ManagedObjectModel/remarks``
+/// lists all of them:
 ///
 /// ```swift
 /// for remark in model.remarks { print(remark) }  // Place.byDistance: spatial index: stores keep it in the model, …
@@ -39,7 +40,7 @@ public struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
 
     /// The kind of declaration.
     public let kind: Kind
-    /// The entity concerned; of a fetch request template, the one that it fetches.
+    /// The entity concerned; the fetched entity of a fetch request template.
     public let entity: String
     /// The name of the property, index or template.
     public let name: String
@@ -56,8 +57,8 @@ public struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
 extension ManagedObjectModel {
     /// The declarations that no store acts on, by kind, then entity.
     ///
-    /// Reports of conversions, loads and migrations repeat them when a store is created. A program that creates a store itself can look
-    /// at them here.
+    /// Reports of conversions, loads and migrations repeat them when a store is created. A program
+    /// that creates a store itself can look at them here.
     public var remarks: [ModelRemark] {
         var remarks: [ModelRemark] = []
         for entity in entityDescriptions {

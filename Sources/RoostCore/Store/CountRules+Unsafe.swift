@@ -1,6 +1,8 @@
-/// The minimum and maximum counts of to-many relationships, compared with the references and links of a store.
+/// The minimum and maximum counts of to-many relationships, compared with the references and links
+/// of a store.
 ///
-/// Objects and what refers to them come in any order, so both are sorted, in bounded memory. A model without such rules costs nothing.
+/// Objects and what refers to them come in any order, so both are sorted, in bounded memory. A
+/// model without such rules costs nothing.
 final class CountRules {
     /// A relationship with a rule.
     private struct Rule {
@@ -15,7 +17,8 @@ final class CountRules {
     private let rulesByEntity: [[Int]]
     /// By relationship number, of to-one relationships: the position of the rule of the inverse.
     private let ruleByReference: [Int?]
-    /// By relationship number, of relationships with links: the positions of the rules of the sources and of the targets.
+    /// By relationship number, of relationships with links: the positions of the rules of the
+    /// sources and of the targets.
     private let rulesByLinks: [(ofSources: Int?, ofTargets: Int?)]
     private let sorter: ExternalSorter
 
@@ -86,6 +89,7 @@ final class CountRules {
     /// Calls `body` for each object that breaks a rule, and forgets everything that was added.
     ///
     /// - Parameter body: Takes the rule, the relationship, and the object's entity number and key.
+    /// - Throws: `noSpace` and `ioFailure`, of the file for what does not fit into memory.
     func check(
         _ body: (StoreFinding.Rule, ManagedObjectModel.Relationship, _ entity: Int, _ key: Int64) -> Void
     ) throws(StoreError) {

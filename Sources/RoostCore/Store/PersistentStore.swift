@@ -121,7 +121,8 @@ public struct StoreFinding: Sendable, Hashable, CustomStringConvertible {
         case damage
     }
 
-    /// The rules of a model that ``checkStore(_:limit:)`` compares the data with: the ``StoreFinding/kind`` of a violation.
+    /// The rules of a model that ``checkStore(_:limit:)`` compares the data with: the
+    /// ``StoreFinding/kind`` of a violation.
     public enum Rule: String, Sendable, CaseIterable {
         /// A mandatory attribute or relationship has no value.
         case mandatory
@@ -147,7 +148,8 @@ public struct StoreFinding: Sendable, Hashable, CustomStringConvertible {
 
     /// How bad it is.
     public let severity: Severity
-    /// The finding's kind, for programs: a ``Rule`` for a violation, otherwise the part of the store that it concerns.
+    /// The finding's kind, for programs: a ``Rule`` for a violation, otherwise the part of the
+    /// store that it concerns.
     public let kind: String
     /// The object concerned, if it is one.
     public let object: ObjectID?
@@ -155,7 +157,7 @@ public struct StoreFinding: Sendable, Hashable, CustomStringConvertible {
     public let property: String?
     /// What was found and where, one line, without stored values.
     public let message: String
-    /// The number of cases: more than 1 where the finding stands for those that are not listed one by one.
+    /// The number of cases; more than 1 for a finding that summarizes further cases.
     public let count: Int
 
     /// Creates a finding.

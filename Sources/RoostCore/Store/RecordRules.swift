@@ -2,8 +2,9 @@ internal import Foundation
 
 /// The rules of a model that one record alone can break, compiled for each entity.
 ///
-/// A record without nulls in mandatory properties costs a comparison of its bitmap, a byte for each eight fields at most; every other
-/// rule costs one comparison. An entity without rules costs nothing.
+/// A record without nulls in mandatory properties costs a comparison of its bitmap, a byte for each
+/// eight fields at most; every other rule costs one comparison. An entity without rules costs
+/// nothing.
 struct RecordRules {
     /// A comparison of a value that is not null.
     private enum Limit {
@@ -23,7 +24,8 @@ struct RecordRules {
     private struct FieldRule {
         let rule: StoreFinding.Rule
         let field: RecordLayout.Field
-        /// The field of the composite that the value is an element of; the rule binds only where that one is not null.
+        /// The field of the composite that the value is an element of; the rule binds only where
+        /// that one is not null.
         let composite: RecordLayout.Field?
         let limit: Limit
         /// The position of the regular expression in ``RecordRules/isSlow``.
@@ -54,7 +56,8 @@ struct RecordRules {
 
     /// By entity number.
     private let entities: [EntityRules]
-    /// Whether a regular expression took too long for a value, so that no further value is compared with it.
+    /// Whether a regular expression took too long for a value, so that no further value is compared
+    /// with it.
     private var isSlow: [Bool] = []
     /// The rules that cannot be compared with any value, one sentence each.
     private(set) var problems: [(property: String, message: String)] = []
@@ -71,7 +74,7 @@ struct RecordRules {
     /// - Parameters:
     ///   - record: A record whose bytes are sound.
     ///   - body: Takes the rule and the field that breaks it.
-    /// - Returns: The property whose regular expression took too long for the first time, if there is one.
+    /// - Returns: The property whose regular expression took too long for the first time, or nil.
     mutating func check(
         _ record: RecordReader, _ body: (StoreFinding.Rule, RecordLayout.Field) -> Void
     ) -> RecordLayout.Field? {

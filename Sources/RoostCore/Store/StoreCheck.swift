@@ -2,9 +2,11 @@
 ///
 /// Reads every record and link of one snapshot, and changes nothing:
 ///
-/// - Checksums, canonical bytes, and the digest that the last commit recorded. What differs is damage.
-/// - The rules of the model (``StoreFinding/Rule``): mandatory values, limits, lengths, patterns, counts of relationships, and references
-///   and links to objects that do not exist. Data that break one are a violation.
+/// - Checksums, canonical bytes, and the digest that the last commit recorded. What differs is
+///   damage.
+/// - The rules of the model (``StoreFinding/Rule``): mandatory values, limits, lengths, patterns,
+///   counts of relationships, and references and links to objects that do not exist. Data that
+///   break one are a violation.
 /// - To-one references that their to-one inverse does not answer, as warnings.
 /// - The backend's own structure (``PersistentStore/integrityFindings()``).
 ///
@@ -12,11 +14,13 @@
 ///
 /// - Parameters:
 ///   - store: An open store.
-///   - limit: The most findings of one kind and property that are listed one by one; the rest is counted in a last one.
+///   - limit: The most findings of one kind and property that are listed one by one; the rest is
+///     counted in a last one.
 /// - Returns: The findings, damage first, then violations; empty for a sound store.
 /// - Throws: Whatever keeps the check from being made: `closed`, `ioFailure`, `busy`. Never `corrupted`.
-/// - Complexity: O(*n*) in records and links, plus one look-up for each batch of different references. Where relationships have
-///   minimum or maximum counts, what refers to their objects is sorted. Memory is bounded.
+/// - Complexity: O(*n*) in records and links, plus one look-up for each batch of different
+///   references. Where relationships have minimum or maximum counts, what refers to their objects
+///   is sorted. Memory is bounded.
 public func checkStore(_ store: any PersistentStore, limit: Int = 100) throws(StoreError) -> [StoreFinding] {
     var findings = FindingList(limit: limit)
     do throws(StoreError) {
@@ -47,7 +51,8 @@ private struct FindingList {
 
     let limit: Int
     private var listed: [StoreFinding] = []
-    /// The messages of what is listed: a finding of the store as a whole may be made twice, here and by the backend.
+    /// The messages of what is listed: a finding of the store as a whole may be made twice, here
+    /// and by the backend.
     private var messages: Set<String> = []
     /// The number of cases in each group, and the groups in the order in which they were met.
     private var counts: [Group: Int] = [:]
@@ -242,7 +247,8 @@ private struct StoreCheck {
         do throws(StoreError) { try body(countRules) } catch { stopCounting(error) }
     }
 
-    /// Reports that counts cannot be compared: a disk without room for the temporary file must not end the whole check.
+    /// Reports that counts cannot be compared: a disk without room for the temporary file must not
+    /// end the whole check.
     private mutating func stopCounting(_ error: StoreError) {
         isCounting = false
         findings.add(

@@ -3,11 +3,14 @@ internal import RoostCore
 
 /// What a migration would do, found out without doing anything.
 ///
-/// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings` (`[{"name","type","source","destination",
-/// "objects","steps"}]`), `objects` (of the destination, null where it takes three passes or several steps), `links` (of the source,
-/// null where it does not record the count, and for several steps), `losses` (messages), `bytesNeeded` and `secondsNeeded` (estimates), `bytesAvailable` (null for a
-/// destination that is not a file), `refusals`, `warnings` and `remarks` (messages), `steps` (`[{"source","destination","label","isInferred",
-/// "mappings","losses"}]`, empty for a single step). Later versions may add fields.
+/// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings`
+/// (`[{"name","type","source","destination", "objects","steps"}]`), `objects` (of the destination,
+/// null where it takes three passes or several steps), `links` (of the source, null where it does
+/// not record the count, and for several steps), `losses` (messages), `bytesNeeded` and
+/// `secondsNeeded` (estimates), `bytesAvailable` (null for a destination that is not a file),
+/// `refusals`, `warnings` and `remarks` (messages), `steps`
+/// (`[{"source","destination","label","isInferred", "mappings","losses"}]`, empty for a single
+/// step). Later versions may add fields.
 public struct MigrationPlan: Sendable, Hashable, Codable {
     /// What would become of the objects of one entity mapping.
     public struct Mapping: Sendable, Hashable, Codable {
@@ -71,7 +74,8 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var refusals: [String]
     /// What should be known before.
     public var warnings: [String]
-    /// The declarations of the new store's model that no store acts on, one line for each kind (``ModelRemark``).
+    /// The declarations of the new store's model that no store acts on, one line for each kind
+    /// (``ModelRemark``).
     public var remarks: [String] = []
     /// The steps through several versions; empty for a single one.
     ///

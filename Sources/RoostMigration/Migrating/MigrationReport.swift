@@ -3,12 +3,14 @@ internal import RoostCore
 
 /// What a migration did.
 ///
-/// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings` (`[{"name","type","source",
-/// "destination","read","made"}]`), `objects`, `links`, `relationships` (`[{"relationship","count"}]`), `sourceDigest` (null where
-/// the source records none), `mappedDigest`, `destinationDigest` (texts, see ``StoreDigest``), `verified`, `seconds`, `bytes` (of the
-/// destination), `peakPrivateBytes` (null where the system does not tell), `skipped` (IDs of damaged objects that were left out),
-/// `losses`, `warnings` and `remarks` (messages), `steps` (reports of this form, whose `source` and `destination`
-/// are names of versions; empty for a single step), `backup` (a path, null without one). Later versions may add fields.
+/// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings`
+/// (`[{"name","type","source", "destination","read","made"}]`), `objects`, `links`, `relationships`
+/// (`[{"relationship","count"}]`), `sourceDigest` (null where the source records none),
+/// `mappedDigest`, `destinationDigest` (texts, see ``StoreDigest``), `verified`, `seconds`, `bytes`
+/// (of the destination), `peakPrivateBytes` (null where the system does not tell), `skipped` (IDs
+/// of damaged objects that were left out), `losses`, `warnings` and `remarks` (messages), `steps`
+/// (reports of this form, whose `source` and `destination` are names of versions; empty for a
+/// single step), `backup` (a path, null without one). Later versions may add fields.
 public struct MigrationReport: Sendable, Hashable, Codable {
     /// What became of the objects of one entity mapping.
     public struct Mapping: Sendable, Hashable, Codable {
@@ -60,7 +62,8 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     public var losses: [String]
     /// What should be known.
     public var warnings: [String]
-    /// The declarations of the new store's model that no store acts on, one line for each kind (``ModelRemark``).
+    /// The declarations of the new store's model that no store acts on, one line for each kind
+    /// (``ModelRemark``).
     public var remarks: [String] = []
     /// What each step did of a migration through several versions, whose names are their sources and destinations.
     ///
