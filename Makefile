@@ -7,13 +7,17 @@ OPERATIONS ?= 1000000
 QUERIES ?= 1000000
 STATES ?= all
 FAULTS ?= all
+FILES ?= 20000
+COREDATA ?= 5000
+KILLS ?= 500
+LIMITS ?= 64
 DEMO_DIRECTORY ?= .build/demo
 # SwiftPM 6.3 writes the traits' flags in the order of a set, so half of all builds would recompile everything
 # (https://github.com/swiftlang/swift-package-manager/issues/10525). Tests run without it: it would hide mistakes that depend on order.
 SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 SOURCES = Package.swift Sources Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: setup demo test strangers faults fuzz bench bench-scaling bench-build lint docs clean
+.PHONY: setup demo test strangers faults campaigns fuzz bench bench-scaling bench-build lint docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -34,13 +38,24 @@ strangers: setup
 # A long campaign: random operations and random queries on every type of store at once; every state that a power cut can leave of a
 # store that is replaced or migrated (some 50 000), a hundred kills, and each call of the system failing. ROOST_LOCKSTEP_SEED, ROOST_QUERY_SEED
 # and ROOST_CRASH_SEED repeat one; the run prints its seeds. STATES limits the states of each case, FAULTS the failing calls, and
-# ROOST_CRASH_CASES is a part of the names of the cases to be run.
+# ROOST_CRASH_CASES is a part of the names of the cases to be run. Then campaigns: FILES damaged stores and COREDATA damaged ones of Core
+# Data, KILLS killed commands, LIMITS runs under limits of processes, memory and files. ROOST_CAMPAIGN_SEED repeats them;
+# `make campaigns` runs them alone.
 faults: setup
 	$(SWIFT_BUILD) --build-tests --configuration release -Xswiftc -enable-testing
 	ROOST_LOCKSTEP_OPERATIONS=$(OPERATIONS) ROOST_QUERY_CASES=$(QUERIES) $(SWIFT) test --configuration release \
 		-Xswiftc -enable-testing --skip-build --filter 'ConformanceTests.LockStepTests/lockStep|ConformanceTests.QueryCampaignTests|ConformanceTests.FaultTests'
 	ROOST_CRASH_STATES=$(STATES) ROOST_CRASH_FAULTS=$(FAULTS) ROOST_CRASH_KILLS=100 $(SWIFT) test --configuration release \
 		-Xswiftc -enable-testing --skip-build --filter 'CrashTests.CrashLabTests'
+	$(RUN_CAMPAIGNS)
+
+campaigns: setup
+	$(SWIFT_BUILD) --build-tests --configuration release -Xswiftc -enable-testing
+	$(RUN_CAMPAIGNS)
+
+RUN_CAMPAIGNS = ROOST_CAMPAIGN_FILES=$(FILES) ROOST_CAMPAIGN_COREDATA=$(COREDATA) ROOST_CAMPAIGN_KILLS=$(KILLS) \
+	ROOST_CAMPAIGN_LIMITS=$(LIMITS) ROOST_CAMPAIGN_PEOPLE=12000 $(SWIFT) test --configuration release -Xswiftc -enable-testing \
+	--skip-build --filter 'CampaignTests.|RoostCoreDataTests.CoreDataCampaignTests'
 
 # libFuzzer on the reader of predicates, ten minutes; `make fuzz SECONDS_TO_RUN=60` is shorter.
 fuzz: setup

@@ -111,6 +111,9 @@ let package = Package(
         .executableTarget(
             name: "SortedFilePeer", dependencies: ["SortedFile", "RoostConformance"],
             path: "Examples/Backends/Sources/SortedFilePeer", swiftSettings: strict),
+        .executableTarget(
+            name: "SortedFileSuite", dependencies: ["SortedFile", "RoostConformance"],
+            path: "Examples/Backends/Sources/SortedFileSuite", swiftSettings: strict),
         .testTarget(
             name: "SortedFileTests", dependencies: ["SortedFile", "SortedFilePeer", "RoostConformance"],
             path: "Examples/Backends/Tests/SortedFileTests", swiftSettings: strict),
@@ -144,7 +147,7 @@ let package = Package(
         .testTarget(
             name: "RoostCoreDataTests",
             dependencies: [
-                "RoostCoreData", "RoostCore", "RoostMigration", "Roost",
+                "RoostCoreData", "RoostCore", "RoostMigration", "Roost", "CampaignSupport", "CampaignChild",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),
@@ -155,12 +158,18 @@ let package = Package(
         .testTarget(
             name: "RoostTests", dependencies: ["Roost", "RoostCore", "RoostFiles", "CSV", "SortedFile"],
             swiftSettings: strict),
+        // Stores that older programs wrote, in Tests/Fixtures.
+        .testTarget(
+            name: "FormatTests", dependencies: ["Roost", "RoostCore", "RoostMigration"], swiftSettings: strict),
         .testTarget(
             name: "RoostCommandTests",
             dependencies: ["RoostCommand", "Roost", "RoostFiles", "RoostMigration", "RoostConformance"],
             swiftSettings: strict),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["RoostConformance", "Roost", "RoostCore", "RoostCommand"],
+            name: "ConformanceTests",
+            dependencies: [
+                "RoostConformance", "Roost", "RoostCore", "RoostCommand", "RoostFiles", "RoostKeyValue",
+            ],
             swiftSettings: strict),
         // The process that counts what operations cost, with functions of its own in the place of the C library's.
         .target(name: "CallCounter", path: "Tests/CallCounter"),
@@ -181,6 +190,19 @@ let package = Package(
             name: "CrashLabChild",
             dependencies: ["CrashRecorder", "Roost", "RoostCore", "RoostConformance", "RoostMigration"],
             path: "Tests/CrashLabChild", swiftSettings: strict),
+        // Long campaigns of damaged files, kills and limits; the usual tests have a sample of each.
+        .target(
+            name: "CampaignSupport", dependencies: ["RoostCore", "RoostMigration"], path: "Tests/CampaignSupport",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "CampaignChild", dependencies: ["CampaignSupport", "Roost", "RoostCore"],
+            path: "Tests/CampaignChild", swiftSettings: strict),
+        .testTarget(
+            name: "CampaignTests",
+            dependencies: [
+                "CampaignSupport", "CampaignChild", "RoostCommand", "Roost", "RoostCore", "RoostMigration",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "CrashTests",
             dependencies: ["Roost", "RoostCore", "RoostFiles", "RoostConformance", "RoostMigration", "CrashChild"],

@@ -6,7 +6,7 @@ extension ConformanceCheck {
     static let damage: [ConformanceCheck] = [
         ConformanceCheck(
             "damage.flipped-bytes",
-            "A byte that changed anywhere in a closed store's file is noticed, or changes nothing that can be read.",
+            "A byte that changed anywhere in a closed store's file is noticed, changes nothing that can be read, or undoes the last commit of a file that commits append to.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
@@ -24,7 +24,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "damage.zeroed-blocks",
-            "A block of a closed store's file that reads as zeros is noticed, or changes nothing that can be read.",
+            "A block of a closed store's file that reads as zeros is noticed, changes nothing that can be read, or undoes the last commit of a file that commits append to.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
@@ -37,7 +37,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "damage.cut-anywhere",
-            "A closed store's file that was cut off anywhere is noticed, or nothing that can be read was lost.",
+            "A closed store's file that was cut off anywhere is noticed, lost nothing that can be read, or holds what the last whole commit left.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
@@ -120,16 +120,23 @@ private struct FilledStore {
     let answers: [[Int64]]
     /// Its file.
     let bytes: [UInt8]
+    /// Its file and content after each commit.
+    let history: FileHistory
 }
 
 private func filledStore(_ bench: Workbench) throws -> FilledStore {
     let store = try bench.create(name: "whole") { $0.userMetadata = ConformanceCheck.everyMetadataValue }
-    for number in Int64(1)...12 { _ = try store.commit(try bench.transaction(number)) }
+    var history = FileHistory()
+    try history.add(store, on: bench, answers: try store.view(indexedAnswers))
+    for number in Int64(1)...12 {
+        _ = try store.commit(try bench.transaction(number))
+        try history.add(store, on: bench, answers: try store.view(indexedAnswers))
+    }
     let (contents, answers) = (try store.contents(), try store.view(indexedAnswers))
     try store.close()
-    return FilledStore(
-        contents: contents, answers: answers,
-        bytes: try require(bench.bytes(of: bench.url("whole").path), "the store's bytes"))
+    let bytes = try require(bench.bytes(of: bench.url("whole").path), "the store's bytes")
+    history.finish(bytes)
+    return FilledStore(contents: contents, answers: answers, bytes: bytes, history: history)
 }
 
 /// What a store finds through indexes, which scans do not read.
@@ -149,9 +156,9 @@ private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
     return answers
 }
 
-private func wrongAnswer(of store: any PersistentStore, _ whole: FilledStore) throws -> String? {
+private func wrongAnswer(of store: any PersistentStore, _ expected: [[Int64]]) throws -> String? {
     let answers = try store.view(indexedAnswers)
-    return zip(answers, whole.answers).first { $0 != $1 }.map { "objects \($0) are found in place of \($1)" }
+    return zip(answers, expected).first { $0 != $1 }.map { "objects \($0) are found in place of \($1)" }
 }
 
 /// Closes a store whose file is gone; a store that has something to write at its closing says that it cannot.
@@ -173,9 +180,15 @@ private func expectNoticed(_ bench: Workbench, _ bytes: [UInt8], _ whole: Filled
         let store = try bench.openApart(name: name) { $0.isReadOnly = true }
         defer { try? store.close() }
         let found = try store.contents()
-        var difference = found.difference(from: whole.contents)
-        if difference == nil { difference = try wrongAnswer(of: store, whole) }
-        guard let difference else { return }
+        func difference(from contents: StoreContents, _ answers: [[Int64]]) throws -> String? {
+            try found.difference(from: contents) ?? wrongAnswer(of: store, answers)
+        }
+        func isState(_ state: FileHistory.State) throws -> Bool {
+            try difference(from: state.contents, state.answers) == nil
+        }
+        guard let difference = try difference(from: whole.contents, whole.answers) else { return }
+        // A commit that a crash interrupted looks the same, so a store that appends may be as it was before.
+        if let state = whole.history.state(allowedFor: bytes), try isState(state) { return }
         if try store.integrityFindings().contains(where: { $0.severity == .damage }) { return }
         let isTold = try store.view { try $0.recordedTally() != $0.computeTally() }
         try expect(isTold, "\(damage): it is noticed, or everything is as before", otherwise: difference)

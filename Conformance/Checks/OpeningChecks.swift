@@ -111,26 +111,42 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.open.truncated",
-            "A store cut off anywhere is refused or read without its lost part, never trapped on.",
+            "A store cut off anywhere is refused, or opens as it was after the last commit that is whole.",
             needs: [.file]
         ) { bench in
             let store = try bench.create()
-            try store.change { changes in
-                for key in 1...200 {
-                    try changes.insert(ObjectID("Track", Int64(key)), values: ["title": .string("t\(key)")])
+            var history = FileHistory()
+            try history.add(store, on: bench)
+            for part in 0..<8 {
+                try store.change { changes in
+                    for key in 1...25 {
+                        try changes.insert(
+                            ObjectID("Track", Int64(part * 25 + key)), values: ["title": .string("t\(part) \(key)")])
+                    }
+                    if part > 0 {
+                        try changes.update(
+                            ObjectID("Track", 1), version: UInt32(part), values: ["title": .string("again \(part)")])
+                    }
                 }
+                try history.add(store, on: bench)
             }
+            let final = try store.contents()
             try store.close()
             let whole = try require(bench.bytes(of: bench.url().path), "the store's bytes")
-            for (number, count) in [whole.count / 2, 4096, 100, 17, 1].enumerated() where count < whole.count {
-                _ = try bench.write(Array(whole.prefix(count)), as: "cut\(number)")
+            history.finish(whole)
+            // Around the ends of commits too, for a store that appends them.
+            let counts =
+                [whole.count / 2, 4096, 100, 17, 1, whole.count - 1] + history.ends.flatMap { [$0 - 1, $0, $0 + 9] }
+            for (number, count) in counts.enumerated() where (1..<whole.count).contains(count) {
+                let bytes = Array(whole.prefix(count))
+                _ = try bench.write(bytes, as: "cut\(number)")
                 // What matters is that the process survives and that an error is one of ours.
                 do {
                     let cut = try bench.open(name: "cut\(number)")
                     defer { try? cut.close() }
-                    _ = try cut.contents()
-                    throw Mismatch(
-                        expected: "a store cut to \(count) bytes is noticed", actual: "it was read as if whole")
+                    let found = try cut.contents()
+                    let allowed = history.state(allowedFor: bytes)?.contents
+                    try expectWholeCommits(cut, found, on: bench, final: final, allowed: allowed)
                 } catch let error as StoreError {
                     try expect(
                         [.corrupted, .notAStore, .unsupportedVersion].contains(error.code),
@@ -430,4 +446,39 @@ extension ConformanceCheck {
             .array([.array([.array([])])]),
         ]),
     ]
+}
+
+/// Fails when a store whose file was cut off has anything but all that it held, or what its last
+/// whole commit left.
+///
+/// What opens is a whole store: it takes a commit, which is there when it is opened again.
+private func expectWholeCommits(
+    _ cut: any PersistentStore, _ found: StoreContents, on bench: Workbench, final: StoreContents,
+    allowed: StoreContents?
+) throws {
+    if found.difference(from: final) != nil {
+        let allowed = try require(
+            allowed, "a refusal of a store that was cut off, since no commit before the cut is whole")
+        if let difference = found.difference(from: allowed) {
+            throw Mismatch(expected: "what the last whole commit left", actual: difference)
+        }
+    }
+    do {
+        if let recorded = try cut.view({ try $0.recordedTally() }) {
+            try expectEqual(
+                recorded, try cut.view { try $0.computeTally() }, "the tally of a store that was cut off")
+        }
+        try cut.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+        let changed = try cut.contents()
+        try cut.close()
+        let again = try bench.openApart(url: cut.url)
+        defer { try? again.close() }
+        if let difference = try again.contents().difference(from: changed) {
+            throw Mismatch(expected: "a store that was cut off keeps what is committed afterwards", actual: difference)
+        }
+    } catch let error as StoreError {
+        // It opened, so it has no excuse any more.
+        throw Mismatch(
+            expected: "a store that was cut off and opens takes a commit and opens again", actual: "\(error)")
+    }
 }

@@ -49,7 +49,8 @@ public struct MigrationSnapshot: Sendable {
 
     /// How a store differs from this, one sentence for each difference; empty when it does not.
     ///
-    /// Checks too that the store is sound and that no reference leads nowhere (``checkStore(_:limit:)``).
+    /// Also requires that ``checkStore(_:limit:)`` has no findings: the store is sound, and its
+    /// data keep to the rules of its model.
     /// - Throws: What keeps the store from being read; `unknownEntity`, `unknownProperty` for an expectation that makes no sense.
     public func differences(in store: any PersistentStore) throws(StoreError) -> [String] {
         guard model.isCompatible(with: try store.metadata()) else {

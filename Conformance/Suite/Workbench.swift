@@ -93,9 +93,14 @@ public final class Workbench {
 
     /// Opens a store that is not examined at the end: the check is about its damage, and closes it itself.
     func openApart(name: String, configure: (inout StoreOptions) -> Void = { _ in }) throws -> any PersistentStore {
+        try openApart(url: url(name), configure: configure)
+    }
+
+    /// As ``openApart(name:configure:)``, of a store whose URL is known.
+    func openApart(url: StoreURL, configure: (inout StoreOptions) -> Void = { _ in }) throws -> any PersistentStore {
         var options = fixture.options
         configure(&options)
-        return try type.open(url(name), options: options)
+        return try type.open(url, options: options)
     }
 
     /// Closes a store and opens it again; a store that does not outlive its closing stays as it is.

@@ -29,6 +29,10 @@ let package = Package(
         .executableTarget(
             name: "SortedFilePeer",
             dependencies: ["SortedFile", .product(name: "RoostConformance", package: "Roost")]),
+        // The whole suite as a program.
+        .executableTarget(
+            name: "SortedFileSuite",
+            dependencies: ["SortedFile", .product(name: "RoostConformance", package: "Roost")]),
         .testTarget(
             name: "SortedFileTests",
             dependencies: ["SortedFile", "SortedFilePeer", .product(name: "RoostConformance", package: "Roost")]),

@@ -28,6 +28,12 @@ extension Subcommand {
     @Sendable private static func runBackup(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let source = try StoreArguments.store(arguments.positions[0], arguments)
         let destination = try destination(arguments.positions[1], type: source.url.type, arguments)
+        try StoreArguments.requireDifferent(source.url, destination.url)
+        guard source.url.type == destination.url.type else {
+            throw UsageError(
+                "a backup of '\(source.url)' is of type '\(source.url.type)' too, not '\(destination.url.type)'; convert it for another type"
+            )
+        }
         let maintenance = StoreMaintenance(registry: .builtIn)
         let report = try maintain(source, arguments, console) { options in
             var options = options
@@ -46,11 +52,7 @@ extension Subcommand {
     private static func destination(
         _ text: String, type: String, _ arguments: ParsedArguments
     ) throws -> PersistentStoreDescription {
-        do {
-            return try StoreArguments.newStore(text, arguments)
-        } catch let error as StoreError where error.code == .notAStore || error.code == .alreadyExists {
-            return PersistentStoreDescription(StoreURL(type: type, path: text))
-        }
+        try StoreArguments.typedStore(text, arguments) ?? PersistentStoreDescription(StoreURL(type: type, path: text))
     }
 
     /// Runs what reads or rewrites a whole store, with progress, so that a signal ends it without a trace.

@@ -5,11 +5,22 @@ extension Subcommand {
         name: "check", summary: "Examine a store and report everything that is wrong with it.", usage: "STORE",
         argumentCount: 1...1,
         discussion: """
-            Reads every record and link and compares checksums, digests, indexes and references. Changes nothing. Prints one line
-            for each finding. Exits 1 when data were damaged or changed by another program, 0 otherwise, warnings included.
+            Reads every record and link. Changes nothing. Prints one line for each finding:
 
-            With --json prints one object: store, sound (no damage), damage, warnings (how many of each),
-            findings [{severity, message}] with severity damage or warning.
+            damage     Checksums, digests, indexes or records differ from what was written.
+            violation  The data break a rule of the model: a mandatory value is missing, a number, date or string is outside its
+                       limits, a string does not match its pattern, a relationship has too few or too many objects, or a
+                       reference is dangling.
+            warning    The store is sound, but its data may surprise.
+
+            The first 100 findings of a kind and property are listed, the rest is counted. Exits 1 for damage and violations,
+            0 otherwise, warnings included.
+
+            With --json prints one object: store, sound (no damage), valid (no violation), damage, violations, warnings (how many
+            of each), findings [{severity: damage, violation or warning, kind, object, property, message, count}]. The kind of a
+            violation is mandatory, minimum, maximum, minimumLength, maximumLength, pattern, minimumCount, maximumCount, dangling
+            or destination; count is above 1 for a line that stands for findings that are not listed; object and property are
+            absent where a finding is about neither.
             """,
         options: [.json, .quiet, .verbose] + StoreArguments.openingOptions,
         examples: ["roost check music.sqlite", "roost check lmdb:music.lmdb --json"], run: runCheck)
@@ -17,12 +28,18 @@ extension Subcommand {
     private struct Report: Encodable {
         struct Finding: Encodable {
             var severity: String
+            var kind: String
+            var object: String?
+            var property: String?
             var message: String
+            var count: Int
         }
 
         var store: String
         var sound: Bool
+        var valid: Bool
         var damage: Int
+        var violations: Int
         var warnings: Int
         var findings: [Finding]
     }
@@ -36,16 +53,25 @@ extension Subcommand {
             // Damage that keeps the store from being opened at all.
             findings = [StoreFinding(.damage, error.message)]
         }
-        let damage = findings.count { $0.severity == .damage }
+        func count(_ severity: StoreFinding.Severity) -> Int {
+            findings.reduce(0) { $0 + ($1.severity == severity ? $1.count : 0) }
+        }
+        let (damage, violations) = (count(.damage), count(.violation))
         if arguments.has("json") {
             try console.printJSON(
                 Report(
-                    store: url.description, sound: damage == 0, damage: damage, warnings: findings.count - damage,
-                    findings: findings.map { .init(severity: $0.severity.rawValue, message: $0.message) }))
+                    store: url.description, sound: damage == 0, valid: violations == 0, damage: damage,
+                    violations: violations, warnings: count(.warning),
+                    findings: findings.map { finding in
+                        .init(
+                            severity: finding.severity.rawValue, kind: finding.kind,
+                            object: finding.object?.description, property: finding.property, message: finding.message,
+                            count: finding.count)
+                    }))
         } else {
             for finding in findings { try console.print(finding.description) }
             if findings.isEmpty, !arguments.has("quiet") { try console.print("\(url) is sound.") }
         }
-        return damage == 0 ? .success : .finding
+        return damage == 0 && violations == 0 ? .success : .finding
     }
 }

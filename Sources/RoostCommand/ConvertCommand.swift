@@ -12,8 +12,8 @@ extension Subcommand {
 
             With --json prints one object: source, destination, objects, links, digest, verified, seconds, bytes,
             peakPrivateBytes, entities [{name, count}], relationships [{relationship, count}], skipped [ID],
-            dangling [{relationship, count}], warnings [text]; with --dry-run: source, destination, objects, links, entities,
-            relationships, bytesNeeded, bytesAvailable, refusals [text], warnings [text].
+            dangling [{relationship, count}], warnings [text], remarks [text]; with --dry-run: source, destination, objects,
+            links, entities, relationships, bytesNeeded, bytesAvailable, refusals [text], warnings [text], remarks [text].
             """,
         options: [
             CommandOption(
@@ -37,6 +37,7 @@ extension Subcommand {
         let cancellation = ConversionCancellation()
         let source = try StoreArguments.store(arguments.positions[0], arguments)
         let destination = try StoreArguments.newStore(arguments.positions[1], arguments)
+        try StoreArguments.requireDifferent(source.url, destination.url)
         var options = ConversionOptions(
             overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
             verifies: !arguments.has("no-verify"), sourceModel: source.options.model,

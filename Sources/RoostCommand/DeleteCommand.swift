@@ -58,12 +58,14 @@ extension Subcommand {
                 for key in missing { console.printError("\(ObjectID(entity.name, key)) does not exist") }
                 return missing.isEmpty ? code : .finding
             }
-            let request = BatchDeleteRequest(
-                FetchRequest(
-                    entity.name, where: try StoreFetch.predicate(arguments, entity.name, store.model),
-                    sortedBy: try StoreFetch.order(arguments.value("sort"), entity, store.model),
-                    limit: try arguments.integer("limit", minimum: 0),
-                    offset: try arguments.integer("offset", minimum: 0) ?? 0))
+            let request = try UsageError.reading {
+                BatchDeleteRequest(
+                    FetchRequest(
+                        entity.name, where: try StoreFetch.predicate(arguments, entity.name, store.model),
+                        sortedBy: try StoreFetch.order(arguments.value("sort"), entity, store.model),
+                        limit: try arguments.integer("limit", minimum: 0),
+                        offset: try arguments.integer("offset", minimum: 0) ?? 0))
+            }
             return try run.run(store) { snapshot throws(StoreError) in try snapshot.prepare(request) }
         }
     }

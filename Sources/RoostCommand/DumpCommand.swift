@@ -27,6 +27,7 @@ extension Subcommand {
     @Sendable private static func runDump(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let names = arguments.allValues("entity").map { EntityName($0) }
         let notices = try StoreArguments.withStore(arguments.positions[0], arguments) { store in
+            for name in names { try UsageError.reading { _ = try store.model.requireEntity(name) } }
             try MigrationManager(registry: .builtIn).dump(store, entities: names.isEmpty ? nil : names) {
                 (bytes) throws(StoreError) in
                 do throws(OutputError) { try console.write(bytes) } catch {

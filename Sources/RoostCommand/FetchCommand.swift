@@ -85,7 +85,7 @@ extension Subcommand {
             }
         }
         return try StoreArguments.withStore(arguments.positions[0], arguments) { store in
-            let fetch = try StoreFetch(store, arguments, keys)
+            let fetch = try UsageError.reading { try StoreFetch(store, arguments, keys) }
             if arguments.has("explain") {
                 try fetch.explain(format, console)
                 return .success

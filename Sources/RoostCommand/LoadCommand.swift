@@ -17,7 +17,7 @@ extension Subcommand {
 
             With --json prints one object, as 'roost convert' does: source, destination, objects, links, digest, verified,
             seconds, bytes, peakPrivateBytes, entities [{name, count}], relationships [{relationship, count}], skipped [],
-            dangling [{relationship, count}], warnings [text].
+            dangling [{relationship, count}], warnings [text], remarks [text].
             """,
         options: [
             CommandOption(

@@ -26,10 +26,10 @@ extension Subcommand {
 
             With --json prints one object: source, destination, path (nothing, onePass, oneTransaction, threePasses), mappings [{name, type, source,
             destination, read, made}], objects, links, relationships [{relationship, count}], sourceDigest, mappedDigest,
-            destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped [ID], losses [text], warnings [text], steps [the same
-            for each of several], backup; with --dry-run: source, destination, path, mappings [{name, type, source, destination,
-            objects, steps [text]}], objects, links, losses [text], bytesNeeded, bytesAvailable, secondsNeeded, refusals [text],
-            warnings [text], steps [{source, destination, label, isInferred, mappings [text], losses [text]}].
+            destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped [ID], losses [text], warnings [text], remarks [text],
+            steps [the same for each of several], backup; with --dry-run: source, destination, path, mappings [{name, type, source,
+            destination, objects, steps [text]}], objects, links, losses [text], bytesNeeded, bytesAvailable, secondsNeeded,
+            refusals [text], warnings [text], remarks [text], steps [{source, destination, label, isInferred, mappings [text], losses [text]}].
             """,
         options: [
             CommandOption("to", "t", value: "FILE", help: "The model to migrate to, as FILE or FILE@VERSION."),
@@ -82,6 +82,7 @@ extension Subcommand {
         var options = request.options
         let manager = MigrationManager(registry: .builtIn)
         let destination = try arguments.value("output").map { try StoreArguments.newStore($0, arguments) }
+        if let destination { try StoreArguments.requireDifferent(store.url, destination.url) }
         options.conversion.destinationTypeOptions = destination?.options.typeOptions ?? [:]
         if arguments.has("dry-run") {
             let plan: MigrationPlan
@@ -201,6 +202,7 @@ private struct MigrationRequest {
                     try history.add(mapping, from: ends[0], to: ends[1])
                 }
             } catch {
+                if !ends.isEmpty, error.code == .unknownModelVersion { throw UsageError("'\(text)': \(error.message)") }
                 throw StoreError(error.code, "'\(file)': \(error.message)", underlying: error.underlying)
             }
         }

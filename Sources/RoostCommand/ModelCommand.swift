@@ -11,7 +11,9 @@ extension Subcommand {
 
             print     Print the model as a model document.
             validate  Exit 0 for a valid model; otherwise print every problem, one a line, and exit 1. What cannot be taken over
-                      from a model of Apple's is printed as a warning.
+                      from a model of Apple's is printed as a warning, and so is what no store acts on: indexes of expressions,
+                      partial and spatial indexes, fetch request templates, fetched properties, value transformers, derived
+                      attributes.
             diff      Print what NEW changes compared with OLD, one difference a line, then whether stores need a migration, whether
                       it can be inferred, what becomes of each entity, and what is lost; or every reason why it cannot be inferred.
                       Exit 1; print nothing and exit 0 for equal models. With --hash-only only what needs a migration counts.
@@ -70,7 +72,9 @@ extension Subcommand {
         var document = String(decoding: model.document(), as: UTF8.self)
         if document.hasSuffix("\n") { document.removeLast() }
         try console.print(document)
-        if !arguments.has("quiet") { for warning in warnings { console.printError("warning: \(warning)") } }
+        if !arguments.has("quiet") {
+            for warning in warnings + model.remarks.map(\.description) { console.printError("warning: \(warning)") }
+        }
         return .success
     }
 
@@ -83,9 +87,9 @@ extension Subcommand {
     private static func validate(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         var validation = Validation(valid: true, problems: [], warnings: [])
         do {
-            validation.warnings = try StoreArguments.model(
-                arguments.positions[1], version: arguments.value("model-version"), arguments
-            ).warnings
+            let read = try StoreArguments.model(
+                arguments.positions[1], version: arguments.value("model-version"), arguments)
+            validation.warnings = read.warnings + read.model.remarks.map(\.description)
         } catch let error as StoreError {
             guard error.code == .invalidModel else { throw error }
             validation.valid = false
@@ -142,9 +146,8 @@ extension Subcommand {
     private static func printHistory(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let path = arguments.positions[1]
         guard let versions = try ModelFile.history(at: path)?.versions else {
-            throw StoreError(
-                .invalidRequest,
-                "'\(path)' is no bundle of several versions (.xcdatamodeld), so it has no history; compare two models with 'roost model diff'."
+            throw UsageError(
+                "'\(path)' is not a bundle of several versions (.xcdatamodeld), so it has no history; compare two models with 'roost model diff'"
             )
         }
         let steps = zip(versions, versions.dropFirst()).map { old, new in

@@ -72,14 +72,21 @@ enum RoostTool {
             if error.code == .cancelled, Interruption.shared.isReadingCancelled { return .interrupted }
             let underlying = isVerbose ? error.underlying.map { " (\($0))" } ?? "" : ""
             console.printError(Self.line(error.message) + underlying)
-            switch error.code {
-            case .cancelled: return .interrupted
-            case .invalidConfiguration: return .usage
-            default: return .failure
-            }
+            return exitCode(of: error.code)
         } catch {
             console.printError("\(error)")
             return .failure
+        }
+    }
+
+    /// The exit code of a command that ends with an error of this code; `docs/errors.md` lists them.
+    ///
+    /// An error that the command's arguments caused is a ``UsageError`` by then.
+    static func exitCode(of code: StoreError.Code) -> ExitCode {
+        switch code {
+        case .cancelled: .interrupted
+        case .invalidConfiguration: .usage
+        default: .failure
         }
     }
 

@@ -47,25 +47,60 @@ enum StoreArguments {
             store.options.typeOptions["model"] = path
             store.options.typeOptions["modelVersion"] = arguments.value("model-version")
         } else {
-            store.options.model = try ModelFile.read(path, version: arguments.value("model-version")).model
+            let version = arguments.value("model-version")
+            store.options.model = try UsageError.readingModel(at: path, version: version) {
+                try ModelFile.read(path, version: version).model
+            }
         }
         return store
     }
 
     /// The store that `text` means and that may not exist yet, so that nothing can recognise it.
     static func newStore(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription {
-        if let store = try named(text, arguments) { return store }
-        do throws(StoreError) {
-            return PersistentStoreDescription(try StoreRegistry.builtIn.resolve(text))
-        } catch {
-            guard error.code == .notAStore else { throw error }
-            // What exists without being a store is not going to be replaced by one.
-            try StoreFile.requireAbsent(at: text)
-            throw StoreError(
-                .notAStore,
-                "'\(text)' does not say what type of store to make; write type:path, for example sqlite:\(text)\(try hint(text, arguments) ?? ".")"
-            )
+        if let store = try typedStore(text, arguments) { return store }
+        // What exists without being a store is not going to be replaced by one.
+        try StoreFile.requireAbsent(at: text)
+        throw UsageError(
+            "'\(text)' does not say what type of store to make; write type:path, for example sqlite:\(text)\(try hint(text, arguments) ?? "")"
+        )
+    }
+
+    /// Returns the store to be made that `text` means; nil for a bare path without a store.
+    ///
+    /// - Throws: `UsageError` for a type that is not known or cannot be written, and for a path
+    ///   that is missing.
+    static func typedStore(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription? {
+        var store = try named(text, arguments)
+        if store == nil {
+            do throws(StoreError) {
+                store = PersistentStoreDescription(try StoreRegistry.builtIn.resolve(text))
+            } catch {
+                guard error.code != .notAStore else { return nil }
+                throw UsageError(error.message)
+            }
         }
+        guard let store else { return nil }
+        try requirePath(store.url)
+        guard try StoreRegistry.builtIn.type(named: store.url.type).capabilities.contains(.writing) else {
+            throw UsageError(
+                "stores of type '\(store.url.type)' can only be read; choose another type for the destination")
+        }
+        return store
+    }
+
+    /// Refuses a destination that is the source.
+    static func requireDifferent(_ source: StoreURL, _ destination: StoreURL) throws {
+        guard source != destination, !StoreFile.sameFile(source.path, destination.path) else {
+            throw UsageError("the destination '\(destination)' is the source; choose another path")
+        }
+    }
+
+    /// Refuses the URL of a file without the file's name.
+    private static func requirePath(_ url: StoreURL) throws {
+        guard url.path.isEmpty, try StoreRegistry.builtIn.type(named: url.type).capabilities.contains(.file) else {
+            return
+        }
+        throw UsageError("'\(url)' names no file; write \(url.type):path")
     }
 
     /// Opens a store for the time of `body`, read-only unless it is to be written, and closes it however `body` ends.
@@ -102,7 +137,11 @@ enum StoreArguments {
     static func model(
         _ text: String, version: String?, _ arguments: ParsedArguments
     ) throws -> (model: ManagedObjectModel, warnings: [String]) {
-        guard let store = try named(text, arguments) else { return try ModelFile.read(text, version: version) }
+        guard let store = try named(text, arguments) else {
+            return try UsageError.readingModel(at: text, version: version) {
+                try ModelFile.read(text, version: version)
+            }
+        }
         let type = try StoreRegistry.builtIn.type(named: store.url.type)
         return (try type.metadata(at: store.url, options: store.options).model, [])
     }
@@ -119,9 +158,11 @@ enum StoreArguments {
     }
 
     private static func url(_ text: String, _ arguments: ParsedArguments) throws -> StoreURL {
+        let url: StoreURL
         do throws(StoreError) {
-            return try StoreRegistry.builtIn.resolve(text)
+            url = try StoreRegistry.builtIn.resolve(text)
         } catch {
+            guard error.code != .unknownStoreType else { throw UsageError(error.message) }
             guard error.code == .notAStore else { throw error }
             do throws(StoreError) {
                 try StoreFile.requireRegularFile(at: text, forWriting: false)
@@ -131,6 +172,8 @@ enum StoreArguments {
             }
             throw error
         }
+        try requirePath(url)
+        return url
     }
 
     /// The store of the configuration that a mistyped name most likely meant, as the end of a message.

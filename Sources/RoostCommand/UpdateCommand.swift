@@ -45,13 +45,15 @@ extension Subcommand {
         let run = try BatchRun(.init(verb: "update", past: "Updated"), arguments, console)
         return try run.withStore { store in
             let entity = try StoreFetch.entity(arguments.positions[1], store.model).name
-            let predicate = try StoreFetch.predicate(arguments, entity, store.model)
+            let predicate = try UsageError.reading { try StoreFetch.predicate(arguments, entity, store.model) }
             var request = BatchUpdateRequest(entity, where: predicate, set: [:])
             for assignment in assignments {
-                do throws(StoreError) {
-                    try request.set(assignment, model: store.model)
-                } catch {
-                    throw RowRequest.naming("set", error, hasPlace: true)
+                try UsageError.reading {
+                    do throws(StoreError) {
+                        try request.set(assignment, model: store.model)
+                    } catch {
+                        throw RowRequest.naming("set", error, hasPlace: true)
+                    }
                 }
             }
             return try run.run(store) { snapshot throws(StoreError) in try snapshot.prepare(request) }

@@ -2,9 +2,10 @@ public import RoostCore
 
 /// What a conversion would do, found out without doing anything.
 ///
-/// As JSON: `source` and `destination` (URLs), `objects`, `links` (null where the source does not record the count),
-/// `entities` (`[{"name","count"}]`), `relationships` (`[{"relationship","count"}]`), `bytesNeeded` (an estimate),
-/// `bytesAvailable` (null for a destination that is not a file), `refusals` and `warnings` (messages).
+/// As JSON: `source` and `destination` (URLs), `objects`, `links` (null where the source does not
+/// record the count), `entities` (`[{"name","count"}]`), `relationships`
+/// (`[{"relationship","count"}]`), `bytesNeeded` (an estimate), `bytesAvailable` (null for a
+/// destination that is not a file), `refusals`, `warnings` and `remarks` (messages).
 public struct ConversionPlan: Sendable, Hashable, Codable {
     /// The URL of the source.
     public var source: String
@@ -26,6 +27,9 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
     public var refusals: [String]
     /// What should be known before.
     public var warnings: [String]
+    /// The declarations of the new store's model that no store acts on, one line for each kind
+    /// (``ModelRemark``).
+    public var remarks: [String] = []
 }
 
 /// How many objects an entity has.
@@ -82,6 +86,7 @@ extension ConversionPlan: CustomStringConvertible {
         lines.append("  bytes     about \(bytesNeeded)\(available)")
         for refusal in refusals { lines.append("  refused   \(refusal)") }
         for warning in warnings { lines.append("  warning   \(warning)") }
+        for remark in remarks { lines.append("  note      \(remark)") }
         return lines.joined(separator: "\n")
     }
 }

@@ -3,10 +3,12 @@ internal import RoostCore
 
 /// What a conversion did.
 ///
-/// As JSON: `source` and `destination` (URLs), `objects`, `links`, `digest` (text, see ``StoreDigest``), `verified`, `seconds`,
-/// `bytes` (of the destination), `peakPrivateBytes` (null where the system does not tell), `entities` (`[{"name","count"}]`),
-/// `relationships` (`[{"relationship","count"}]`), `skipped` (IDs of damaged objects that were left out), `dangling`
-/// (`[{"relationship","count"}]`, references and links to those), `warnings` (messages). Later versions may add fields.
+/// As JSON: `source` and `destination` (URLs), `objects`, `links`, `digest` (text, see
+/// ``StoreDigest``), `verified`, `seconds`, `bytes` (of the destination), `peakPrivateBytes` (null
+/// where the system does not tell), `entities` (`[{"name","count"}]`), `relationships`
+/// (`[{"relationship","count"}]`), `skipped` (IDs of damaged objects that were left out),
+/// `dangling` (`[{"relationship","count"}]`, references and links to those), `warnings` and
+/// `remarks` (messages). Later versions may add fields.
 public struct ConversionReport: Sendable, Hashable, Codable {
     /// The URL of the source.
     public var source: String
@@ -38,10 +40,13 @@ public struct ConversionReport: Sendable, Hashable, Codable {
     public var dangling: [RelationshipCount]
     /// What should be known.
     public var warnings: [String]
+    /// The declarations of the new store's model that no store acts on, one line for each kind
+    /// (``ModelRemark``).
+    public var remarks: [String] = []
 
     private enum CodingKeys: String, CodingKey {
         case source, destination, objects, links, digest, verified, seconds, bytes, peakPrivateBytes, entities
-        case relationships, skipped, dangling, warnings
+        case relationships, skipped, dangling, warnings, remarks
     }
 
     /// Writes every field, `peakPrivateBytes` as null where it is not known.
@@ -61,6 +66,7 @@ public struct ConversionReport: Sendable, Hashable, Codable {
         try container.encode(skipped, forKey: .skipped)
         try container.encode(dangling, forKey: .dangling)
         try container.encode(warnings, forKey: .warnings)
+        try container.encode(remarks, forKey: .remarks)
     }
 }
 
@@ -91,6 +97,7 @@ extension ConversionReport: CustomStringConvertible {
             }
         }
         for warning in warnings { lines.append("  warning   \(warning)") }
+        for remark in remarks { lines.append("  note      \(remark)") }
         return lines.joined(separator: "\n")
     }
 }

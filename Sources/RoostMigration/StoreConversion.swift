@@ -62,7 +62,8 @@ struct StoreConversion: Sendable {
                 source: source.url.description, destination: destination.url.description,
                 objects: entities.reduce(0) { $0 + $1.count }, links: recorded?.digest.linkCount, entities: entities,
                 relationships: recorded?.relationshipCounts(store.model) ?? [], bytesNeeded: try bytesNeeded(store),
-                bytesAvailable: try? filler.bytesAvailable(), refusals: refusals.map(\.message), warnings: warnings)
+                bytesAvailable: try? filler.bytesAvailable(), refusals: refusals.map(\.message), warnings: warnings,
+                remarks: store.model.remarkLines())
         }
     }
 

@@ -120,7 +120,8 @@ struct StoreFiller: Sendable {
             seconds: (clock.now - start).inSeconds, bytes: try store.byteCount(),
             peakPrivateBytes: memory.peakBytes, entities: copied.tally.entityCounts(store.model),
             relationships: copied.tally.relationshipCounts(store.model), skipped: copied.skipped.map(\.description),
-            dangling: dangling, warnings: copied.warnings + notices)
+            dangling: dangling, warnings: copied.warnings + notices,
+            remarks: store.model.remarkLines())
         return (report, copied.isFlushed)
     }
 

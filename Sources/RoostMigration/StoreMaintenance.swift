@@ -43,9 +43,8 @@ public struct StoreMaintenance: Sendable {
         if case .url(let url) = source, StoreFile.sameFile(url.path, destination.path) {
             throw StoreError(.invalidRequest, "The backup '\(destination)' is the store itself; choose another path.")
         }
-        let manager = MigrationManager(registry: registry)
         switch source {
-        case .store: return try manager.convert(from: source, to: .url(destination), options: options)
+        case .store: return try copy(from: source, to: destination, options)
         case .url(let url):
             let store = try type.open(
                 url,
@@ -54,7 +53,7 @@ public struct StoreMaintenance: Sendable {
                     acceptsLinks: options.acceptsLinks, typeOptions: options.sourceTypeOptions))
             let report: ConversionReport
             do throws(StoreError) {
-                report = try manager.convert(from: .store(store), to: .url(destination), options: options)
+                report = try copy(from: .store(store), to: destination, options)
             } catch {
                 // The first error is the one to tell.
                 try? store.close()
@@ -63,6 +62,16 @@ public struct StoreMaintenance: Sendable {
             try store.close()
             return report
         }
+    }
+
+    private func copy(
+        from source: ConversionEndpoint, to destination: StoreURL, _ options: ConversionOptions
+    ) throws(StoreError) -> ConversionReport {
+        var report = try MigrationManager(registry: registry).convert(
+            from: source, to: .url(destination), options: options)
+        // A copy of a store has no model that its user does not know.
+        report.remarks = []
+        return report
     }
 
     /// Rewrites a store so that its file takes as little space as a new copy of it would.

@@ -79,11 +79,11 @@ struct BadInputTests {
     @Test("a type that does not exist")
     func unknownType() throws {
         let place = try Workplace()
-        try place.roost("info", "sqlit:a").expectError(3, containing: "did you mean 'sqlite'?")
+        try place.roost("info", "sqlit:a").expectError(2, containing: "did you mean 'sqlite'?")
         try place.makeStore("sqlite", "a", objects: 10)
-        try place.roost("convert", "a", "lmbd:b").expectError(3, containing: "lmbd")
-        try place.roost("convert", "a", "b").expectError(3, containing: "sqlite:b")
-        try place.roost("convert", "a", "coredata:b").expectError(3, containing: "can only be read")
+        try place.roost("convert", "a", "lmbd:b").expectError(2, containing: "lmbd")
+        try place.roost("convert", "a", "b").expectError(2, containing: "sqlite:b")
+        try place.roost("convert", "a", "coredata:b").expectError(2, containing: "can only be read")
     }
 
     @Test("a truncated store is refused or found damaged, whatever its length", arguments: Workplace.fileTypes)

@@ -133,7 +133,7 @@ struct BatchCommandTests {
         try place.roost("delete", "library", "Book", "--id=1", "--limit=2", "-y").expectError(2, containing: "--limit")
         try place.roost("delete", "library", "Book", "--where=loans = 1", "--where=loans = 2", "-y")
             .expectError(2, containing: "more than once")
-        try place.roost("delete", "library", "Boot", "-y").expectError(3, containing: "did you mean 'Book'?")
+        try place.roost("delete", "library", "Boot", "-y").expectError(2, containing: "did you mean 'Book'?")
         let updates = [
             ("loans", "no assignment"), ("loans = 1 AND title = 'x'", "no assignment"), ("loans < 1", "no assignment"),
             ("loan = 1", "did you mean 'loans'?"), ("loans = 40000", "loans"), ("loans = 0.5", "Book/p1"),
@@ -141,15 +141,17 @@ struct BatchCommandTests {
         ]
         for (assignment, text) in updates {
             let run = try place.roost("update", "library", "Book", "--set=\(assignment)", "--yes")
+            // These are known to be wrong only when an object gets the value.
+            let code: Int32 = ["loans = 40000", "loans = 0.5", "shelf = 9"].contains(assignment) ? 3 : 2
             if assignment == "loans" {
                 // No comparison at all: the parser says what is missing.
-                run.expectError(3)
+                run.expectError(code)
             } else {
-                run.expectError(3, containing: text)
+                run.expectError(code, containing: text)
             }
         }
         try place.roost("update", "library", "Book", "--set=loans = 1", "--set=loans = 2", "-y")
-            .expectError(3, containing: "set twice")
+            .expectError(2, containing: "set twice")
         let denied = try place.roost("delete", "library", "Reader", "--yes")
         #expect(denied.code == 3)
         #expect(denied.errors.hasPrefix("roost: Reader/p1 has Card/p1 in 'Reader.cards'\n"), "\(denied.errors)")

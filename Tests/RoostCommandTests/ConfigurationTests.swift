@@ -101,7 +101,7 @@ struct ConfigurationTests {
     func hints() throws {
         let place = try place(try #require(Workplace.fileTypes.first))
         try place.roost("info", "mian").expectError(3, containing: "the store 'main'")
-        try place.roost("convert", "main", "cop").expectError(3, containing: "the store 'copy'")
+        try place.roost("convert", "main", "cop").expectError(2, containing: "the store 'copy'")
     }
 
     @Test("is printed with the origin of each value")

@@ -23,8 +23,8 @@ struct MaintenanceCommandTests {
         try place.roost("backup", "a", "\(type):b").expectError(3, containing: "exists already")
         #expect(try place.roost("backup", "a", "b", "--overwrite", "--quiet").output == "")
         #expect(try place.roost("backup", "a", "c", "--json").json()["verified"] as? Bool == true)
-        try place.roost("backup", "a", "a").expectError(3, containing: "the store itself")
-        try place.roost("backup", "a", "memory:x").expectError(3, containing: "of type '\(type)' too")
+        try place.roost("backup", "a", "a").expectError(2, containing: "is the source")
+        try place.roost("backup", "a", "memory:x").expectError(2, containing: "of type '\(type)' too")
         for name in ["a-wal", "a-shm", "a-journal", "a-lock", "a.lock"] {
             for more in [[], ["--overwrite"]] {
                 try place.start(["backup", "a", name] + more).wait().expectError(3, containing: "belongs to the store")

@@ -161,7 +161,7 @@ struct ModelCommandTests {
         #expect(json["versions"] as? [String] == ["M", "M 2", "M 10", "M 10b"])
         #expect((json["steps"] as? [Any])?.count == 3)
         try place.write(Data(document.utf8), to: "a.json")
-        try place.roost("model", "history", "a.json").expectError(3, containing: "no history")
+        try place.roost("model", "history", "a.json").expectError(2, containing: "no history")
         try place.roost("model", "history", "missing.xcdatamodeld").expectError(3, containing: "missing.xcdatamodeld")
     }
 }

@@ -79,8 +79,8 @@ struct StoreCommandTests {
         #expect((try first.json()["differences"] as? [Any])?.count == 1)
     }
 
-    @Test("check prints warnings and exits 0", arguments: Workplace.fileTypes)
-    func warnings(type: String) throws {
+    @Test("check prints violations of the model's rules and exits 1", arguments: Workplace.fileTypes)
+    func violations(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a")
         let store = try StoreRegistry.builtIn.open(StoreURL(type: type, path: place.file("a")))
@@ -89,12 +89,16 @@ struct StoreCommandTests {
         _ = try store.commit(changes)
         try store.close()
         let check = try place.roost("check", "a")
-        #expect(check.code == 0)
-        #expect(check.output.contains("warning: Track/p"))
+        #expect(check.code == 1)
+        #expect(check.output.contains("violation: Track/p"))
         #expect(check.output.contains("Album/p5, which does not exist"))
         let report = try place.roost("check", "a", "--json").json()
-        #expect(report["damage"] as? Int == 0)
-        #expect((report["warnings"] as? Int ?? 0) > 0)
+        #expect(report["damage"] as? Int == 0 && report["sound"] as? Bool == true && report["valid"] as? Bool == false)
+        let findings = try #require(report["findings"] as? [[String: Any]])
+        #expect(report["violations"] as? Int == findings.count && !findings.isEmpty)
+        #expect(findings.allSatisfy { $0["severity"] as? String == "violation" && $0["kind"] as? String == "dangling" })
+        #expect(findings.allSatisfy { $0["property"] as? String == "Track.album" && $0["count"] as? Int == 1 })
+        #expect(findings.allSatisfy { ($0["object"] as? String)?.hasPrefix("Track/p") == true })
     }
 
     @Test("an existing destination is refused, and replaced when asked", arguments: Workplace.fileTypes)
@@ -118,10 +122,12 @@ struct StoreCommandTests {
         #expect(plan.code == 0)
         #expect(try plan.json()["objects"] as? Int == 2000)
         #expect((try plan.json()["refusals"] as? [Any])?.isEmpty == true)
-        let refused = try place.roost("convert", "a", "\(type):a", "--dry-run")
-        refused.expectError(3, containing: "is the source")
-        #expect(refused.output.contains("refused"))
+        try place.roost("convert", "a", "\(type):a", "--dry-run").expectError(2, containing: "is the source")
         #expect(try place.names() == names)
+        try place.write(Data("other".utf8), to: "taken")
+        let refused = try place.roost("convert", "a", "\(type):taken", "--dry-run")
+        refused.expectError(3, containing: "taken")
+        #expect(refused.output.contains("refused"))
     }
 
     @Test("the demonstration converts through all types and ends where it began")

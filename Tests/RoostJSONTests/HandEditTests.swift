@@ -150,7 +150,7 @@ struct HandEditTests {
         try store.close()
         let again = try bench.open()
         #expect(try again.state() == state)
-        #expect(try checkStore(again).contains { $0.severity == .warning && $0.message.contains("author") })
+        #expect(try checkStore(again).contains { $0.severity == .violation && $0.message.contains("author") })
         try again.close()
         // Who edits such a document by hand is told.
         try bench.edit("store", "Book 2", "Book 2")

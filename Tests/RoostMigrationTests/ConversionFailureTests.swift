@@ -168,7 +168,7 @@ struct ConversionFailureTests {
         let findings = try checkStore(copy, limit: 10_000)
         // One for each end that is missing: both of the link between the first two persons.
         #expect(findings.count == 6 + 4 + 600)
-        #expect(findings.allSatisfy { $0.severity == .warning })
+        #expect(findings.allSatisfy { $0.severity == .violation })
         try copy.close()
     }
 

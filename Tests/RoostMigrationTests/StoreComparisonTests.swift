@@ -84,7 +84,7 @@ struct StoreComparisonTests {
         try store.close()
     }
 
-    @Test("references and links that lead nowhere are warnings, listed up to the limit", arguments: Sample.writingTypes)
+    @Test("dangling references and links are violations, listed up to the limit", arguments: Sample.writingTypes)
     func danglingReferences(type: String) throws {
         let directory = try TemporaryDirectory()
         let store = try Sample.store(type, directory.file("a"), people: 300)
@@ -93,7 +93,7 @@ struct StoreComparisonTests {
         _ = try store.commit(changes)
         let findings = try checkStore(store)
         #expect(findings.count == 4)
-        #expect(findings.allSatisfy { $0.severity == .warning && $0.message.contains("'Book.author'") })
+        #expect(findings.allSatisfy { $0.severity == .violation && $0.message.contains("'Book.author'") })
         #expect(findings.contains { $0.message.hasPrefix("Book/p19 ") && $0.message.contains("Person/p10") })
         let limited = try checkStore(store, limit: 1)
         #expect(limited.count == 2)

@@ -82,11 +82,3 @@ enum ExitCode: Int32, Sendable {
     /// Interrupted by Ctrl-C, SIGTERM or SIGHUP.
     case interrupted = 130
 }
-
-/// A command line that cannot be understood.
-struct UsageError: Error {
-    /// What is wrong with it and what would be right.
-    let message: String
-
-    init(_ message: String) { self.message = message }
-}

@@ -95,7 +95,7 @@ final class BatchRun {
             defer { snapshot.close() }
             return try prepare(snapshot)
         }
-        var batch = try prepared()
+        var batch = try UsageError.requesting { try prepared() }
         if isDryRun {
             try report(batch, generation: nil)
             return .success

@@ -73,23 +73,15 @@ struct ConformanceRun {
 
     private static func format(_ name: String?) throws -> ConformanceReport.Format {
         guard let name else { return .text }
-        guard let format = ConformanceReport.Format(rawValue: name) else {
-            let names = ConformanceReport.Format.allCases.map(\.rawValue)
-            let hint = nearestName(to: name, among: names).map { "; did you mean '\($0)'?" } ?? ""
-            throw UsageError("option '--format' needs one of \(names.joined(separator: ", "))\(hint)")
+        do throws(ConformanceArgumentError) { return try ConformanceReport.Format(named: name) } catch {
+            throw UsageError(error.message)
         }
-        return format
     }
 
     private static func checks(_ filters: [String]) throws -> [ConformanceCheck] {
-        for filter in filters where !ConformanceCheck.all.contains(where: { $0.matches(filter) }) {
-            let names = ConformanceCheck.all.flatMap { [$0.group, $0.id] }
-            let hint =
-                nearestName(to: filter, among: names).map { "did you mean '\($0)'?" }
-                ?? "docs/conformance.md lists them all"
-            throw UsageError("no check has an ID that '--filter=\(filter)' finds; \(hint)")
+        do throws(ConformanceArgumentError) { return try ConformanceCheck.matching(filters) } catch {
+            throw UsageError(error.message)
         }
-        return ConformanceCheck.all.filter { check in filters.isEmpty || filters.contains { check.matches($0) } }
     }
 
     /// An exclusion, and the name of the only type that it is for; nil for all of them.

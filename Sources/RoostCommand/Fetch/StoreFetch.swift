@@ -56,7 +56,7 @@ final class StoreFetch {
         let hint =
             nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
             ?? "it has \(names.joined(separator: ", "))"
-        throw StoreError(.unknownEntity, "The store's model has no entity '\(name)'; \(hint)")
+        throw UsageError("the store's model has no entity '\(name)'; \(hint)")
     }
 
     /// The condition that `--where` gives.
@@ -127,12 +127,12 @@ final class StoreFetch {
     func count() throws -> Int {
         var count = 0
         if let rows {
-            let cursor = try snapshot.rows(rows)
+            let cursor = try UsageError.requesting { try snapshot.rows(rows) }
             var batch = RowBatch()
             while try cursor.next(into: &batch) { count += batch.count }
             return count
         }
-        guard !keys.isEmpty else { return try snapshot.count(request) }
+        guard !keys.isEmpty else { return try UsageError.requesting { try snapshot.count(request) } }
         try forEachBatch { count += $0.count }
         return count
     }
@@ -142,7 +142,7 @@ final class StoreFetch {
         guard keys.isEmpty else {
             throw UsageError("option '--explain' tells how objects are found; '--id' names them itself")
         }
-        let plan = try snapshot.explainRows(rows ?? request, executing: true)
+        let plan = try UsageError.requesting { try snapshot.explainRows(rows ?? request, executing: true) }
         let report = PlanReport(plan)
         if format == .json {
             try console.printJSON(report)
@@ -153,7 +153,7 @@ final class StoreFetch {
 
     /// Prints the rows.
     private func print(_ rows: FetchRequest, _ format: RecordFormat, _ console: Console) throws {
-        let cursor = try snapshot.rows(rows)
+        let cursor = try UsageError.requesting { try snapshot.rows(rows) }
         let properties = rows.propertiesToFetch
         let namesEntity = cursor.columns.indices.map { column -> Bool? in
             guard column < properties.count else { return nil }
@@ -213,7 +213,7 @@ final class StoreFetch {
     private func forEachBatch(_ body: (RecordBatch) throws -> Void) throws {
         var batch = RecordBatch(model: store.model)
         guard !keys.isEmpty else {
-            let cursor = try snapshot.fetch(request)
+            let cursor = try UsageError.requesting { try snapshot.fetch(request) }
             while try cursor.next(into: &batch) { try body(batch) }
             return
         }

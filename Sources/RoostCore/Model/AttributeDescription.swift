@@ -10,9 +10,9 @@ public struct AttributeDescription: Hashable, Sendable {
     public var isTransient: Bool
     /// The value of new objects, in the attribute's own type; null for none.
     public var defaultValue: Value
-    /// What validation demands of a value.
+    /// The limits of a value.
     ///
-    /// Stores do not enforce it.
+    /// Commits do not enforce them; ``checkStore(_:limit:)`` reports values that break them.
     public var validation: AttributeValidation
     /// The elements of a composite attribute; empty for every other type.
     public var elements: [AttributeDescription]
@@ -76,15 +76,15 @@ public struct AttributeDescription: Hashable, Sendable {
     public var isStored: Bool { !isTransient && type != .undefined }
 }
 
-/// The limits that validation checks a value against; what is nil is not limited.
+/// The limits that ``checkStore(_:limit:)`` compares a value with; nil and null mean no limit.
 public struct AttributeValidation: Hashable, Sendable {
     /// The least number or date, in the attribute's own type.
     public var minimum: Value
     /// The greatest number or date, in the attribute's own type.
     public var maximum: Value
-    /// The least length of a string, in characters.
+    /// The minimum length of a string, in code points as the predicate function `length` counts them.
     public var minimumLength: Int?
-    /// The greatest length of a string, in characters.
+    /// The maximum length of a string, in code points as the predicate function `length` counts them.
     public var maximumLength: Int?
     /// The pattern a string must match as a whole.
     public var regularExpression: String?

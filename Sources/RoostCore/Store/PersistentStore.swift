@@ -110,22 +110,67 @@ public struct CommitReceipt: Sendable, Hashable {
 /// Something a check found.
 public struct StoreFinding: Sendable, Hashable, CustomStringConvertible {
     /// How bad it is.
-    public enum Severity: String, Sendable {
-        /// The store is sound, but its data may surprise: a reference to an object that does not exist.
+    public enum Severity: String, Sendable, CaseIterable {
+        /// The store is sound, but its data may surprise.
         case warning
+        /// The store is sound, but its data break a rule of its model.
+        ///
+        /// Commits do not compare data with these rules, so a store can hold such data.
+        case violation
         /// Data were damaged or changed behind the store's back.
         case damage
     }
 
+    /// The rules of a model that ``checkStore(_:limit:)`` compares the data with: the
+    /// ``StoreFinding/kind`` of a violation.
+    public enum Rule: String, Sendable, CaseIterable {
+        /// A mandatory attribute or relationship has no value.
+        case mandatory
+        /// A number or date is less than its minimum.
+        case minimum
+        /// A number or date is greater than its maximum.
+        case maximum
+        /// A string is shorter than its minimum length.
+        case minimumLength
+        /// A string is longer than its maximum length.
+        case maximumLength
+        /// A string does not match its regular expression.
+        case pattern
+        /// A relationship has fewer objects than its minimum count.
+        case minimumCount
+        /// A relationship has more objects than its maximum count.
+        case maximumCount
+        /// A reference or a link refers to an object that does not exist.
+        case dangling
+        /// A reference or a link refers to an object of an entity that the relationship does not allow.
+        case destination
+    }
+
     /// How bad it is.
     public let severity: Severity
+    /// The finding's kind, for programs: a ``Rule`` for a violation, otherwise the part of the
+    /// store that it concerns.
+    public let kind: String
+    /// The object concerned, if it is one.
+    public let object: ObjectID?
+    /// The property concerned, as `Entity.property`, if it is one.
+    public let property: String?
     /// What was found and where, one line, without stored values.
     public let message: String
+    /// The number of cases; more than 1 for a finding that summarizes further cases.
+    public let count: Int
 
-    /// Makes a finding.
-    public init(_ severity: Severity, _ message: String) {
+    /// Creates a finding.
+    public init(
+        _ severity: Severity, _ message: String, kind: String = "store", object: ObjectID? = nil,
+        property: String? = nil, count: Int = 1
+    ) {
         self.severity = severity
         self.message = message
+        self.kind = kind
+        self.object = object
+        self.property = property
+        self.count = count
     }
 
     /// The severity and the message.

@@ -42,6 +42,7 @@ public protocol PersistentStoreType: Sendable {
     /// Creates an empty store and opens it.
     ///
     /// A crash leaves the whole empty store or nothing under its name.
+    /// ``ManagedObjectModel/remarks`` lists what the model declares and the store does not act on.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`; `readOnly` when the options ask for a
     ///   store that cannot be changed, which would stay empty.

@@ -1,30 +1,39 @@
 /// Examines a whole store and reports everything that is wrong with it.
 ///
-/// Reads every record and link of one snapshot: checksums, canonical bytes, the digest against the one that the last commit
-/// recorded, to-one references and links that lead nowhere, to-one references that their to-one inverse does not answer; then asks the backend about its own structure
-/// (``PersistentStore/integrityFindings()``). Changes nothing. A damaged record is a finding, and the check goes on behind it.
+/// Reads every record and link of one snapshot, and changes nothing:
+///
+/// - Checksums, canonical bytes, and the digest that the last commit recorded. What differs is
+///   damage.
+/// - The rules of the model (``StoreFinding/Rule``): mandatory values, limits, lengths, patterns,
+///   counts of relationships, and references and links to objects that do not exist. Data that
+///   break one are a violation.
+/// - To-one references that their to-one inverse does not answer, as warnings.
+/// - The backend's own structure (``PersistentStore/integrityFindings()``).
+///
+/// A damaged record is a finding, and the check continues after it.
 ///
 /// - Parameters:
 ///   - store: An open store.
-///   - limit: The most findings of one kind that are listed one by one; the rest is counted in a last one.
-/// - Returns: The findings, damage first; empty for a sound store.
+///   - limit: The most findings of one kind and property that are listed one by one; the rest is
+///     counted in a last one.
+/// - Returns: The findings, damage first, then violations; empty for a sound store.
 /// - Throws: Whatever keeps the check from being made: `closed`, `ioFailure`, `busy`. Never `corrupted`.
-/// - Complexity: O(*n*) in records and links, plus one look-up for each batch of different references. Memory is bounded.
+/// - Complexity: O(*n*) in records and links, plus one look-up for each batch of different
+///   references. Where relationships have minimum or maximum counts, what refers to their objects
+///   is sorted. Memory is bounded.
 public func checkStore(_ store: any PersistentStore, limit: Int = 100) throws(StoreError) -> [StoreFinding] {
     var findings = FindingList(limit: limit)
     do throws(StoreError) {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        var check = StoreCheck(snapshot: snapshot, findings: findings)
+        var check = StoreCheck(snapshot: snapshot, spillDirectories: store.spillDirectories, findings: findings)
         try check.run()
         findings = check.findings
     } catch  where error.code == .corrupted {
         findings.add(.damage, error.message, kind: "store")
     }
     do throws(StoreError) {
-        for finding in try store.integrityFindings() {
-            findings.add(finding.severity, finding.message, kind: "backend \(finding.severity.rawValue)")
-        }
+        for finding in try store.integrityFindings() { findings.add(finding) }
     } catch  where error.code == .corrupted {
         findings.add(.damage, error.message, kind: "store")
     }
@@ -33,33 +42,58 @@ public func checkStore(_ store: any PersistentStore, limit: Int = 100) throws(St
 
 /// Findings by kind, so that a million of one kind do not bury the single one of another, nor fill the memory.
 private struct FindingList {
+    /// The findings that are counted together.
+    private struct Group: Hashable {
+        var severity: StoreFinding.Severity
+        var kind: String
+        var property: String?
+    }
+
     let limit: Int
     private var listed: [StoreFinding] = []
-    private var counts: [(kind: String, severity: StoreFinding.Severity, count: Int)] = []
+    /// The messages of what is listed: a finding of the store as a whole may be made twice, here
+    /// and by the backend.
+    private var messages: Set<String> = []
+    /// The number of cases in each group, and the groups in the order in which they were met.
+    private var counts: [Group: Int] = [:]
+    private var groups: [Group] = []
 
     init(limit: Int) { self.limit = limit }
 
-    mutating func add(_ severity: StoreFinding.Severity, _ message: @autoclosure () -> String, kind: String) {
-        let index: Int
-        if let known = counts.firstIndex(where: { $0.kind == kind && $0.severity == severity }) {
-            index = known
-        } else {
-            index = counts.count
-            counts.append((kind, severity, 0))
+    mutating func add(
+        _ severity: StoreFinding.Severity, _ message: @autoclosure () -> String, kind: String, object: ObjectID? = nil,
+        property: String? = nil
+    ) {
+        let group = Group(severity: severity, kind: kind, property: property)
+        guard counts[group, default: 0] < limit else {
+            counts[group, default: 0] += 1
+            return
         }
-        counts[index].count += 1
-        guard counts[index].count <= limit else { return }
-        // Findings of the store as a whole may have been made twice: here and by the backend.
-        let finding = StoreFinding(severity, message())
-        if !listed.contains(finding) { listed.append(finding) }
+        add(StoreFinding(severity, message(), kind: kind, object: object, property: property))
+    }
+
+    mutating func add(_ finding: StoreFinding) {
+        let group = Group(severity: finding.severity, kind: finding.kind, property: finding.property)
+        let before = counts[group]
+        if before ?? 0 < limit {
+            guard messages.insert(finding.message).inserted else { return }
+            listed.append(finding)
+        }
+        if before == nil { groups.append(group) }
+        counts[group] = (before ?? 0) + finding.count
     }
 
     var all: [StoreFinding] {
-        let more = counts.filter { $0.count > limit }.map {
-            StoreFinding($0.severity, "And \($0.count - limit) more of this kind (\($0.kind)).")
+        let more = groups.compactMap { group -> StoreFinding? in
+            let rest = counts[group, default: 0] - limit
+            guard rest > 0 else { return nil }
+            let kind = [group.kind, group.property].compactMap { $0 }.joined(separator: ", ")
+            return StoreFinding(
+                group.severity, "And \(rest) more of this kind (\(kind)).", kind: group.kind, property: group.property,
+                count: rest)
         }
         let findings = listed + more
-        return findings.filter { $0.severity == .damage } + findings.filter { $0.severity != .damage }
+        return [.damage, .violation, .warning].flatMap { severity in findings.filter { $0.severity == severity } }
     }
 }
 
@@ -84,8 +118,12 @@ private struct StoreCheck {
     private var found: RecordBatch
     /// By entity number: the fields of its records that are to-one relationships.
     private let references: [[RecordLayout.Field]]
+    private var recordRules: RecordRules
+    private let countRules: CountRules
+    /// Whether there are rules for counts; false again after counting failed, which is a finding.
+    private var isCounting: Bool
 
-    init(snapshot: any StoreSnapshot, findings: FindingList) {
+    init(snapshot: any StoreSnapshot, spillDirectories: [String], findings: FindingList) {
         self.snapshot = snapshot
         self.findings = findings
         model = snapshot.model
@@ -94,12 +132,19 @@ private struct StoreCheck {
         references = model.entities.map { entity in
             entity.layout.fields.filter { $0.kind == .reference || $0.kind == .polymorphicReference }
         }
+        recordRules = RecordRules(model)
+        countRules = CountRules(model, spillDirectories: spillDirectories)
+        isCounting = !countRules.isEmpty
     }
 
     mutating func run() throws(StoreError) {
+        for (property, message) in recordRules.problems {
+            findings.add(.warning, message, kind: StoreFinding.Rule.pattern.rawValue, property: property)
+        }
         for root in model.roots { try checkRecords(of: model.entities[root]) }
         for relationship in model.linkRelationships { try checkLinks(of: relationship) }
         try lookUp()
+        checkCounts()
         if let recorded = try snapshot.recordedTally() { compare(recorded) }
     }
 
@@ -128,18 +173,26 @@ private struct StoreCheck {
     private mutating func check(_ record: RecordReader, in root: ManagedObjectModel.Entity, lastKey: inout Int64) {
         let entity = record.entityNumber
         tally.entities[entity].add(record.computedContentHash)
+        var isSound = true
         do throws(StoreError) { try record.validate() } catch {
-            findings.add(.damage, error.message, kind: "record")
+            findings.add(.damage, error.message, kind: "record", object: record.id)
+            isSound = false
         }
         if record.key <= lastKey {
-            findings.add(.damage, "\(record.id) is not in key order, or there twice.", kind: "key")
+            findings.add(
+                .damage, "\(record.id) is not in key order, or there twice.", kind: "key", object: record.id)
         }
         lastKey = record.key
         if model.entities[entity].root != root.number || model.entities[entity].isAbstract {
             findings.add(
-                .damage, "\(record.id) is kept among the objects of '\(root.name)', where it cannot be.", kind: "entity"
-            )
+                .damage, "\(record.id) is kept among the objects of '\(root.name)', where it cannot be.",
+                kind: "entity",
+                object: record.id)
+            isSound = false
         }
+        // Values of a damaged record break rules that the object itself may not.
+        if isSound { checkRules(record) }
+        if isCounting { count { (rules) throws(StoreError) in try rules.addObject(entity: entity, key: record.key) } }
         for field in references[entity] {
             guard let (target, key) = record.reference(field), let destination = field.destination,
                 let relationship = field.relationship, model.entities.indices.contains(target)
@@ -148,6 +201,74 @@ private struct StoreCheck {
                 Reference(
                     owner: record.id, relationship: relationship, target: ObjectID(model.entities[target].name, key),
                     destination: destination))
+            if isCounting {
+                count { (rules) throws(StoreError) in try rules.addReference(relationship: relationship, to: key) }
+            }
+        }
+    }
+
+    /// Compares a record with the rules that it alone can break.
+    private mutating func checkRules(_ record: RecordReader) {
+        let name = model.entities[record.entityNumber].name
+        var broken: [(rule: StoreFinding.Rule, field: RecordLayout.Field)] = []
+        let slow = recordRules.check(record) { broken.append(($0, $1)) }
+        for (rule, field) in broken {
+            findings.add(
+                .violation, "\(record.id): '\(field.name)' \(Self.text(rule))", kind: rule.rawValue,
+                object: record.id, property: "\(name).\(field.name)")
+        }
+        if let slow {
+            findings.add(
+                .warning,
+                "The regular expression of '\(name).\(slow.name)' takes too long for the value of \(record.id); no further values were compared with it.",
+                kind: StoreFinding.Rule.pattern.rawValue, object: record.id, property: "\(name).\(slow.name)")
+        }
+    }
+
+    /// The rest of a sentence about a property that breaks a rule.
+    private static func text(_ rule: StoreFinding.Rule) -> String {
+        switch rule {
+        case .mandatory: "is mandatory and has no value."
+        case .minimum: "is less than its minimum."
+        case .maximum: "is greater than its maximum."
+        case .minimumLength: "is shorter than its minimum length."
+        case .maximumLength: "is longer than its maximum length."
+        case .pattern: "does not match its regular expression."
+        case .minimumCount: "has fewer objects than its minimum count."
+        case .maximumCount: "has more objects than its maximum count."
+        case .dangling: "refers to an object that does not exist."
+        case .destination: "refers to an object of another entity."
+        }
+    }
+
+    // MARK: Counts of relationships
+
+    private mutating func count(_ body: (CountRules) throws(StoreError) -> Void) {
+        do throws(StoreError) { try body(countRules) } catch { stopCounting(error) }
+    }
+
+    /// Reports that counts cannot be compared: a disk without room for the temporary file must not
+    /// end the whole check.
+    private mutating func stopCounting(_ error: StoreError) {
+        isCounting = false
+        findings.add(
+            .warning, "The minimum and maximum counts of relationships were not compared: \(error.message)",
+            kind: "count")
+    }
+
+    private mutating func checkCounts() {
+        guard isCounting else { return }
+        let model = model
+        do throws(StoreError) {
+            try countRules.check { rule, relationship, entity, key in
+                let id = ObjectID(model.entities[entity].name, key)
+                findings.add(
+                    .violation, "\(id): '\(relationship.name.name)' \(Self.text(rule))", kind: rule.rawValue,
+                    object: id,
+                    property: "\(relationship.name)")
+            }
+        } catch {
+            stopCounting(error)
         }
     }
 
@@ -160,12 +281,15 @@ private struct StoreCheck {
             while try cursor.next(into: &batch) {
                 tally.add(batch)
                 for link in batch.links {
+                    if isCounting {
+                        count { (rules) throws(StoreError) in try rules.addLink(link, of: relationship.number) }
+                    }
                     let (from, to) = (ObjectID(source, link.source), ObjectID(target, link.target))
                     if relationship.normalised(link) != link {
                         findings.add(
                             .damage,
                             "The link of '\(relationship.name)' from \(from) to \(to) is not in its stored form.",
-                            kind: "link")
+                            kind: "link", object: from, property: "\(relationship.name)")
                     }
                     pending.append(
                         Reference(
@@ -233,15 +357,15 @@ private struct StoreCheck {
             let name = model.relationships[reference.relationship].name
             guard let entity = entityByTarget[Target(root: target.root, key: reference.target.key)] else {
                 findings.add(
-                    .warning, "\(reference.owner) refers by '\(name)' to \(reference.target), which does not exist.",
-                    kind: "reference")
+                    .violation, "\(reference.owner) refers by '\(name)' to \(reference.target), which does not exist.",
+                    kind: StoreFinding.Rule.dangling.rawValue, object: reference.owner, property: "\(name)")
                 continue
             }
             if !model.entities[reference.destination].includes(entity) {
                 findings.add(
-                    .warning,
+                    .violation,
                     "\(reference.owner) refers by '\(name)' to \(reference.target), which is of entity '\(model.entities[entity].name)'.",
-                    kind: "reference")
+                    kind: StoreFinding.Rule.destination.rawValue, object: reference.owner, property: "\(name)")
             } else if let inverse = oneToOneInverse(of: reference.relationship),
                 !damagedTargets.contains(reference.target.key),
                 answers[Answer(relationship: inverse, key: reference.target.key)] != reference.owner.key
@@ -249,7 +373,7 @@ private struct StoreCheck {
                 findings.add(
                     .warning,
                     "\(reference.owner) refers by '\(name)' to \(reference.target), whose '\(model.relationships[inverse].name)' does not lead back.",
-                    kind: "inverse")
+                    kind: "inverse", object: reference.owner, property: "\(name)")
             }
         }
         pending.removeAll(keepingCapacity: true)

@@ -170,6 +170,12 @@ extension RecordReader {
         }
     }
 
+    /// Returns the number of code points in a text, which is also the value of the predicate
+    /// function `length`.
+    func codePointCount(_ field: RecordLayout.Field) -> Int {
+        bytes(field).reduce(0) { $1 & 0xC0 == 0x80 ? $0 : $0 &+ 1 }
+    }
+
     /// The field's value, decoded.
     ///
     /// A composite's marker decodes to the whole composite.

@@ -3,11 +3,14 @@ internal import RoostCore
 
 /// What a migration would do, found out without doing anything.
 ///
-/// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings` (`[{"name","type","source","destination",
-/// "objects","steps"}]`), `objects` (of the destination, null where it takes three passes or several steps), `links` (of the source,
-/// null where it does not record the count, and for several steps), `losses` (messages), `bytesNeeded` and `secondsNeeded` (estimates), `bytesAvailable` (null for a
-/// destination that is not a file), `refusals` and `warnings` (messages), `steps` (`[{"source","destination","label","isInferred",
-/// "mappings","losses"}]`, empty for a single step). Later versions may add fields.
+/// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings`
+/// (`[{"name","type","source","destination", "objects","steps"}]`), `objects` (of the destination,
+/// null where it takes three passes or several steps), `links` (of the source, null where it does
+/// not record the count, and for several steps), `losses` (messages), `bytesNeeded` and
+/// `secondsNeeded` (estimates), `bytesAvailable` (null for a destination that is not a file),
+/// `refusals`, `warnings` and `remarks` (messages), `steps`
+/// (`[{"source","destination","label","isInferred", "mappings","losses"}]`, empty for a single
+/// step). Later versions may add fields.
 public struct MigrationPlan: Sendable, Hashable, Codable {
     /// What would become of the objects of one entity mapping.
     public struct Mapping: Sendable, Hashable, Codable {
@@ -71,6 +74,9 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var refusals: [String]
     /// What should be known before.
     public var warnings: [String]
+    /// The declarations of the new store's model that no store acts on, one line for each kind
+    /// (``ModelRemark``).
+    public var remarks: [String] = []
     /// The steps through several versions; empty for a single one.
     ///
     /// Then ``mappings`` is what the first of them does, whose objects can be counted.
@@ -78,7 +84,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
 
     private enum CodingKeys: String, CodingKey {
         case source, destination, path, mappings, objects, links, losses, bytesNeeded, bytesAvailable, secondsNeeded
-        case refusals, warnings, steps
+        case refusals, warnings, remarks, steps
     }
 }
 
@@ -98,6 +104,7 @@ extension MigrationPlan {
         try container.encode(secondsNeeded, forKey: .secondsNeeded)
         try container.encode(refusals, forKey: .refusals)
         try container.encode(warnings, forKey: .warnings)
+        try container.encode(remarks, forKey: .remarks)
         try container.encode(steps, forKey: .steps)
     }
 }
@@ -132,6 +139,7 @@ extension MigrationPlan: CustomStringConvertible {
         lines.append("  seconds   roughly \(String(format: secondsNeeded < 10 ? "%.1f" : "%.0f", secondsNeeded))")
         for refusal in refusals { lines.append("  refused   \(refusal)") }
         for warning in warnings { lines.append("  warning   \(warning)") }
+        for remark in remarks { lines.append("  note      \(remark)") }
         return lines.joined(separator: "\n")
     }
 }

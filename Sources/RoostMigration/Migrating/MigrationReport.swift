@@ -3,12 +3,14 @@ internal import RoostCore
 
 /// What a migration did.
 ///
-/// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings` (`[{"name","type","source",
-/// "destination","read","made"}]`), `objects`, `links`, `relationships` (`[{"relationship","count"}]`), `sourceDigest` (null where
-/// the source records none), `mappedDigest`, `destinationDigest` (texts, see ``StoreDigest``), `verified`, `seconds`, `bytes` (of the
-/// destination), `peakPrivateBytes` (null where the system does not tell), `skipped` (IDs of damaged objects that were left out),
-/// `losses` and `warnings` (messages), `steps` (reports of this form, whose `source` and `destination`
-/// are names of versions; empty for a single step), `backup` (a path, null without one). Later versions may add fields.
+/// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings`
+/// (`[{"name","type","source", "destination","read","made"}]`), `objects`, `links`, `relationships`
+/// (`[{"relationship","count"}]`), `sourceDigest` (null where the source records none),
+/// `mappedDigest`, `destinationDigest` (texts, see ``StoreDigest``), `verified`, `seconds`, `bytes`
+/// (of the destination), `peakPrivateBytes` (null where the system does not tell), `skipped` (IDs
+/// of damaged objects that were left out), `losses`, `warnings` and `remarks` (messages), `steps`
+/// (reports of this form, whose `source` and `destination` are names of versions; empty for a
+/// single step), `backup` (a path, null without one). Later versions may add fields.
 public struct MigrationReport: Sendable, Hashable, Codable {
     /// What became of the objects of one entity mapping.
     public struct Mapping: Sendable, Hashable, Codable {
@@ -60,6 +62,9 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     public var losses: [String]
     /// What should be known.
     public var warnings: [String]
+    /// The declarations of the new store's model that no store acts on, one line for each kind
+    /// (``ModelRemark``).
+    public var remarks: [String] = []
     /// What each step did of a migration through several versions, whose names are their sources and destinations.
     ///
     /// Empty for a single step, which ``mappings`` describes.
@@ -70,7 +75,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     private enum CodingKeys: String, CodingKey {
         case source, destination, path, mappings, objects, links, relationships, sourceDigest, mappedDigest
         case destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped, losses, warnings
-        case steps, backup
+        case remarks, steps, backup
     }
 
     /// Writes every field, those that are nil as null.
@@ -93,6 +98,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
         try container.encode(skipped, forKey: .skipped)
         try container.encode(losses, forKey: .losses)
         try container.encode(warnings, forKey: .warnings)
+        try container.encode(remarks, forKey: .remarks)
         try container.encode(steps, forKey: .steps)
         try container.encode(backup, forKey: .backup)
     }
@@ -129,6 +135,7 @@ extension MigrationReport: CustomStringConvertible {
         if let backup { lines.append("  backup    \(backup)") }
         for loss in losses { lines.append("  lost      \(loss)") }
         for warning in warnings { lines.append("  warning   \(warning)") }
+        for remark in remarks { lines.append("  note      \(remark)") }
         return lines.joined(separator: "\n")
     }
 }

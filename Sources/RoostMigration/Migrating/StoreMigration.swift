@@ -107,7 +107,8 @@ struct StoreMigration: Sendable {
             var plan = MigrationPlan(
                 source: source.url.description, destination: destination.url.description, path: .onePass, mappings: [],
                 objects: nil, links: nil, losses: [], bytesNeeded: try conversion.bytesNeeded(store),
-                bytesAvailable: try? conversion.filler.bytesAvailable(), secondsNeeded: 0, refusals: [], warnings: [])
+                bytesAvailable: try? conversion.filler.bytesAvailable(), secondsNeeded: 0, refusals: [], warnings: [],
+                remarks: model.remarkLines())
             do throws(StoreError) {
                 plan.warnings = try StoreContent(store, options: options.conversion).notices()
             } catch {
@@ -241,6 +242,7 @@ extension MigrationReport {
             warnings: copied.warnings
                 + MigrationReport.warnings(of: copied.dangling)
                 // Those of them that are empty were counted, and warned of.
-                + remarks.filter { $0.kind == .note && !$0.isAboutEmptyRelationship }.map(\.text))
+                + remarks.filter { $0.kind == .note && !$0.isAboutEmptyRelationship }.map(\.text),
+            remarks: copied.remarks)
     }
 }

@@ -95,6 +95,7 @@ extension MigrationPlan {
                     }, losses: losses.map(\.text)))
             model = step.model
         }
+        remarks = model.remarkLines()
         losses = steps.flatMap { step in step.losses.map { "\(step.destination): \($0)" } }
         (objects, links) = (nil, nil)
         warnings.append(

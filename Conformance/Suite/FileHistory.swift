@@ -1,0 +1,59 @@
+internal import RoostCore
+
+/// A store's file and content after each of its commits.
+///
+/// A store that appends commits to its file cannot distinguish a file that was cut off from a commit
+/// that a crash interrupted. So it may open without its last commits. The history says what such a
+/// store must hold.
+struct FileHistory {
+    /// The state of a store after a commit.
+    struct State {
+        /// The file.
+        fileprivate let bytes: [UInt8]
+        /// Everything in the store.
+        let contents: StoreContents
+        /// The answers to requests that use its indexes.
+        let answers: [[Int64]]
+    }
+
+    private var states: [State] = []
+    private var whole: [UInt8] = []
+
+    /// Adds the state that an open store has after a commit.
+    mutating func add(
+        _ store: any PersistentStore, on bench: Workbench, answers: [[Int64]] = []
+    ) throws {
+        let bytes = bench.bytes(of: store.url.path) ?? []
+        states.append(State(bytes: bytes, contents: try store.contents(), answers: answers))
+    }
+
+    /// Ends the history with the file of the closed store.
+    ///
+    /// Removes each state whose file the closed file does not begin with.
+    mutating func finish(_ bytes: [UInt8]) {
+        whole = bytes
+        states.removeAll { $0.bytes.isEmpty || !bytes.starts(with: $0.bytes) }
+    }
+
+    /// The position of each commit's end in the file; empty for a store that does not append.
+    var ends: [Int] { states.map(\.bytes.count) }
+
+    /// Returns the state that a store may have whose file was changed to `bytes`: after the last commit
+    /// that is whole.
+    ///
+    /// Returns nil where the store must notice the damage: it does not append, its first state is not
+    /// whole, or a commit after the damaged one is whole.
+    func state(allowedFor bytes: [UInt8]) -> State? {
+        guard let last = states.lastIndex(where: { bytes.starts(with: $0.bytes) }) else { return nil }
+        var start = states[last].bytes.count
+        for (number, state) in states.enumerated().dropFirst(last + 1) {
+            let end = state.bytes.count
+            // The first one is the damaged one.
+            if number > last + 1, end > start, bytes.count >= end, bytes[start..<end] == whole[start..<end] {
+                return nil
+            }
+            start = end
+        }
+        return states[last]
+    }
+}

@@ -1,0 +1,5 @@
+import Foundation
+import RoostConformance
+import SortedFile
+
+exit(ConformanceRunner.main([StoreFixture(SortedFileStoreType())]))

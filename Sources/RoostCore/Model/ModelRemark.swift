@@ -1,0 +1,115 @@
+/// Something that a model declares and that no store of Roost's acts on.
+///
+/// The declaration stays in the model, and every store keeps it. ``ManagedObjectModel/remarks``
+/// lists all of them:
+///
+/// ```swift
+/// for remark in model.remarks { print(remark) }  // Place.byDistance: spatial index: stores keep it in the model, …
+/// ```
+public struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
+    /// The declarations that no store acts on.
+    public enum Kind: String, Sendable, CaseIterable, Codable {
+        /// An index element that is an expression.
+        case expressionIndex
+        /// An index of some objects only.
+        case partialIndex
+        /// An index of type `rTree`.
+        case spatialIndex
+        /// A fetch request that is stored in the model.
+        case fetchRequestTemplate
+        /// A fetched property.
+        case fetchedProperty
+        /// A value transformer of a transformable attribute.
+        case valueTransformer
+        /// A derived attribute.
+        case derivedAttribute
+
+        /// The declaration and the consequence, for people.
+        var text: String {
+            switch self {
+            case .expressionIndex: "index of an expression: no store keeps one, and fetches do not use it"
+            case .partialIndex: "partial index: every store indexes all objects instead"
+            case .spatialIndex: "spatial index: no store keeps one, and fetches do not use it"
+            case .fetchRequestTemplate: "fetch request template: it is kept in the model, and no store executes it"
+            case .fetchedProperty: "fetched property: it is kept in the model, and no store evaluates it"
+            case .valueTransformer: "value transformer: no store applies it; the values are the bytes that it wrote"
+            case .derivedAttribute: "derived attribute: no store computes it; it has the value that was written"
+            }
+        }
+    }
+
+    /// The kind of declaration.
+    public let kind: Kind
+    /// The entity concerned; the fetched entity of a fetch request template.
+    public let entity: String
+    /// The name of the property, index or template.
+    public let name: String
+
+    /// Creates a remark.
+    public init(_ kind: Kind, entity: String, name: String) {
+        (self.kind, self.entity, self.name) = (kind, entity, name)
+    }
+
+    /// The declaration and its consequence: `Entity.name: …`.
+    public var description: String { "\(entity).\(name): \(kind.text)" }
+}
+
+extension ManagedObjectModel {
+    /// The declarations that no store acts on, by kind, then entity.
+    ///
+    /// Reports of conversions, loads and migrations repeat them when a store is created. A program
+    /// that creates a store itself can look at them here.
+    public var remarks: [ModelRemark] {
+        var remarks: [ModelRemark] = []
+        for entity in entityDescriptions {
+            for index in entity.fetchIndexes {
+                func add(_ kind: ModelRemark.Kind) {
+                    remarks.append(ModelRemark(kind, entity: entity.name, name: index.name))
+                }
+                if index.elements.contains(where: { $0.expression != nil }) { add(.expressionIndex) }
+                if index.elements.contains(where: { $0.collation == .rTree }) { add(.spatialIndex) }
+                if index.partialIndexPredicateFormat != nil { add(.partialIndex) }
+            }
+            for property in entity.fetchedProperties {
+                remarks.append(ModelRemark(.fetchedProperty, entity: entity.name, name: property.name))
+            }
+            for attribute in entity.attributes {
+                Self.addRemarks(attribute, path: attribute.name, of: entity.name, to: &remarks)
+            }
+        }
+        for template in fetchRequestTemplates {
+            remarks.append(ModelRemark(.fetchRequestTemplate, entity: template.entityName, name: template.name))
+        }
+        return ModelRemark.Kind.allCases.flatMap { kind in remarks.filter { $0.kind == kind } }
+    }
+
+    private static func addRemarks(
+        _ attribute: AttributeDescription, path: String, of entity: String, to remarks: inout [ModelRemark]
+    ) {
+        guard attribute.isStored else { return }
+        if attribute.valueTransformerName != nil {
+            remarks.append(ModelRemark(.valueTransformer, entity: entity, name: path))
+        }
+        if attribute.derivationExpression != nil {
+            remarks.append(ModelRemark(.derivedAttribute, entity: entity, name: path))
+        }
+        for element in attribute.elements {
+            addRemarks(element, path: "\(path).\(element.name)", of: entity, to: &remarks)
+        }
+    }
+
+    /// The remarks as lines of a report: one for each kind, which names the first few.
+    ///
+    /// - Parameter known: A model whose remarks are not repeated; nil for none.
+    /// - Returns: The lines, in the order of the kinds.
+    package func remarkLines(except known: ManagedObjectModel? = nil) -> [String] {
+        let old = Set(known?.remarks ?? [])
+        let remarks = remarks.filter { !old.contains($0) }
+        return ModelRemark.Kind.allCases.compactMap { kind in
+            let names = remarks.filter { $0.kind == kind }.map { "\($0.entity).\($0.name)" }
+            guard !names.isEmpty else { return nil }
+            let more = names.count > 5 ? " and \(names.count - 5) more" : ""
+            return "\(kind.text) (\(names.prefix(5).joined(separator: ", "))\(more))"
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import CampaignSupport
+import Foundation
+import Roost
+import RoostCore
+
+/// Tries damaged files for `DamageCampaign`: `CampaignChild TYPE BASE DIRECTORY SEED FIRST STEP
+/// LAST`.
+///
+/// With `reproduce` before these arguments it writes the damaged file FIRST to DIRECTORY/d and
+/// leaves it there.
+@main
+struct CampaignChild {
+    static func main() {
+        registerBuiltInStores()
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        let isReproducing = arguments.first == "reproduce"
+        if isReproducing { arguments.removeFirst() }
+        guard arguments.count == 7, let seed = UInt64(arguments[3]), let first = Int(arguments[4]),
+            let step = Int(arguments[5]), let last = Int(arguments[6]), step > 0
+        else {
+            FileHandle.standardError.write(
+                Data("usage: CampaignChild [reproduce] TYPE BASE DIRECTORY SEED FIRST STEP LAST\n".utf8))
+            exit(3)
+        }
+        do {
+            let trials = try DamageTrials(
+                type: arguments[0], base: arguments[1], directory: arguments[2], seed: seed,
+                registry: StoreRegistry.builtIn)
+            for number in stride(from: first, through: isReproducing ? first : last, by: step) {
+                try say("begin \(number)")
+                try say(try trials.run(number).line)
+            }
+        } catch {
+            FileHandle.standardError.write(Data("CampaignChild: \(error)\n".utf8))
+            exit(3)
+        }
+    }
+
+    private static func say(_ text: String) throws {
+        try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
+    }
+}

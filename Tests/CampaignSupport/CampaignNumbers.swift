@@ -1,0 +1,14 @@
+import Foundation
+
+/// The lengths of campaigns: from the environment, or a sample for the usual tests.
+public enum CampaignNumbers {
+    /// A number from the environment.
+    public static func count(_ variable: String, usually: Int) -> Int {
+        ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } ?? usually
+    }
+
+    /// The seed of a campaign, `ROOST_CAMPAIGN_SEED` or a random one; tests print it.
+    public static var seed: UInt64 {
+        ProcessInfo.processInfo.environment["ROOST_CAMPAIGN_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...999_999)
+    }
+}

@@ -1,0 +1,133 @@
+import Dispatch
+import Foundation
+import RoostCore
+
+/// Many damaged copies of one file, tried in child processes.
+///
+/// A child tries one file after the other and writes a line before and after each. Where it ends by
+/// a signal or takes too long, the file is counted, and another child continues after it.
+public struct DamageCampaign: Sendable {
+    /// The type of the store.
+    public var type: String
+    /// The sound file.
+    public var base: String
+    /// The number of copies.
+    public var count: Int
+    /// The seed.
+    public var seed: UInt64
+    /// The time that one file may take.
+    public var secondsPerFile = 20.0
+
+    /// Describes a campaign.
+    public init(type: String, base: String, count: Int, seed: UInt64) {
+        (self.type, self.base, self.count, self.seed) = (type, base, count, seed)
+    }
+
+    /// The results of all files.
+    public struct Results: Sendable {
+        /// The files that were tried to their end.
+        public fileprivate(set) var trials: [Trial] = []
+        /// The files whose child ended by a signal, each with how.
+        public fileprivate(set) var crashes: [String] = []
+        /// The files whose child took too long.
+        public fileprivate(set) var hangs: [String] = []
+        /// The errors that kept children from running.
+        public fileprivate(set) var failures: [String] = []
+
+        /// The number of files that were tried.
+        public var count: Int { trials.count + crashes.count + hangs.count }
+
+        /// The numbers of the files with an outcome of an operation.
+        public func numbers(_ operation: String, _ outcome: Outcome) -> [Int] {
+            trials.filter { $0.outcomes[operation] == outcome }.map(\.number).sorted()
+        }
+
+        /// The remarks, and the files with each.
+        public var remarks: [String: [Int]] {
+            var result: [String: [Int]] = [:]
+            for trial in trials { for remark in trial.remarks { result[remark, default: []].append(trial.number) } }
+            return result.mapValues { $0.sorted() }
+        }
+
+        /// A table: a line for each mutation and one for all.
+        public func table(_ title: String) -> String {
+            let hits = trials.count { $0.hitsLive }
+            var lines = [
+                "\(title): \(count) files, \(hits * 100 / max(1, trials.count)) % hit live bytes, \(crashes.count) signals, \(hangs.count) hangs"
+            ]
+            for operation in ["check", "dump", "convert", "backup"] {
+                let outcomes = Outcome.allCases.compactMap { outcome -> String? in
+                    let count = trials.count { $0.outcomes[operation] == outcome }
+                    return count == 0 ? nil : "\(outcome) \(count)"
+                }
+                if !outcomes.isEmpty { lines.append("  \(operation): \(outcomes.joined(separator: ", "))") }
+            }
+            for mutation in Mutation.allCases {
+                let own = trials.filter { $0.mutation == mutation }
+                let silent = own.count { trial in
+                    ["dump", "convert", "backup"].contains { trial.outcomes[$0] == .different }
+                }
+                lines.append(
+                    "  \(mutation): \(own.count) files, \(own.count { $0.hitsLive }) hit, \(silent) silently different")
+            }
+            for (remark, numbers) in remarks.sorted(by: { $0.key < $1.key }) {
+                lines.append("  \(remark): \(numbers.count), first \(numbers.prefix(3))")
+            }
+            return lines.joined(separator: "\n")
+        }
+    }
+
+    /// Runs the campaign in two processes at a time.
+    public func run() -> Results {
+        let results = Mutex(Results())
+        let workers = 2
+        DispatchQueue.concurrentPerform(iterations: workers) { worker in
+            var next = 1 + worker
+            while next <= count {
+                next = runChild(from: next, step: workers, results)
+            }
+        }
+        return results.withLock { $0 }
+    }
+
+    /// Runs one child until it ends; returns the number of the next file.
+    private func runChild(from start: Int, step: Int, _ results: Mutex<Results>) -> Int {
+        // No disk: nothing here depends on what survives a power cut.
+        let memory = "/dev/shm"
+        let place =
+            FileManager.default.isWritableFile(atPath: memory) ? memory : FileManager.default.temporaryDirectory.path
+        let directory = "\(place)/roost-campaign-\(UUID().uuidString)"
+        // What cannot be removed is left to the system.
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let child: Program
+        do {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+            child = try Program(
+                "CampaignChild", [type, base, directory, "\(seed)", "\(start)", "\(step)", "\(count)"], in: directory)
+        } catch {
+            results.withLock { $0.failures.append("\(error)") }
+            return count + 1
+        }
+        var current = start
+        while let line = child.line(withinSeconds: secondsPerFile) {
+            if let trial = Trial(line) {
+                results.withLock { $0.trials.append(trial) }
+                current = trial.number + step
+            }
+        }
+        let end = child.wait(withinSeconds: secondsPerFile)
+        guard current <= count else { return current }
+        let text = "\(type) file \(current), seed \(seed), \(end)"
+        results.withLock { results in
+            if end.isHanging {
+                results.hangs.append(text)
+            } else if end.status < 0 {
+                results.crashes.append(text)
+            } else {
+                results.failures.append(text)
+            }
+        }
+        // A child that could not even begin would fail for each file.
+        return end.status == 0 || end.status == 3 ? count + 1 : current + step
+    }
+}

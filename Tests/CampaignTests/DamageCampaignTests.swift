@@ -1,0 +1,85 @@
+import CampaignSupport
+import Foundation
+import Roost
+import Testing
+
+/// Damaged stores: whatever was done to a file, nothing that reads it crashes, hangs, changes it,
+/// or gives other content without an error.
+///
+/// The usual tests try a few files. `ROOST_CAMPAIGN_FILES` is the number of all types together,
+/// `ROOST_CAMPAIGN_SEED` repeats a run. One file is made again by `CampaignChild reproduce`.
+@Suite("Damaged stores", .serialized)
+struct DamageCampaignTests {
+    static let types = StoreRegistry.builtIn.all
+        .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
+
+    @Test("are refused, or read as they were", arguments: types)
+    func damage(type: String) throws {
+        let place = try Place()
+        let url = StoreURL(type: type, path: place.file("base"))
+        let store = try StoreRegistry.builtIn.create(url, model: try CampaignContent.model())
+        try CampaignContent.fill(store)
+        try store.close()
+        let seed = CampaignNumbers.seed
+        let count = CampaignNumbers.count("ROOST_CAMPAIGN_FILES", usually: 120) / Self.types.count
+        let results = DamageCampaign(type: type, base: url.path, count: count, seed: seed).run()
+        print(results.table("damage of \(type), ROOST_CAMPAIGN_SEED=\(seed)"))
+
+        let place2 = "\(type), seed \(seed)"
+        #expect(results.failures == [])
+        #expect(results.count == count)
+        #expect(results.crashes == [])
+        #expect(results.hangs == [])
+        for operation in ["dump", "convert", "backup"] {
+            #expect(results.numbers(operation, .different) == [], "\(operation) gave other content: \(place2)")
+        }
+        #expect(results.remarks["changed", default: []] == [], "reading changed the file: \(place2)")
+        #expect(results.remarks["check-missed", default: []] == [], "check said sound: \(place2)")
+        // A campaign that never hits anything, or breaks everything, shows nothing.
+        #expect(results.trials.count { $0.hitsLive } > count / 3)
+        #expect(!results.numbers("check", .found).isEmpty)
+    }
+
+    @Test("live bytes are found: with all of them inverted nothing is left to read", arguments: types)
+    func liveBytes(type: String) throws {
+        let place = try Place()
+        let url = StoreURL(type: type, path: place.file("base"))
+        let store = try StoreRegistry.builtIn.create(url, model: try CampaignContent.model())
+        try CampaignContent.fill(store)
+        try store.close()
+        var bytes = Array(try Data(contentsOf: URL(fileURLWithPath: url.path)))
+        let live = LiveBytes(of: type, in: bytes)
+        #expect(live.count > bytes.count / 5 && live.count < bytes.count)
+        // Every name of a person is in a live cell.
+        for key in [1, 128, 255] {
+            let name = Array("Person \(key)".utf8)
+            #expect(live.cells.contains { $0.contains { bytes[$0].firstRange(of: name) != nil } }, "\(key)")
+        }
+        for cell in live.cells { for piece in cell { for index in piece { bytes[index] ^= 0xFF } } }
+        try Data(bytes).write(to: URL(fileURLWithPath: url.path))
+        #expect(throws: StoreError.self) {
+            let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(isReadOnly: true))
+            _ = try store.snapshot().computeTally()
+        }
+    }
+}
+
+/// A directory of its own for one test.
+final class Place: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("roost-campaign-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        // What cannot be removed is left to the system.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+    func names() throws -> Set<String> { Set(try FileManager.default.contentsOfDirectory(atPath: path)) }
+    func bytes(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: file(name))) }
+    func remove(_ name: String) { try? FileManager.default.removeItem(atPath: file(name)) }
+}

@@ -1,0 +1,30 @@
+import RoostConformance
+import RoostCore
+import Testing
+
+@Suite("A log-structured store, which opens without a torn last commit")
+struct AppendedFileTests {
+    private static func fixture(_ fault: AppendedFileFault? = nil) -> StoreFixture {
+        StoreFixture(AppendedFileStoreType(fault: fault))
+    }
+
+    /// The checks that concern the file; everything else is the engine's, which other stores share.
+    private static let checks = ConformanceCheck.all.filter {
+        ["opening", "damage", "changes", "close", "destroy", "replace", "metadata"].contains($0.group)
+    }
+
+    @Test("passes every check of its file", arguments: checks)
+    func check(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture()) }
+
+    @Test(
+        "fails with wrong content, whatever it opens",
+        arguments: [
+            (AppendedFileFault.stopsAtDamage, "damage.flipped-bytes"), (.stopsAtDamage, "damage.zeroed-blocks"),
+            (.readsHalfCommits, "opening.open.truncated"), (.forgetsAllCommits, "opening.open.truncated"),
+            (.appendsToTornEnd, "opening.open.truncated"),
+        ])
+    func faults(fault: AppendedFileFault, id: String) throws {
+        let check = try #require(ConformanceCheck.named(id))
+        #expect(throws: ConformanceFailure.self) { try check.run(on: Self.fixture(fault)) }
+    }
+}

@@ -1,0 +1,82 @@
+import RoostCore
+import Testing
+
+@testable import RoostConformance
+
+@Suite("The conformance suite as a program")
+struct RunnerMainTests {
+    private func run(_ arguments: String..., fixtures: [StoreFixture]? = nil) throws -> (
+        code: Int32, output: String, errors: String
+    ) {
+        var (output, errors) = ("", "")
+        let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
+        let code = ConformanceRunner.main(
+            fixtures ?? [memory], arguments: arguments, write: { output += $0 }, writeError: { errors += $0 })
+        return (code, output, errors)
+    }
+
+    @Test("exits with 0 when every check passed, in each format")
+    func passing() throws {
+        let text = try run("--filter=links.order")
+        #expect(text.code == 0 && text.errors == "" && text.output.contains(" 0 failed"))
+        let tap = try run("--format=tap", "--filter", "links.*")
+        #expect(tap.code == 0 && tap.output.hasPrefix("TAP version 13\n1.."))
+        let junit = try run("--format=junit", "--filter=links.order")
+        #expect(junit.code == 0 && junit.output.contains("<testsuite ") && junit.output.contains("links.order"))
+        let markdown = try run("--format=markdown", "--filter=links.order", "--store=memory")
+        #expect(markdown.code == 0 && markdown.output.contains("|"))
+    }
+
+    @Test("exits with 1 when a check failed")
+    func failing() throws {
+        let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
+        let faulty = [memory.faulty(.roundsDates)]
+        for format in ["text", "tap", "junit"] {
+            let failed = try run("--format=\(format)", "--filter=values.date", fixtures: faulty)
+            #expect(failed.code == 1 && failed.output.contains("values.date.extremes"), "\(format)")
+        }
+        // A fault that the sound store has already proves nothing.
+        #expect(try run("--self-test", "--filter=rounds-dates", fixtures: faulty).code == 1)
+    }
+
+    @Test("exits with 2 for arguments that it cannot understand, and runs nothing")
+    func usage() throws {
+        for (arguments, message) in [
+            (["--formt=tap"], "did you mean '--format'?"), (["tap"], "unknown argument 'tap'"),
+            (["--format=xml"], "needs one of text, tap"), (["--format"], "needs a value"),
+            (["--list=yes"], "takes no value"), (["--filter=nothing-like-it"], "no check has an ID"),
+            (["--store=other"], "there are memory"), (["--quiet", "--format=tap"], "leave out"),
+            (["--self-test", "--filter=nothing-like-it"], "no fault"),
+        ] {
+            var (output, errors) = ("", "")
+            let code = ConformanceRunner.main(
+                [try #require(StoreFixture.writable.first { $0.name == "memory" })], arguments: arguments,
+                write: { output += $0 }, writeError: { errors += $0 })
+            #expect(code == 2 && output == "" && errors.contains(message), "\(arguments): \(errors)")
+        }
+        let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
+        let excluding = StoreFixture(
+            memory.type, keepsClosedStores: true, exclusions: [ConformanceExclusion("no.such-check", because: "x")])
+        let excluded = try run(fixtures: [excluding])
+        #expect(excluded.code == 2 && excluded.errors.contains("there is no check 'no.such-check'"))
+    }
+
+    @Test("lists checks, shows its arguments, and tests itself")
+    func other() throws {
+        let list = try run("--list", "--filter=links.order")
+        #expect(list.code == 0 && list.output.hasPrefix("links.order  ") && list.output.hasSuffix(".\n"))
+        #expect(try run("--help").output.contains("--self-test"))
+        let test = try run("--self-test", "--filter=rounds-dates")
+        #expect(test.code == 0 && test.output.contains("caught  rounds-dates"))
+    }
+
+    @Test("exits with 3 when the report cannot be written")
+    func output() throws {
+        struct Gone: Error {}
+        var errors = ""
+        let code = ConformanceRunner.main(
+            [try #require(StoreFixture.writable.first { $0.name == "memory" })], arguments: ["--filter=links.order"],
+            write: { _ in throw Gone() }, writeError: { errors += $0 })
+        #expect(code == 3 && errors.contains("Gone"))
+    }
+}

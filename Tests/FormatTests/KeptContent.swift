@@ -1,0 +1,268 @@
+import Foundation
+import Roost
+
+/// The content of the stores in `Tests/Fixtures`.
+///
+/// It never changes: stores that older programs wrote are compared with it. New features of the
+/// model get a content of their own.
+enum KeptContent {
+    static let storeUUID = StoreUUID("0F1E2D3C-4B5A-4697-8879-6A5B4C3D2E1F")
+
+    /// A model with every type of attribute and every kind of relationship, index and constraint.
+    static func model() throws -> ManagedObjectModel {
+        try ManagedObjectModel(
+            entities: entities, configurations: ["people": ["Band", "Person"]],
+            fetchRequestTemplates: [
+                FetchRequestTemplate(
+                    "named", entity: "Person", predicateFormat: "name == $NAME", options: ["limit": "5"])
+            ],
+            versionIdentifiers: ["kept 1"], userInfo: ["purpose": "fixtures"])
+    }
+
+    /// The same with changes that a mapping model covers.
+    static func nextModel() throws -> ManagedObjectModel {
+        var entities = entities
+        for index in entities.indices {
+            switch entities[index].name {
+            case "Person":
+                entities[index].attributes.removeAll { $0.name == "email" }
+                entities[index].attributes.append(
+                    AttributeDescription("mail", .string, renamingIdentifier: "email"))
+                entities[index].uniquenessConstraints = [["mail"], ["first", "last"]]
+            case "Tag":
+                entities[index].attributes.append(.string("label", default: "none"))
+            default: break
+            }
+        }
+        return try ManagedObjectModel(entities: entities, versionIdentifiers: ["kept 2"])
+    }
+
+    static func mapping() throws -> MappingModel {
+        var mapping = try MappingModel.inferred(from: try model(), to: try nextModel())
+        for index in mapping.entityMappings.indices where mapping.entityMappings[index].destinationEntity == "Tag" {
+            mapping.entityMappings[index].sourcePredicate = try FetchRequest.Predicate(format: "number > 0")
+            mapping.entityMappings[index].userInfo = ["note": "the label is made from the number"]
+            mapping.entityMappings[index].attributeMappings = [
+                PropertyMapping("label", try FetchRequest.Expression(format: "CAST($source.number, \"NSString\")")),
+                PropertyMapping("number", .source("number"), userInfo: ["note": "as it is"]),
+            ]
+        }
+        mapping.userInfo = ["purpose": "fixtures"]
+        return mapping
+    }
+
+    private static let thing: [AttributeDescription] = [
+        AttributeDescription(
+            "i16", .integer16, defaultValue: .int(7), validation: AttributeValidation(minimum: .int(-32768))),
+        AttributeDescription("i32", .integer32), AttributeDescription("i64", .integer64),
+        AttributeDescription("dec", .decimal, validation: AttributeValidation(maximum: .decimal(Decimal(10)))),
+        AttributeDescription("dbl", .double), AttributeDescription("flt", .float),
+        AttributeDescription(
+            "str", .string,
+            validation: AttributeValidation(minimumLength: 0, maximumLength: 9000, regularExpression: "(?s).*")),
+        AttributeDescription("flag", .boolean, defaultValue: .bool(true)), AttributeDescription("day", .date),
+        AttributeDescription("blob", .binaryData, allowsExternalBinaryDataStorage: true),
+        AttributeDescription("ident", .uuid), AttributeDescription("link", .uri),
+        AttributeDescription(
+            "coded", .transformable, valueTransformerName: "Secret", attributeValueClassName: "NSObject"),
+        AttributeDescription("oid", .objectID),
+        AttributeDescription("passing", .undefined, isTransient: true),
+        AttributeDescription("shadow", .string, isTransient: true),
+        AttributeDescription("upper", .string, derivationExpression: "uppercase:(str)"),
+        AttributeDescription(
+            "place", .composite,
+            elements: [
+                AttributeDescription("street", .string), AttributeDescription("number", .integer32),
+                AttributeDescription(
+                    "position", .composite,
+                    elements: [AttributeDescription("north", .double), AttributeDescription("east", .double)]),
+            ], userInfo: ["note": "composite"]),
+    ]
+
+    private static let entities: [EntityDescription] = [
+        EntityDescription(
+            "Thing", attributes: thing, relationships: [.toOne("owner", "Party")],
+            fetchedProperties: [
+                FetchedPropertyDescription("alike", entity: "Thing", predicateFormat: "i16 == $FETCH_SOURCE.i16")
+            ],
+            fetchIndexes: [
+                FetchIndexDescription("by_text", on: "str"), FetchIndexDescription("by_owner", on: "owner"),
+                FetchIndexDescription(
+                    "by_two", elements: [.init("dbl", isAscending: false), .init("place.number")]),
+                FetchIndexDescription("by_place", elements: [.init("dbl", collation: .rTree)]),
+                FetchIndexDescription(
+                    "by_part", elements: [.init("i64")], partialIndexPredicateFormat: "i64 > 5"),
+                FetchIndexDescription("by_length", elements: [.init("length", expression: "length:(str)")]),
+            ]),
+        EntityDescription(
+            "Party", isAbstract: true, attributes: [.init("name", .string, isOptional: false)],
+            fetchIndexes: [FetchIndexDescription("by_name", on: "name")]),
+        EntityDescription(
+            "Band", superentity: "Party", attributes: [.init("founded", .integer16)],
+            relationships: [.toMany("albums", "Album", inverse: "band", deleteRule: .cascade)],
+            renamingIdentifier: "Group", versionHashModifier: "second"),
+        EntityDescription(
+            "Person", superentity: "Party",
+            attributes: [.init("email", .string), .init("first", .string), .init("last", .string)],
+            relationships: [
+                .toMany("friends", "Person", inverse: "friends"), .toOne("passport", "Passport", inverse: "holder"),
+                .toOne("parent", "Person", inverse: "children"), .toMany("children", "Person", inverse: "parent"),
+            ], uniquenessConstraints: [["email"], ["first", "last"]]),
+        EntityDescription("Passport", relationships: [.toOne("holder", "Person", inverse: "passport")]),
+        EntityDescription(
+            "Album", attributes: [.init("title", .string)],
+            relationships: [
+                .toOne("band", "Band", inverse: "albums"),
+                .toMany("tracks", "Track", inverse: "album", isOrdered: true),
+            ]),
+        EntityDescription(
+            "Track", attributes: [.init("title", .string)],
+            relationships: [
+                .toOne("album", "Album", inverse: "tracks"), .toMany("tags", "Tag", inverse: "tagged"),
+                .toMany("lists", "Playlist", inverse: "entries", isOrdered: true),
+            ]),
+        EntityDescription(
+            "Playlist",
+            relationships: [
+                .toMany("entries", "Track", inverse: "lists", isOrdered: true), .toMany("extras", "Track"),
+            ]),
+        EntityDescription(
+            "Tag", attributes: [.init("number", .integer64)],
+            relationships: [.toMany("tagged", "Track", inverse: "tags")]),
+        EntityDescription("Vacancy", attributes: [.init("reason", .string)]),
+    ]
+
+    /// The commits, in their order.
+    ///
+    /// The last two are left in the log of an unclosed store.
+    static func commits(_ model: ManagedObjectModel) throws -> [ChangeSet] {
+        [try inserts(model), try links(model), try laterChanges(model)]
+    }
+
+    private static func inserts(_ model: ManagedObjectModel) throws -> ChangeSet {
+        var changes = ChangeSet(model: model)
+        try changes.insert(
+            ObjectID("Thing", 1),
+            values: [
+                "i16": .int(-32768), "i32": .int(Int64(Int32.min)), "i64": .int(.min),
+                "dec": .decimal(try decimal("-12345678901234567890123456789012345678e-127")),
+                "dbl": .double(-0.0), "flt": .double(Double(Float.leastNonzeroMagnitude)), "str": .string(""),
+                "flag": .bool(false), "day": .date(Date(timeIntervalSinceReferenceDate: -63_114_076_800.125)),
+                "blob": .data(Data()), "ident": .uuid(uuid(0)), "link": .uri(""), "coded": .data(Data()),
+                "oid": .objectID(ObjectID("Tag", 1)), "upper": .string(""), "owner": .objectID(ObjectID("Band", 1)),
+                "place": .composite(["street": .string(""), "position": .composite(["north": .double(-90)])]),
+            ])
+        try changes.insert(
+            ObjectID("Thing", 2),
+            values: [
+                "i16": .int(32767), "i32": .int(Int64(Int32.max)), "i64": .int(.max),
+                "dec": .decimal(try decimal("99999999999999999999999999999999999999e90")),
+                "dbl": .double(.infinity), "flt": .double(Double(Float.greatestFiniteMagnitude)),
+                "str": .string("a\u{0}b cafe\u{301} café Straße 夜 🎷 'quoted' \"twice\" 100% \\ \n\t\u{7F}\u{2028}"),
+                "flag": .bool(true), "day": .date(Date(timeIntervalSinceReferenceDate: 0.1)),
+                "blob": .data(Data((0...255).map { UInt8($0) })), "ident": .uuid(uuid(255)),
+                "link": .uri("not a URI: %%"), "coded": .data(Data([1, 2, 3])), "oid": .objectID(ObjectID("Person", 3)),
+                "upper": .string("UPPER"), "owner": .objectID(ObjectID("Person", 3)),
+                "place": .composite([
+                    "street": .string("1 Way"), "number": .int(-1),
+                    "position": .composite(["north": .double(1e-300), "east": .double(.nan)]),
+                ]),
+            ])
+        // Nothing but nulls.
+        try changes.insert(ObjectID("Thing", 3), values: [:])
+        // Longer than a page of any store.
+        try changes.insert(
+            ObjectID("Thing", 1_000_000_007),
+            values: [
+                "str": .string(String(repeating: "long é ", count: 800)), "dec": .decimal(.nan),
+                "dbl": .double(Double(bitPattern: 0x7FF8_0000_0000_1234)), "flt": .double(-.infinity),
+                "blob": .data(Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 31 &+ $0 >> 3) })),
+                "day": .date(Date(timeIntervalSinceReferenceDate: .infinity)),
+            ])
+        for key in Int64(1)...2 {
+            try changes.insert(
+                ObjectID("Band", key), values: ["name": .string("Band \(key)"), "founded": .int(1960 + key)])
+        }
+        for key in Int64(3)...9 {
+            var values: [String: Value] = [
+                "name": .string("Person \(key)"), "email": key == 5 ? .null : .string("p\(key)@example.org"),
+                "first": .string("F\(key % 3)"), "last": key % 3 == 0 ? .null : .string("L\(key)"),
+            ]
+            if key > 4 { values["parent"] = .objectID(ObjectID("Person", key - 2)) }
+            if key < 6 { values["passport"] = .objectID(ObjectID("Passport", key)) }
+            try changes.insert(ObjectID("Person", key), values: values)
+        }
+        for key in Int64(3)...6 {
+            try changes.insert(
+                ObjectID("Passport", key), values: key < 6 ? ["holder": .objectID(ObjectID("Person", key))] : [:])
+        }
+        for key in Int64(1)...3 {
+            try changes.insert(
+                ObjectID("Album", key),
+                values: [
+                    "title": .string("Album \(key)"), "band": key == 3 ? .null : .objectID(ObjectID("Band", key)),
+                ])
+        }
+        for key in Int64(1)...20 {
+            var values: [String: Value] = ["title": key % 6 == 0 ? .null : .string("Track \(key)")]
+            if key % 5 != 0 {
+                values["album"] = .objectID(ObjectID("Album", key % 3 + 1))
+                values["album#order"] = .int((20 - key) * 16)
+            }
+            try changes.insert(ObjectID("Track", key * 3), values: values)
+        }
+        for key in Int64(1)...4 { try changes.insert(ObjectID("Tag", key), values: ["number": .int(key * 10)]) }
+        for key in Int64(1)...2 { try changes.insert(ObjectID("Playlist", key), values: [:]) }
+        changes.userMetadata = [
+            "title": .string("kept"), "number": .int(-42), "real": .double(0.1), "yes": .bool(true),
+            "when": .date(Date(timeIntervalSinceReferenceDate: 1.5)), "bytes": .data(Data([0, 1, 255])),
+            "list": .array([.string("one"), .dictionary(["two": .int(2)])]), "gone": .string("soon"),
+        ]
+        return changes
+    }
+
+    private static func links(_ model: ManagedObjectModel) throws -> ChangeSet {
+        var changes = ChangeSet(model: model)
+        for track in Int64(1)...20 {
+            for tag in Int64(1)...4 where (track + tag) % 3 == 0 {
+                try changes.add(Link(track * 3, tag), to: RelationshipName("Track", "tags"))
+            }
+        }
+        for place in Int64(0)..<10 {
+            try changes.add(
+                Link(1 + place % 2, (place * 7 % 20 + 1) * 3, order: 1000 - place * 3, inverseOrder: place % 4),
+                to: RelationshipName("Playlist", "entries"))
+        }
+        try changes.add(Link(2, 9), to: RelationshipName("Playlist", "extras"))
+        for (one, other) in [(3, 4), (5, 3), (9, 8), (7, 7)] as [(Int64, Int64)] {
+            try changes.add(Link(one, other), to: RelationshipName("Person", "friends"))
+        }
+        changes.userMetadata.updateValue(nil, forKey: "gone")
+        return changes
+    }
+
+    /// Gives objects versions above 1 and leaves keys that are not used again.
+    private static func laterChanges(_ model: ManagedObjectModel) throws -> ChangeSet {
+        var changes = ChangeSet(model: model)
+        try changes.update(ObjectID("Tag", 2), version: 1, values: ["number": .int(-20)])
+        try changes.update(
+            ObjectID("Person", 9), version: 1,
+            values: ["name": .string("Renamed"), "email": .string("new@example.org")])
+        changes.delete(ObjectID("Passport", 6), version: 1)
+        changes.delete(ObjectID("Track", 60), version: 1)
+        try changes.insert(ObjectID("Tag", 90), values: ["number": .null])
+        changes.delete(ObjectID("Tag", 4), version: 1)
+        try changes.remove(Link(3, 4), from: RelationshipName("Person", "friends"))
+        changes.userMetadata = ["number": .int(43)]
+        return changes
+    }
+
+    private static func uuid(_ first: UInt8) -> UUID {
+        UUID(uuid: (first, 1, 2, 3, 4, 5, 0x46, 7, 0x88, 9, 10, 11, 12, 13, 14, first))
+    }
+
+    private static func decimal(_ text: String) throws -> Decimal {
+        guard let decimal = Decimal(string: text) else { throw StoreError(.invalidValue, "no decimal number") }
+        return decimal
+    }
+}

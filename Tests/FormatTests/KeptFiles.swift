@@ -1,0 +1,115 @@
+import Foundation
+import Roost
+
+/// The files in `Tests/Fixtures`, one directory for each version of each format: `sqlite-2`,
+/// `dump-1`.
+enum KeptFiles {
+    static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Fixtures").path
+
+    /// The digest of the content, as the program of format 2 computed it.
+    static let digest = "1848815c460f5110-44-33"
+
+    /// The directories that hold stores, with their type and version.
+    static let stores: [KeptStore] = {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.sorted().compactMap { name in
+            let parts = name.split(separator: "-")
+            guard parts.count == 2, let version = Int(parts[1]), fileTypes.contains(String(parts[0])) else {
+                return nil
+            }
+            return KeptStore(type: String(parts[0]), version: version)
+        }
+    }()
+
+    static func path(_ name: String) -> String { "\(directory)/\(name)" }
+    static func bytes(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: path(name))))
+    }
+    static func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
+}
+
+/// A store that a program of one format version wrote.
+struct KeptStore: Sendable, CustomStringConvertible {
+    let type: String
+    let version: Int
+
+    var description: String { "\(type)-\(version)" }
+    var kind: any PersistentStoreType {
+        get throws { try StoreRegistry.builtIn.type(named: type) }
+    }
+
+    /// Copies the store, and its log if it has one, into a directory and returns the URL of the copy.
+    func copy(_ name: String = "store", to folder: Folder) throws -> StoreURL {
+        for suffix in ["", "-wal", "-journal"] where KeptFiles.exists("\(self)/\(name)\(suffix)") {
+            try FileManager.default.copyItem(
+                atPath: KeptFiles.path("\(self)/\(name)\(suffix)"), toPath: folder.file(name + suffix))
+        }
+        return StoreURL(type: type, path: folder.file(name))
+    }
+}
+
+/// The types whose stores are files that can be written.
+let fileTypes = StoreRegistry.builtIn.all
+    .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
+
+/// A directory of its own for one test.
+final class Folder: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("roost-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        // What cannot be removed is left to the system.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+    func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: file(name)))) }
+    func write(_ bytes: [UInt8], to name: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: file(name))) }
+}
+
+/// Returns the error that `body` throws.
+func error(_ body: () throws -> Void) -> StoreError? {
+    do {
+        try body()
+        return nil
+    } catch { return error as? StoreError }
+}
+
+/// Returns the whole store as a dump.
+func dump(_ store: any PersistentStore) throws -> (text: [UInt8], digest: String) {
+    let text = Text()
+    let digest = try MigrationManager(registry: .builtIn).dump(store) { bytes throws(StoreError) in text.append(bytes) }
+    return (text.bytes, "\(digest)")
+}
+
+/// Loads a dump into a store.
+func load(_ bytes: [UInt8], into destination: ConversionEndpoint) throws {
+    let source = Text()
+    source.append(bytes)
+    _ = try MigrationManager(registry: .builtIn).load(into: destination, from: "a kept dump") {
+        buffer throws(StoreError) in
+        source.take(into: buffer)
+    }
+}
+
+/// Bytes that are written and read in parts.
+final class Text: Sendable {
+    private let content = Mutex<(bytes: [UInt8], position: Int)>(([], 0))
+
+    var bytes: [UInt8] { content.withLock { $0.bytes } }
+    func append(_ bytes: [UInt8]) { content.withLock { $0.bytes += bytes } }
+    func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        content.withLock { content in
+            let count = min(buffer.count, content.bytes.count - content.position)
+            buffer.copyBytes(from: content.bytes[content.position..<content.position + count])
+            content.position += count
+            return count
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import Roost
+import Testing
+
+@Suite("Stores that older programs wrote")
+struct KeptFormatTests {
+    /// Versions that this program refuses; their remedy is the dump of the program that wrote them.
+    private static let refused: Set<String> = ["sqlite-1", "lmdb-1"]
+    static let readable = KeptFiles.stores.filter { !refused.contains("\($0)") }
+    private static let unreadable = KeptFiles.stores.filter { refused.contains("\($0)") }
+    /// Those with a second store that was not closed, so that its last commits are in a log.
+    static let unclosed = readable.filter { KeptFiles.exists("\($0)/unclosed") }
+
+    /// Returns a store in memory with the content of the kept dump.
+    private func loadKeptDump() throws -> any PersistentStore {
+        var options = StoreOptions()
+        options.storeUUID = KeptContent.storeUUID
+        let store = try StoreRegistry.builtIn.type(named: "memory").create(
+            StoreURL(type: "memory", path: ""), model: try KeptContent.model(), options: options)
+        try load(try KeptFiles.bytes("dump-1/content.jsonl"), into: .store(store))
+        return store
+    }
+
+    /// Compares a store with the kept content: every record and link with its version, metadata,
+    /// identity, used keys.
+    private func expectKeptContent(_ store: any PersistentStore) throws {
+        let expected = try loadKeptDump()
+        #expect(try StoreComparison.diff(expected, store) == [])
+        let kept = try dump(store)
+        #expect(kept.digest == KeptFiles.digest)
+        #expect(
+            String(decoding: kept.text, as: UTF8.self)
+                == String(decoding: try KeptFiles.bytes("dump-1/content.jsonl"), as: UTF8.self))
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        #expect(try snapshot.recordedTally()?.digest == snapshot.computeTally().digest)
+        #expect(try store.metadata().storeUUID == KeptContent.storeUUID)
+        #expect(try store.metadata().model == KeptContent.model())
+        #expect(try checkStore(store).filter { $0.severity == .damage } == [])
+        try expected.close()
+    }
+
+    @Test("are opened read-only, have every record and link, and do not change", arguments: readable)
+    func reading(kept: KeptStore) throws {
+        let folder = try Folder()
+        let url = try kept.copy(to: folder)
+        let before = try folder.bytes("store")
+        let store = try kept.kind.open(url, options: StoreOptions(isReadOnly: true))
+        try expectKeptContent(store)
+        try store.close()
+        #expect(try folder.bytes("store") == before)
+        #expect(try folder.names().filter { $0 != "store.lock" } == ["store"])
+    }
+
+    @Test("are opened for writing, take a commit, and are sound afterwards", arguments: readable)
+    func writing(kept: KeptStore) throws {
+        let folder = try Folder()
+        let url = try kept.copy(to: folder)
+        let store = try kept.kind.open(url, options: StoreOptions(model: try KeptContent.model()))
+        try expectKeptContent(store)
+        // The last key of each hierarchy counts as used.
+        let key = try store.reserveKeys(1, for: "Tag").lowerBound
+        #expect(key == 91)
+        var changes = ChangeSet(model: store.model)
+        try changes.insert(ObjectID("Tag", key), values: ["number": .int(5)])
+        try changes.update(ObjectID("Tag", 2), version: 2, values: ["number": .int(6)])
+        try changes.add(Link(3, key), to: RelationshipName("Track", "tags"))
+        _ = try store.commit(changes)
+        // The unique values of the kept objects are known.
+        changes = ChangeSet(model: store.model)
+        let other = try store.reserveKeys(1, for: "Person").lowerBound
+        try changes.insert(ObjectID("Person", other), values: ["name": "x", "email": "p4@example.org"])
+        #expect(error { _ = try store.commit(changes) }?.code == .constraintViolation)
+        try store.close()
+
+        let again = try kept.kind.open(url, options: StoreOptions(isReadOnly: true))
+        let snapshot = try again.snapshot()
+        #expect(try snapshot.count(FetchRequest("Tag", where: .equal("number", 6))) == 1)
+        #expect(try checkStore(again).filter { $0.severity == .damage } == [])
+        snapshot.close()
+        try again.close()
+    }
+
+    @Test("have the commits of their log when they were not closed", arguments: unclosed)
+    func leftoverLog(kept: KeptStore) throws {
+        let folder = try Folder()
+        let url = try kept.copy("unclosed", to: folder)
+        #expect(try folder.names().count == 2)
+        let reader = try kept.kind.open(url, options: StoreOptions(isReadOnly: true))
+        try expectKeptContent(reader)
+        try reader.close()
+        let writer = try kept.kind.open(url, options: StoreOptions())
+        try expectKeptContent(writer)
+        try writer.close()
+        #expect(try folder.names().filter { $0 != "unclosed.lock" } == ["unclosed"])
+        let closed = try kept.kind.open(url, options: StoreOptions(isReadOnly: true))
+        try expectKeptContent(closed)
+        try closed.close()
+    }
+
+    @Test("are converted into every type", arguments: readable)
+    func converting(kept: KeptStore) throws {
+        let folder = try Folder()
+        let url = try kept.copy(to: folder)
+        for type in fileTypes {
+            let destination = StoreURL(type: type, path: folder.file("new-\(type)"))
+            let report = try MigrationManager(registry: .builtIn).convert(from: .url(url), to: .url(destination))
+            #expect("\(report.digest)" == KeptFiles.digest)
+        }
+    }
+
+    @Test("are refused by name where the format is too old, with the way out", arguments: unreadable)
+    func tooOld(kept: KeptStore) throws {
+        let folder = try Folder()
+        let url = try kept.copy(to: folder)
+        let before = try folder.bytes("store")
+        for isReadOnly in [true, false] {
+            let refusal = error { try kept.kind.open(url, options: StoreOptions(isReadOnly: isReadOnly)).close() }
+            #expect(refusal?.code == .unsupportedVersion)
+            #expect(refusal?.message.contains("version \(kept.version); this program reads") == true)
+            #expect(refusal?.message.contains("Dump it with the version of the program that wrote it") == true)
+        }
+        #expect(try folder.bytes("store") == before)
+        // The dump that the program of that version wrote, the remedy.
+        let store = try loadKeptDump()
+        try expectKeptContent(store)
+        try store.close()
+    }
+
+    @Test("a dump is loaded into every type")
+    func dumps() throws {
+        let folder = try Folder()
+        for type in fileTypes {
+            let url = StoreURL(type: type, path: folder.file(type))
+            try load(try KeptFiles.bytes("dump-1/content.jsonl"), into: .url(url))
+            let store = try StoreRegistry.builtIn.type(named: type).open(url, options: StoreOptions(isReadOnly: true))
+            try expectKeptContent(store)
+            try store.close()
+        }
+    }
+
+    @Test("model and mapping documents say what they said")
+    func documents() throws {
+        let model = try ManagedObjectModel(document: try KeptFiles.bytes("model-1/model.roostmodel.json"))
+        #expect(try model == KeptContent.model())
+        let next = try ManagedObjectModel(document: try KeptFiles.bytes("model-1/next.roostmodel.json"))
+        #expect(try next == KeptContent.nextModel())
+        let mapping = try MappingModel(document: try KeptFiles.bytes("mapping-1/mapping.roostmapping.json"))
+        #expect(try mapping == KeptContent.mapping())
+        #expect(mapping.problems(from: model, to: next).isEmpty)
+    }
+
+    @Test("there is a kept store of each version that is written", arguments: fileTypes)
+    func everyVersion(type: String) throws {
+        let folder = try Folder()
+        let store = try StoreRegistry.builtIn.type(named: type).create(
+            StoreURL(type: type, path: folder.file("store")), model: try KeptContent.model(), options: StoreOptions())
+        let version = try store.metadata().formatVersion
+        try store.close()
+        #expect(
+            KeptFiles.stores.contains { $0.type == type && $0.version == version },
+            "Write one with ROOST_WRITE_FIXTURES=1 before the format is landed.")
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Roost
+import Testing
+
+@Suite("What a newer program wrote")
+struct NewerFormatTests {
+    /// Replaces every occurrence of some bytes, and requires at least one.
+    private func replace(_ old: [UInt8], by new: [UInt8], in bytes: [UInt8]) throws -> [UInt8] {
+        var result = Data(bytes)
+        try #require(result.firstRange(of: Data(old)) != nil)
+        while let range = result.firstRange(of: Data(old)) { result.replaceSubrange(range, with: new) }
+        return Array(result)
+    }
+
+    /// The word as its bytes, the lowest first.
+    private func littleEndian(_ word: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+
+    /// An entry of the key-value engine: checksum, then version and key limit.
+    private func entry(version: UInt64, keyLimit: UInt64) -> [UInt8] {
+        let value = littleEndian(version | keyLimit << 32)
+        return littleEndian(value.withUnsafeBytes { RecordHash.bytes($0) }) + value
+    }
+
+    private func raised(_ kept: KeptStore, _ bytes: [UInt8]) throws -> [UInt8] {
+        let next = kept.version + 1
+        switch kept.type {
+        case "sqlite":
+            var bytes = bytes
+            #expect(Array(bytes[60..<64]) == [0, 0, 0, UInt8(kept.version)])
+            bytes[63] = UInt8(next)
+            return bytes
+        case "lmdb":
+            let limit = try #require(
+                (64...511).first { limit in
+                    Data(bytes).firstRange(of: Data(entry(version: UInt64(kept.version), keyLimit: UInt64(limit))))
+                        != nil
+                })
+            return try replace(
+                entry(version: UInt64(kept.version), keyLimit: UInt64(limit)),
+                by: entry(version: UInt64(next), keyLimit: UInt64(limit)), in: bytes)
+        case "json":
+            let text = String(decoding: bytes, as: UTF8.self)
+            let range = try #require(text.range(of: "\"formatVersion\": \(kept.version)"))
+            return Array(text.replacingCharacters(in: range, with: "\"formatVersion\": \(next)").utf8)
+        default: throw StoreError(.unknownStoreType, "no way to raise the version of '\(kept.type)'")
+        }
+    }
+
+    /// Checks that an error refuses a version by name.
+    private func expectRefusal(_ refusal: StoreError?, of newer: Int, reading version: Int) {
+        #expect(refusal?.code == .unsupportedVersion)
+        let message = refusal?.message ?? ""
+        #expect(message.contains("format version \(newer)"), "\(message)")
+        #expect(message.contains("reads \(version)") || message.contains("reads up to \(version)"), "\(message)")
+        #expect(message.contains("newer"), "\(message)")
+    }
+
+    /// The kept stores of the newest version of each type.
+    static let newest = fileTypes.compactMap { type in
+        KeptFiles.stores.filter { $0.type == type }.max { $0.version < $1.version }
+    }
+
+    @Test("is refused by name and not changed: a store", arguments: newest)
+    func store(kept: KeptStore) throws {
+        let folder = try Folder()
+        let url = try kept.copy(to: folder)
+        let bytes = try raised(kept, try folder.bytes("store"))
+        try folder.write(bytes, to: "store")
+        for isReadOnly in [true, false] {
+            let options = StoreOptions(isReadOnly: isReadOnly)
+            expectRefusal(
+                error { try kept.kind.open(url, options: options).close() }, of: kept.version + 1, reading: kept.version
+            )
+            expectRefusal(
+                error { _ = try kept.kind.metadata(at: url, options: options) }, of: kept.version + 1,
+                reading: kept.version)
+        }
+        let manager = MigrationManager(registry: .builtIn)
+        expectRefusal(
+            error { _ = try manager.migrateInPlace(url, model: try KeptContent.nextModel()) }, of: kept.version + 1,
+            reading: kept.version)
+        expectRefusal(
+            error { _ = try StoreMaintenance(registry: .builtIn).compact(url) }, of: kept.version + 1,
+            reading: kept.version)
+        #expect(try folder.bytes("store") == bytes)
+    }
+
+    @Test("is refused by name and not changed: a journal", arguments: newest.filter { $0.type == "json" })
+    func journal(kept: KeptStore) throws {
+        let folder = try Folder()
+        let url = try kept.copy("unclosed", to: folder)
+        var bytes = try folder.bytes("unclosed-journal")
+        #expect(bytes[8] == 1)
+        bytes[8] = 2
+        bytes.replaceSubrange(
+            64..<72, with: littleEndian(Array(bytes[0..<64]).withUnsafeBytes { RecordHash.bytes($0) }))
+        try folder.write(bytes, to: "unclosed-journal")
+        for isReadOnly in [true, false] {
+            let refusal = error { try kept.kind.open(url, options: StoreOptions(isReadOnly: isReadOnly)).close() }
+            expectRefusal(refusal, of: 2, reading: 1)
+        }
+        #expect(try folder.bytes("unclosed-journal") == bytes)
+    }
+
+    @Test("is refused by name: a dump")
+    func dump() throws {
+        let text = String(decoding: try KeptFiles.bytes("dump-1/content.jsonl"), as: UTF8.self)
+        let range = try #require(text.range(of: "\"formatVersion\":1"))
+        let newer = Array(text.replacingCharacters(in: range, with: "\"formatVersion\":2").utf8)
+        let folder = try Folder()
+        for type in fileTypes {
+            let refusal = error { try load(newer, into: .url(StoreURL(type: type, path: folder.file("store")))) }
+            expectRefusal(refusal, of: 2, reading: 1)
+            #expect(try folder.names() == [])
+        }
+    }
+
+    @Test("is refused by name: documents of models and mappings")
+    func documents() throws {
+        func raised(_ name: String) throws -> [UInt8] {
+            let text = String(decoding: try KeptFiles.bytes(name), as: UTF8.self)
+            let range = try #require(text.range(of: "\"formatVersion\": 1"))
+            return Array(text.replacingCharacters(in: range, with: "\"formatVersion\": 2").utf8)
+        }
+        let model = try raised("model-1/model.roostmodel.json")
+        expectRefusal(error { _ = try ManagedObjectModel(document: model) }, of: 2, reading: 1)
+        let mapping = try raised("mapping-1/mapping.roostmapping.json")
+        expectRefusal(error { _ = try MappingModel(document: mapping) }, of: 2, reading: 1)
+    }
+}

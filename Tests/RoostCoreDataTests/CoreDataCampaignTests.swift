@@ -1,0 +1,47 @@
+#if SQLite
+    import CampaignSupport
+    import Foundation
+    import Roost
+    import Testing
+
+    /// Damaged stores of Core Data: pages, the compressed model, property lists.
+    ///
+    /// The usual tests try a few. `ROOST_CAMPAIGN_COREDATA` is the number of files.
+    @Suite("Damaged Core Data stores", .serialized)
+    struct CoreDataCampaignTests {
+        @Test("end no process by a signal and keep none waiting")
+        func damage() throws {
+            let cache = AppleStore.hex(deflateStored(sampleArchive()))
+            var sql = """
+                CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB); INSERT INTO Z_MODELCACHE VALUES (\(cache));
+                CREATE TABLE ZANIMAL (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCOUNT INTEGER, ZLIVES INTEGER,
+                    ZOWNER INTEGER, Z_FOK_OWNER INTEGER, ZBORN TIMESTAMP, ZWEIGHT DECIMAL, ZNAME VARCHAR, ZPHOTO BLOB);
+                CREATE TABLE ZOWNER (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZTOTAL INTEGER);
+
+                """
+            for key in 1...60 {
+                sql +=
+                    "INSERT INTO ZANIMAL VALUES (\(key), 2, 1, \(key % 10), 1, \(key % 9 + 1), \(key * 16), \(key * 1000).25, \(key).5, 'animal \(key)', x'0142');\n"
+                if key < 10 { sql += "INSERT INTO ZOWNER VALUES (\(key), 3, 1, \(key));\n" }
+            }
+            let files = try AppleStore(
+                ["Animal", "Cat < Animal", "Owner"],
+                metadata: [
+                    ("NSStoreModelVersionIdentifiers", .array([.string("1")])), ("number", .int(5)),
+                    ("when", .date(1.5)),
+                ],
+                sql: sql)
+            files.close()
+            let seed = CampaignNumbers.seed
+            let count = CampaignNumbers.count("ROOST_CAMPAIGN_COREDATA", usually: 40)
+            let results = DamageCampaign(type: "coredata", base: files.path, count: count, seed: seed).run()
+            print(results.table("damage of coredata, ROOST_CAMPAIGN_SEED=\(seed)"))
+            #expect(results.failures == [])
+            #expect(results.count == count)
+            #expect(results.crashes == [])
+            #expect(results.hangs == [])
+            #expect(results.remarks["changed", default: []] == [], "reading changed the file, seed \(seed)")
+            #expect(results.trials.count { $0.hitsLive } > count / 3)
+        }
+    }
+#endif

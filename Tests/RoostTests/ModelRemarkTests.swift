@@ -1,0 +1,82 @@
+import Foundation
+import Roost
+import Testing
+
+@Suite("What a model declares and no store acts on")
+struct ModelRemarkTests {
+    private func model() throws -> ManagedObjectModel {
+        try ManagedObjectModel(
+            entities: [
+                EntityDescription(
+                    "Place",
+                    attributes: [
+                        .init("name", .string), .init("north", .double),
+                        .init("secret", .transformable, valueTransformerName: "Secret"),
+                        .init("upper", .string, derivationExpression: "uppercase:(name)"),
+                        .init("passing", .transformable, isTransient: true, valueTransformerName: "Secret"),
+                        .init(
+                            "deep", .composite,
+                            elements: [.init("inner", .transformable, valueTransformerName: "Secret")]),
+                    ],
+                    fetchedProperties: [.init("near", entity: "Place", predicateFormat: "north > 0")],
+                    fetchIndexes: [
+                        FetchIndexDescription("plain", on: "name"),
+                        FetchIndexDescription("spatial", elements: [.init("north", collation: .rTree)]),
+                        FetchIndexDescription("computed", elements: [.init("x", expression: "length(name)")]),
+                        FetchIndexDescription(
+                            "some", elements: [.init("name")], partialIndexPredicateFormat: "north > 0"),
+                    ])
+            ],
+            fetchRequestTemplates: [.init("all", entity: "Place")])
+    }
+
+    private let expected = [
+        "Place.computed: index of an expression: no store keeps one, and fetches do not use it",
+        "Place.some: partial index: every store indexes all objects instead",
+        "Place.spatial: spatial index: no store keeps one, and fetches do not use it",
+        "Place.all: fetch request template: it is kept in the model, and no store executes it",
+        "Place.near: fetched property: it is kept in the model, and no store evaluates it",
+        "Place.deep.inner: value transformer: no store applies it; the values are the bytes that it wrote",
+        "Place.secret: value transformer: no store applies it; the values are the bytes that it wrote",
+        "Place.upper: derived attribute: no store computes it; it has the value that was written",
+    ]
+
+    @Test("is listed by the model")
+    func remarks() throws {
+        #expect(try model().remarks.map(\.description) == expected)
+        #expect(try RoostTests.model().remarks == [])
+    }
+
+    @Test("is said when a store is created by a conversion, a load or a migration", arguments: writableTypes)
+    func reports(type: String) throws {
+        let folder = try Folder()
+        let manager = MigrationManager(registry: .builtIn)
+        let source = try StoreRegistry.builtIn.type(named: "memory").create(
+            StoreURL(type: "memory", path: ""), model: try model(), options: StoreOptions())
+        let lines = try model().remarks.count - 1  // Both transformers are on one line.
+        func url(_ name: String) -> StoreURL { StoreURL(type: type, path: type == "memory" ? "" : folder.file(name)) }
+
+        let plan = try manager.plan(from: .store(source), to: .url(url("a")))
+        let report = try manager.convert(from: .store(source), to: .url(url("a")))
+        #expect(plan.remarks == report.remarks && report.remarks.count == lines && report.warnings == [])
+        #expect(report.remarks.contains { $0.hasSuffix("(Place.deep.inner, Place.secret)") })
+        #expect(report.description.contains("  note      spatial index: "))
+
+        let plain = try StoreRegistry.builtIn.type(named: "memory").create(
+            StoreURL(type: "memory", path: ""), model: try ManagedObjectModel(entities: []), options: StoreOptions())
+        let planned = try manager.planMigration(from: .store(plain), to: .url(url("b")), model: try model())
+        let migrated = try manager.migrate(from: .store(plain), to: .url(url("b")), model: try model())
+        #expect(planned.remarks == report.remarks && migrated.remarks == report.remarks)
+    }
+
+    @Test("is not repeated by backups, and keeps no store from being compacted", arguments: fileTypes)
+    func maintenance(type: String) throws {
+        let folder = try Folder()
+        let url = StoreURL(type: type, path: folder.file("a"))
+        try StoreRegistry.builtIn.type(named: type).create(url, model: try model(), options: StoreOptions()).close()
+        let maintenance = StoreMaintenance(registry: .builtIn)
+        let backup = try maintenance.backUp(.url(url), to: StoreURL(type: type, path: folder.file("b")))
+        #expect(backup.remarks == [] && backup.warnings == [])
+        _ = try maintenance.compact(url)
+    }
+}

@@ -1,0 +1,233 @@
+import Foundation
+import Roost
+import Testing
+
+@Suite("Data that break the rules of their model")
+struct RuleViolationTests {
+    private func model() throws -> ManagedObjectModel {
+        func limits(_ minimum: Value = .null, _ maximum: Value = .null) -> AttributeValidation {
+            AttributeValidation(minimum: minimum, maximum: maximum)
+        }
+        let day = Date(timeIntervalSinceReferenceDate: 1000)
+        return try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Being", isAbstract: true,
+                attributes: [
+                    .init("name", .string, isOptional: false, validation: .init(minimumLength: 2, maximumLength: 4)),
+                    .init("code", .string, validation: .init(regularExpression: "[A-Z]+[0-9]?")),
+                ]),
+            EntityDescription(
+                "Person", superentity: "Being",
+                attributes: [
+                    .init("i16", .integer16, validation: limits(.int(-5), .int(5))),
+                    .init("i32", .integer32, validation: limits(.int(-5), .int(5))),
+                    .init("i64", .integer64, validation: limits(.int(-5), .int(5))),
+                    .init("dec", .decimal, validation: limits(.decimal(Decimal(-5)), .decimal(Decimal(5)))),
+                    .init("dbl", .double, validation: limits(.double(-0.5), .double(0.5))),
+                    // Not a value of 32 bits: the limit is the nearest one.
+                    .init("flt", .float, validation: limits(.double(-0.1), .double(0.1))),
+                    .init("day", .date, validation: limits(.date(day), .date(day))),
+                    .init(
+                        "place", .composite,
+                        elements: [
+                            .init("street", .string, isOptional: false),
+                            .init("number", .integer32, validation: limits(.int(1))),
+                        ]),
+                    // Not stored, or computed: no rule of the store.
+                    .init("passing", .string, isOptional: false, isTransient: true),
+                    .init("upper", .string, isOptional: false, derivationExpression: "uppercase:(name)"),
+                ],
+                relationships: [
+                    .toOne("home", "House", inverse: "people", isOptional: false),
+                    .init(
+                        "friends", destination: "Person", inverse: "friends", minCount: 2, maxCount: 3),
+                    .init(
+                        "tools", destination: "Tool", inverse: "owners", minCount: 1, maxCount: 2, isOptional: false),
+                ]),
+            EntityDescription(
+                "House",
+                relationships: [
+                    .init("people", destination: "Person", inverse: "home", minCount: 1, maxCount: 2, isOptional: false)
+                ]),
+            EntityDescription(
+                "Tool",
+                relationships: [
+                    .init("owners", destination: "Person", inverse: "tools", maxCount: 3),
+                    // Mandatory with a minimum of none: may be empty.
+                    .init("parts", destination: "Tool", inverse: nil, maxCount: nil, isOptional: false),
+                ]),
+        ])
+    }
+
+    private func create(_ type: String, _ folder: Folder) throws -> any PersistentStore {
+        try StoreRegistry.builtIn.type(named: type).create(
+            StoreURL(type: type, path: folder.file("store")), model: try model(), options: StoreOptions())
+    }
+
+    /// The values of a person that breaks no rule.
+    private let good: [String: Value] = [
+        "name": "Ann", "home": .objectID(ObjectID("House", 1)), "upper": .null,
+    ]
+
+    private func insert(_ key: Int64, _ values: [String: Value], into changes: inout ChangeSet) throws {
+        try changes.insert(ObjectID("Person", key), values: good.merging(values) { $1 })
+    }
+
+    @Test("a store whose data keep to every rule has no findings", arguments: writableTypes)
+    func none(type: String) throws {
+        let folder = try Folder()
+        let store = try create(type, folder)
+        var changes = ChangeSet(model: store.model)
+        try changes.insert(ObjectID("House", 1), values: [:])
+        try changes.insert(ObjectID("Tool", 1), values: [:])
+        for key in Int64(1)...2 {
+            try insert(
+                key,
+                [
+                    // At the limits, and lengths counted in code points: "é" as two, "🎷" as one.
+                    "name": key == 1 ? "a🎷" : "e\u{301}xy", "code": "AB7", "i16": -5, "i32": 5, "i64": -5,
+                    "dec": .decimal(Decimal(5)), "dbl": 0.5, "flt": .double(Double(Float(0.1))),
+                    "day": .date(Date(timeIntervalSinceReferenceDate: 1000)),
+                    "place": .composite(["street": "", "number": 1]),
+                ], into: &changes)
+            try changes.add(Link(key, 1), to: RelationshipName("Person", "tools"))
+        }
+        _ = try store.commit(changes)
+        #expect(try checkStore(store) == [])
+        try store.close()
+    }
+
+    @Test("each broken rule is a violation with kind, object and property", arguments: writableTypes)
+    func each(type: String) throws {
+        let folder = try Folder()
+        let store = try create(type, folder)
+        var changes = ChangeSet(model: store.model)
+        for key in Int64(1)...3 { try changes.insert(ObjectID("House", key), values: [:]) }
+        for key in Int64(1)...3 { try changes.insert(ObjectID("Tool", key), values: [:]) }
+        try insert(1, ["name": .null, "home": .null], into: &changes)
+        try insert(2, ["name": "a", "code": "ab"], into: &changes)
+        try insert(3, ["name": "abcde", "code": "", "home": .objectID(ObjectID("House", 2))], into: &changes)
+        try insert(
+            4,
+            [
+                "i16": -6, "i32": -6, "i64": -6, "dec": .decimal(Decimal(string: "-5.01") ?? 0), "dbl": -0.6,
+                "flt": -0.2, "day": .date(Date(timeIntervalSinceReferenceDate: 999)),
+                "place": .composite(["number": 0]),
+            ], into: &changes)
+        try insert(
+            5,
+            [
+                "i16": 6, "i32": 6, "i64": 6, "dec": .decimal(Decimal.nan), "dbl": .double(.nan), "flt": 0.2,
+                "day": .date(Date(timeIntervalSinceReferenceDate: 1001)), "home": .objectID(ObjectID("House", 99)),
+            ], into: &changes)
+        try insert(6, [:], into: &changes)
+        for key in Int64(2)...6 {
+            try changes.add(Link(key, key == 3 ? 2 : 1), to: RelationshipName("Person", "tools"))
+        }
+        for tool in Int64(2)...3 { try changes.add(Link(2, tool), to: RelationshipName("Person", "tools")) }
+        // One friend each; and one with itself beside three others.
+        try changes.add(Link(1, 2), to: RelationshipName("Person", "friends"))
+        for other in Int64(3)...6 { try changes.add(Link(3, other), to: RelationshipName("Person", "friends")) }
+        try changes.add(Link(4, 5), to: RelationshipName("Person", "friends"))
+        try changes.add(Link(5, 6), to: RelationshipName("Person", "friends"))
+        _ = try store.commit(changes)
+
+        let findings = try checkStore(store)
+        #expect(findings.allSatisfy { $0.severity == .violation && $0.count == 1 })
+        let found = findings.map { "\($0.kind) \($0.object.map { "\($0)" } ?? "-") \($0.property ?? "-")" }
+        var expected = [
+            "mandatory Person/p1 Person.name", "mandatory Person/p1 Person.home", "mandatory Person/p1 Person.tools",
+            "minimumLength Person/p2 Person.name", "pattern Person/p2 Person.code",
+            "maximumLength Person/p3 Person.name", "pattern Person/p3 Person.code",
+            "mandatory Person/p4 Person.place.street", "minimum Person/p4 Person.place.number",
+            // Not a number is on neither side of a limit.
+            "minimum Person/p5 Person.dec", "minimum Person/p5 Person.dbl",
+            "dangling Person/p5 Person.home", "maximumCount House/p1 House.people", "mandatory House/p3 House.people",
+            "maximumCount Person/p2 Person.tools", "maximumCount Tool/p1 Tool.owners",
+            "minimumCount Person/p1 Person.friends", "minimumCount Person/p2 Person.friends",
+            "maximumCount Person/p3 Person.friends",
+        ]
+        for name in ["i16", "i32", "i64", "dec", "dbl", "flt", "day"] {
+            expected += ["minimum Person/p4 Person.\(name)", "maximum Person/p5 Person.\(name)"]
+        }
+        #expect(found.sorted() == expected.sorted())
+        let texts = findings.map(\.description)
+        #expect(texts.contains("violation: Person/p1: 'name' is mandatory and has no value."))
+        #expect(texts.contains("violation: House/p1: 'people' has more objects than its maximum count."))
+        // No stored value is shown.
+        #expect(!texts.contains { $0.contains("abcde") || $0.contains("5.01") })
+        try store.close()
+    }
+
+    @Test("an object of another entity than the relationship allows is a violation")
+    func destination() throws {
+        let folder = try Folder()
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("A", isAbstract: true), EntityDescription("B", superentity: "A"),
+            EntityDescription("C", superentity: "A"), EntityDescription("D", relationships: [.toOne("b", "B")]),
+        ])
+        let store = try StoreRegistry.builtIn.type(named: "memory").create(
+            StoreURL(type: "memory", path: ""), model: model, options: StoreOptions())
+        var changes = ChangeSet(model: model)
+        try changes.insert(ObjectID("C", 1), values: [:])
+        try changes.insert(ObjectID("D", 1), values: ["b": .objectID(ObjectID("B", 1))])
+        _ = try store.commit(changes)
+        let findings = try checkStore(store)
+        #expect(findings.map(\.kind) == ["destination"] && findings.map(\.property) == ["D.b"])
+        #expect(findings.map(\.severity) == [.violation])
+        #expect(try folder.names() == [])
+    }
+
+    @Test("many violations are counted for each property, and the first of each are listed", arguments: writableTypes)
+    func many(type: String) throws {
+        let folder = try Folder()
+        let store = try create(type, folder)
+        var changes = ChangeSet(model: store.model)
+        try changes.insert(ObjectID("Tool", 1), values: [:])
+        for key in Int64(1)...500 {
+            try insert(key, ["name": .null, "code": key == 400 ? "x" : .null, "home": .null], into: &changes)
+            if key != 123 { try changes.add(Link(key, 1), to: RelationshipName("Person", "tools")) }
+        }
+        _ = try store.commit(changes)
+        let findings = try checkStore(store, limit: 20)
+        let names = findings.filter { $0.property == "Person.name" }
+        #expect(names.count == 21 && names.reduce(0) { $0 + $1.count } == 500)
+        #expect(names.prefix(20).map { $0.object?.key } == (1...20).map { Int64($0) })
+        #expect(names.last?.message == "And 480 more of this kind (mandatory, Person.name).")
+        // Single ones are not buried.
+        #expect(findings.contains { $0.object == ObjectID("Person", 400) && $0.kind == "pattern" })
+        #expect(findings.contains { $0.object == ObjectID("Person", 123) && $0.property == "Person.tools" })
+        #expect(findings.contains { $0.object == ObjectID("Tool", 1) && $0.kind == "maximumCount" })
+        try store.close()
+    }
+
+    @Test("a pattern that no value can be compared with is a warning, and the check continues")
+    func patterns() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "A",
+                attributes: [
+                    .init("broken", .string, validation: .init(regularExpression: "(")),
+                    .init("slow", .string, validation: .init(regularExpression: "(a+)+b")),
+                    .init("other", .string, isOptional: false),
+                ])
+        ])
+        let store = try StoreRegistry.builtIn.type(named: "memory").create(
+            StoreURL(type: "memory", path: ""), model: model, options: StoreOptions())
+        var changes = ChangeSet(model: model)
+        for key in Int64(1)...30 {
+            let text = Value.string(String(repeating: "a", count: 60))
+            try changes.insert(ObjectID("A", key), values: ["broken": text, "slow": text])
+        }
+        _ = try store.commit(changes)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let findings = try checkStore(store)
+        // One value waits for the time limit of a comparison, not all thirty.
+        #expect(clock.now - start < .seconds(15))
+        let warnings = findings.filter { $0.severity == .warning }
+        #expect(warnings.map(\.property).sorted { $0 ?? "" < $1 ?? "" } == ["A.broken", "A.slow"])
+        #expect(warnings.allSatisfy { $0.kind == "pattern" })
+        #expect(findings.filter { $0.severity == .violation }.count == 30)
+    }
+}
