@@ -6,8 +6,8 @@ public enum ModelFile {
     /// The most bytes of a model document.
     public static let maximumByteCount = 16 << 20
 
-    /// Reads the model at `path`: a model document (`*.json`), a bundle or a version of Apple's (`.xcdatamodeld`, `.xcdatamodel`,
-    /// `.mom`), or a store, which embeds its model.
+    /// Reads the model at `path`: a model document (`*.json`), a bundle or a version of Apple's
+    /// (`.xcdatamodeld`, `.momd`, `.xcdatamodel`, `.mom`), or a store, which embeds its model.
     ///
     /// - Parameters:
     ///   - path: A path, or the URL of a store as `type:path`.
@@ -30,9 +30,7 @@ public enum ModelFile {
                 throw error.inFile(at: path)
             }
         }
-        if name.hasSuffix(".xcdatamodeld") || name.hasSuffix(".xcdatamodel") || name.hasSuffix(".mom")
-            || name.hasSuffix(".momd")
-        {
+        if isBundle(path) || name.hasSuffix(".xcdatamodel") || name.hasSuffix(".mom") {
             let read = try CoreDataModelReader.read(at: path, version: version)
             return (read.model, read.warnings.map(\.description))
         }

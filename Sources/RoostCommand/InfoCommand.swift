@@ -5,10 +5,10 @@ extension Subcommand {
         name: "info", summary: "Show what a store holds.", usage: "STORE", argumentCount: 1...1,
         discussion: """
             With --json prints one object: type, path, uuid, formatVersion, capabilities [name], model {entities [{name,
-            superentity, isAbstract, versionHash}], versionIdentifiers [text]}, entities [{name, count}] (objects of the entity
-            itself, without those of subentities), links [{relationship, count}], digest, bytes, metadataKeys [text],
-            notices [text] (what of the file reads as null or is left out), libraries [{name, version, warning}] (what keeps
-            stores of this type). Later versions may add fields. Without --json, notices and libraries show with --verbose.
+            superentity, isAbstract, versionHash}], versionHashRecipe (which recipe of MODEL-FORMAT.md gives the hashes),
+            versionIdentifiers [text]}, entities [{name, count}] (objects of the entity itself, without those of subentities),
+            links [{relationship, count}], digest, bytes, metadataKeys [text], notices [text] (what of the file reads as null or
+            is left out), libraries [{name, version, warning}] (what keeps stores of this type). Later versions may add fields. Without --json, notices and libraries show with --verbose.
 
             The digest is the one that the last commit recorded, or is computed where the type records none; 'roost check'
             compares it with the content.
@@ -38,6 +38,7 @@ struct StoreInfo: Encodable {
         }
 
         var entities: [Entity]
+        var versionHashRecipe: Int
         var versionIdentifiers: [String]
     }
 
@@ -70,7 +71,8 @@ struct StoreInfo: Encodable {
                 Model.Entity(
                     name: entity.name.text, superentity: entity.superentity.map { store.model.entities[$0].name.text },
                     isAbstract: entity.isAbstract, versionHash: entity.versionHash.description)
-            }, versionIdentifiers: store.model.versionIdentifiers)
+            }, versionHashRecipe: metadata.versionHashRecipe.rawValue,
+            versionIdentifiers: store.model.versionIdentifiers)
         entities = zip(store.model.entities, tally.entities).map { EntityCount(name: $0.name.text, count: $1.count) }
         links = zip(store.model.relationships, tally.relationships).filter { $0.0.ownsLinks }
             .map { RelationshipCount(relationship: $0.name.description, count: $1.count) }

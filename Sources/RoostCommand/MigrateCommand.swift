@@ -14,11 +14,14 @@ extension Subcommand {
             can open STORE meanwhile, and one that has the model already is left alone. An SQLite store changes within its own file, in
             one transaction, where at least half of its objects and links stay as they are and no backup is kept (path oneTransaction).
 
-            FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .xcdatamodel, .mom) or a store. Behind a
-            bundle of versions @VERSION says which one is meant; the current one unless given. Of a bundle STORE goes from its version
+            FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom) or a store. For a
+            bundle, FILE@VERSION names a version (default: the current version). Of a bundle STORE goes from its version
             to that one over the versions between them, in as few steps as possible: by the mapping models that --mapping names, and by
             inference between neighbours. With --direct, and for any other FILE, it goes there in one step. A STORE of Core Data that
             holds no model is read with the version of the bundle that it fits.
+
+            The order of the versions follows from --versions, from the numbers in their names, from the mapping models (what one leads
+            from is older) and from the current version; 'roost model history' shows it. Where names mislead, give --versions.
 
             --mapping takes .roostmapping.json and .xcmappingmodel. Between which versions of a bundle it leads follows from its version
             hashes, or from the names in it; where that leaves several, FILE@FROM..TO says it. A mapping model that needs a policy, which
@@ -36,6 +39,7 @@ extension Subcommand {
             CommandOption(
                 "mapping", value: "FILE", help: "A mapping model, as FILE or FILE@FROM..TO; can be given several times."
             ),
+            .versions,
             CommandOption("in-place", "i", help: "Replace STORE by the result."),
             CommandOption("output", "o", value: "DEST", help: "Make a new store of the result; type:path."),
             CommandOption(
@@ -130,7 +134,7 @@ private struct MigrationRequest {
 
     init(_ store: PersistentStoreDescription, _ target: String, _ arguments: ParsedArguments) throws {
         var warnings: [String] = []
-        let (path, version) = Self.split(target)
+        let (path, version) = ModelFile.splitVersion(target)
         let read = try StoreArguments.model(path, version: version, arguments)
         (model, warnings) = (read.model, read.warnings)
         var options = MigrationOptions(
@@ -141,11 +145,15 @@ private struct MigrationRequest {
                 timeoutSeconds: store.options.timeoutSeconds),
             inference: MappingModel.InferenceOptions(convertsToString: arguments.has("to-text")),
             keepsBackup: arguments.has("keep-backup"))
-        let files = arguments.allValues("mapping")
-        let history = try ModelFile.history(at: path)
+        let files = try VersionList.mappings(arguments)
+        let bundle = try VersionBundle(at: path)
+        var evidence = VersionEvidence(order: try VersionList.order(arguments), target: version)
+        guard bundle != nil || evidence.order.isEmpty else {
+            throw UsageError("--versions needs a bundle of versions for --to, and '\(path)' is none")
+        }
         if store.options.model == nil {
             options.conversion.sourceModel =
-                try history?.version(
+                try bundle?.history(evidence).history.version(
                     ofStoreWithoutModelAt: store.url, options: store.options, registry: .builtIn)?.model
         }
         func storeModel() throws -> ManagedObjectModel {
@@ -153,13 +161,21 @@ private struct MigrationRequest {
             opening.model = options.conversion.sourceModel
             return try StoreRegistry.builtIn.type(named: store.url.type).metadata(at: store.url, options: opening).model
         }
-        if let history, !arguments.has("direct") {
-            let whole = try Self.adding(files, to: history, &warnings)
-            options.history = whole
+        if let bundle, !arguments.has("direct") {
+            evidence.mappings = files
+            var (history, found, isDecided) = try UsageError.readingModel(at: path, version: version) {
+                try bundle.history(evidence)
+            }
+            if !isDecided {
+                // What the store has is older than what it is to get.
+                evidence.storeModel = try storeModel()
+                (history, found, _) = try bundle.history(evidence)
+            }
+            warnings += found
+            for (file, mapping) in zip(files, history.mappings) { _ = try Self.requireDeclared(mapping.mapping, file) }
+            options.history = history
             if !files.isEmpty {
-                warnings += Self.unused(
-                    zip(files, whole.mappings.dropFirst(history.mappings.count)), whole, from: try storeModel(),
-                    to: model)
+                warnings += Self.unused(zip(files, history.mappings), history, from: try storeModel(), to: model)
             }
         } else if let file = files.first {
             guard files.count == 1 else {
@@ -170,43 +186,6 @@ private struct MigrationRequest {
             options.mapping = try Self.requireDeclared(mapping.mapping, file)
         }
         (self.options, self.warnings) = (options, warnings)
-    }
-
-    /// The path and the version of `FILE@VERSION`; a path that is there as it stands has no version.
-    private static func split(_ text: String) -> (path: String, version: String?) {
-        guard !StoreFile.hasEntry(at: text), let at = text.lastIndex(of: "@"), at > text.startIndex else {
-            return (text, nil)
-        }
-        let (path, version) = (String(text[..<at]), String(text[text.index(after: at)...]))
-        return version.isEmpty || !StoreFile.hasEntry(at: path) ? (text, nil) : (path, version)
-    }
-
-    /// The history with mapping models between the versions that they fit.
-    private static func adding(
-        _ files: [String], to history: ModelHistory, _ warnings: inout [String]
-    ) throws -> ModelHistory {
-        var history = history
-        for text in files {
-            let (file, versions) = split(text)
-            let ends = versions?.components(separatedBy: "..") ?? []
-            guard ends.isEmpty || ends.count == 2 else {
-                throw UsageError("a mapping model's versions are FILE@FROM..TO, not '\(text)'")
-            }
-            let read = try MappingFile.read(file)
-            warnings += read.warnings
-            let mapping = try requireDeclared(read.mapping, file)
-            do throws(StoreError) {
-                if ends.isEmpty {
-                    try history.add(mapping)
-                } else {
-                    try history.add(mapping, from: ends[0], to: ends[1])
-                }
-            } catch {
-                if !ends.isEmpty, error.code == .unknownModelVersion { throw UsageError("'\(text)': \(error.message)") }
-                throw StoreError(error.code, "'\(file)': \(error.message)", underlying: error.underlying)
-            }
-        }
-        return history
     }
 
     /// Which of the mapping models that were named lead from an older version than the store's, or beyond the target.

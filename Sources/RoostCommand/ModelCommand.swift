@@ -6,7 +6,7 @@ extension Subcommand {
         name: "model", summary: "Print, validate or compare models, or show their history.",
         usage: "print|validate FILE, diff OLD NEW, history BUNDLE", argumentCount: 2...3,
         discussion: """
-            FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .xcdatamodel, .mom), or a store,
+            FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom), or a store,
             which may be named as in the configuration.
 
             print     Print the model as a model document.
@@ -17,18 +17,24 @@ extension Subcommand {
             diff      Print what NEW changes compared with OLD, one difference a line, then whether stores need a migration, whether
                       it can be inferred, what becomes of each entity, and what is lost; or every reason why it cannot be inferred.
                       Exit 1; print nothing and exit 0 for equal models. With --hash-only only what needs a migration counts.
-            history   Print the versions in a bundle of models (.xcdatamodeld) and what each changes, as diff does. They are in the
-                      order of their names, numbers by value, those that are named like the current version last: the bundle itself
-                      does not say in which order they were made. Exit 1 when a step cannot be inferred.
+            history   Print the versions in a bundle of models (.xcdatamodeld, .momd), why each comes after the one before it, and what
+                      it changes, as diff does. A bundle does not say in which order its versions were made. The order follows from
+                      --versions, from numbers in names that begin with the same word, from --mapping (what a mapping model leads
+                      from is older), from the current version (what is named with another word is older) and from the alphabet,
+                      in this order. Exit 1 when a step cannot be inferred.
 
             With --json: print the document; validate {valid, problems [text], warnings [text]}; diff {equal, compatible, inferable
             (absent where no migration is needed), differences [{kind, entity, property, subject, details, changesVersionHash}],
             mappings [{name, type, source, destination}], problems [{entity, property, message}], remarks [{kind: loss, demand or
-            note, entity, property, message}]}; history {versions [text], steps [{from, to, change: as diff}]}.
+            note, entity, property, message}]}; history {versions [text], steps [{from, to, orderReason, change: as diff}]}.
             """,
         options: [
             CommandOption(
                 "model-version", value: "NAME", help: "The version in a bundle of models (of diff: in NEW)."),
+            .versions,
+            CommandOption(
+                "mapping", value: "FILE",
+                help: "A mapping model, as FILE or FILE@FROM..TO, for history; can be given several times."),
             CommandOption("old-version", value: "NAME", help: "The version in OLD, for diff."),
             CommandOption("hash-only", help: "Count only differences that change version hashes."),
             CommandOption(
@@ -136,6 +142,7 @@ extension Subcommand {
         struct Step: Encodable {
             var from: String
             var to: String
+            var orderReason: String
             var change: ModelChange
         }
 
@@ -145,13 +152,21 @@ extension Subcommand {
 
     private static func printHistory(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let path = arguments.positions[1]
-        guard let versions = try ModelFile.history(at: path)?.versions else {
+        let evidence = VersionEvidence(
+            order: try VersionList.order(arguments), mappings: try VersionList.mappings(arguments))
+        let read = try UsageError.readingModel(at: path, version: nil) { try ModelFile.history(at: path, evidence) }
+        guard let (found, warnings) = read else {
             throw UsageError(
-                "'\(path)' is not a bundle of several versions (.xcdatamodeld), so it has no history; compare two models with 'roost model diff'"
+                "'\(path)' is not a bundle of several versions (.xcdatamodeld, .momd), so it has no history; compare two models with 'roost model diff'"
             )
         }
-        let steps = zip(versions, versions.dropFirst()).map { old, new in
-            History.Step(from: old.name, to: new.name, change: change(from: old.model, to: new.model, arguments))
+        if !arguments.has("quiet") { for warning in warnings { console.printError("warning: \(warning)") } }
+        let versions = found.versions
+        let steps = zip(zip(versions, versions.dropFirst()), found.orderReasons).map { pair, reason in
+            let (old, new) = pair
+            return History.Step(
+                from: old.name, to: new.name, orderReason: reason,
+                change: change(from: old.model, to: new.model, arguments))
         }
         let history = History(versions: versions.map(\.name), steps: steps)
         if arguments.has("json") {
@@ -159,6 +174,7 @@ extension Subcommand {
         } else {
             for step in history.steps {
                 try console.print("\(step.from) → \(step.to): \(step.change.summary)")
+                try console.print("  order: \(step.orderReason)")
                 for line in step.change.text { try console.print("  \(line)") }
             }
         }

@@ -10,7 +10,7 @@ enum StoreArguments {
         CommandOption("model", "m", value: "FILE", help: "The store's model, where the store does not hold it."),
         CommandOption(
             "model-version", value: "NAME", needs: "model",
-            help: "The version in a bundle of models; the current one unless given."),
+            help: "The version in a bundle of models (default: the version that STORE was made with)."),
         CommandOption("accept-links", help: "Read a store file that has other names (hard links)."),
         CommandOption(
             "accept-changes", help: "Take objects that another program changed as they are, instead of as damage."),
@@ -43,13 +43,14 @@ enum StoreArguments {
         }
         guard let path = arguments.value("model") else { return store }
         if store.url.type == "coredata" {
-            // Apple's stores are read with exactly the version of the model that wrote them.
+            // Apple's stores are read with exactly the version of the model that wrote them, which is looked for in a bundle.
             store.options.typeOptions["model"] = path
             store.options.typeOptions["modelVersion"] = arguments.value("model-version")
         } else {
             let version = arguments.value("model-version")
             store.options.model = try UsageError.readingModel(at: path, version: version) {
-                try ModelFile.read(path, version: version).model
+                if let version { return try ModelFile.read(path, version: version).model }
+                return try ModelFile.read(path, forStore: store).model
             }
         }
         return store

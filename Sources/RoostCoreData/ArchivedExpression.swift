@@ -23,12 +23,12 @@ struct ArchivedExpression {
         }
     }
 
-    /// The expression that an archive holds.
+    /// The expression that an archive holds; what it asks of SELF is asked of `$source`.
     ///
     /// - Throws: `invalidModel` for what has no counterpart, naming it; `corrupted`, `limitExceeded`.
     static func expression(in archive: KeyedArchive) throws(StoreError) -> FetchRequest.Expression {
         var reading = ArchivedExpression()
-        return try reading.expression(.object(try archive.rootObject()), depth: 0)
+        return try reading.expression(.object(try archive.rootObject()), depth: 0).ofSource
     }
 
     /// The expression of a node; a node that is no object is a constant.
@@ -201,9 +201,18 @@ enum MappingPath {
         }
     }
 
-    /// A key path as an editor's field has it: `$source.country.continent`, `$source`, or `country`, which means the source's.
+    /// A key path as an editor's field has it: `$source.country.continent`, `$source`, or `country`
+    /// and `SELF.country`, which mean the source's.
     static func expression(_ text: String) -> FetchRequest.Expression {
-        guard text.hasPrefix("$") else { return expression(from: .variable(MappingVariable.source.rawValue), text) }
+        let text = text.trimmingSpaces
+        let names = text.split(separator: ".", maxSplits: 1)
+        if names.first?.lowercased() == "self" {
+            let source = FetchRequest.Expression.variable(MappingVariable.source.rawValue)
+            return names.count > 1 ? expression(from: source, String(names[1])) : source
+        }
+        guard text.hasPrefix("$") else {
+            return expression(from: .variable(MappingVariable.source.rawValue), String(text))
+        }
         let parts = text.dropFirst().split(separator: ".", maxSplits: 1).map(String.init)
         let variable = FetchRequest.Expression.variable(parts.first ?? "")
         return parts.count > 1 ? expression(from: variable, parts[1]) : variable

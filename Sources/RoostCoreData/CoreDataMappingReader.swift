@@ -21,6 +21,10 @@ public struct CoreDataMappingModel: Sendable {
 /// relationship's destination as well, the relationship gets what any of them made, and a warning says so: Apple's compiler
 /// names the first of them only, and the others' objects are lost on the way.
 ///
+/// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. Where both
+/// models are given, an expression that the file does not have and that does not fit is left out
+/// with a warning; an expression of the file never is.
+///
 /// The archives in the file are looked at as data; no class of them is ever instantiated.
 public enum CoreDataMappingReader {
     /// Reads a mapping model.

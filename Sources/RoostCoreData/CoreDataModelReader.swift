@@ -23,30 +23,39 @@ public struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(file)\(line.map { ":\($0)" } ?? ""): \(element): \(message)" }
 }
 
-/// Reads Apple's model files: `.xcdatamodeld` bundles, single `.xcdatamodel` versions and compiled `.mom` models.
+/// Reads Apple's model files: `.xcdatamodeld` bundles, single `.xcdatamodel` versions, and compiled
+/// models, `.momd` bundles and single `.mom` versions.
 ///
 /// Everything that describes stored data is taken over (reference §1.10). What only the editor needs is left out silently, from
 /// a fixed list; everything else that is unknown becomes a warning. Nothing outside the bundle is read, no symbolic link inside
 /// it is followed, and nothing is expanded.
 public enum CoreDataModelReader {
-    /// The versions in the bundle at `path`, without `.xcdatamodel`, oldest first as far as names tell; the one version of a single model.
+    /// The versions in the bundle at `path`, without `.xcdatamodel` or `.mom`, oldest first by
+    /// their names; the one version of a single model.
     ///
     /// In natural order, "Model 2" before "Model 10". A model may have been renamed on the way: versions whose names begin with another
     /// word than the current one's come before all that begin like it.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
     public static func versions(at path: String) throws(StoreError) -> [String] {
-        guard let bundle = try BundleDirectory.open(at: path) else { return [lastComponent(path)] }
-        if try isSingleModel(bundle) { return [versionName(lastComponent(path))] }
+        let (names, current) = try versionNames(at: path)
+        return VersionOrder(names, current: current).sorted
+    }
+
+    /// The versions in the bundle at `path` in natural order, and the current version if the bundle
+    /// names it.
+    ///
+    /// For a single model, its one version.
+    package static func versionNames(at path: String) throws(StoreError) -> (names: [String], current: String?) {
+        guard let bundle = try BundleDirectory.open(at: path) else { return ([lastComponent(path)], nil) }
+        if try isSingleModel(bundle) { return ([versionName(lastComponent(path))], nil) }
         let names = try versionNames(in: bundle)
-        let word: Substring
         do throws(StoreError) {
-            word = firstWord(try currentVersion(in: bundle))
+            return (names, try currentVersion(in: bundle))
         } catch {
             guard error.code == .invalidModel else { throw error }
-            return names
+            return (names, nil)
         }
-        return names.filter { firstWord($0) != word } + names.filter { firstWord($0) == word }
     }
 
     /// The version that the bundle at `path` names as current, or its only one.
@@ -61,8 +70,10 @@ public enum CoreDataModelReader {
     /// Reads one version of a model.
     ///
     /// - Parameters:
-    ///   - path: A `.xcdatamodeld` bundle, a `.xcdatamodel` version or a compiled `.mom` file.
-    ///   - version: The version of a bundle, with or without `.xcdatamodel`; nil for the current one.
+    ///   - path: A `.xcdatamodeld` or `.momd` bundle, a `.xcdatamodel` version or a compiled `.mom`
+    ///     file.
+    ///   - version: The version of a bundle, with or without `.xcdatamodel` or `.mom`; nil for the
+    ///     current one.
     /// - Returns: The model, and what was not taken over as it stands.
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel` (with file and line), `limitExceeded`; `unsupported` for the
     ///   binary files that were written before Xcode 4.
@@ -71,11 +82,7 @@ public enum CoreDataModelReader {
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
         guard let bundle = try BundleDirectory.open(at: path) else {
             let bytes = try BundleDirectory.readFile(at: path, limit: ModelCacheReader.Limit.archiveByteCount)
-            if bytes.starts(with: Array("bplist".utf8)) {
-                let read = try ModelCacheReader.read(archive: bytes, file: path)
-                return (read.model, read.warnings)
-            }
-            return try read(xml: bytes, file: path)
+            return try read(file: bytes, at: path)
         }
         if try isSingleModel(bundle) {
             if let version, versionName(version) != versionName(lastComponent(path)) {
@@ -86,8 +93,13 @@ public enum CoreDataModelReader {
         }
         let name: String
         if let version { name = versionName(version) } else { name = try currentVersion(in: bundle) }
+        let known = try versionNames(in: bundle)
+        if try isCompiled(bundle), known.contains(name),
+            let bytes = try bundle.read(name + compiledSuffix, limit: ModelCacheReader.Limit.archiveByteCount)
+        {
+            return try read(file: bytes, at: "\(bundle.path)/\(name)\(compiledSuffix)")
+        }
         guard let directory = try bundle.directory(name + versionSuffix) else {
-            let known = try versionNames(in: bundle)
             let hint =
                 nearestName(to: name, among: known).map { "did you mean '\($0)'?" }
                 ?? "it has: \(known.joined(separator: ", "))."
@@ -112,9 +124,44 @@ public enum CoreDataModelReader {
         return (model, document.warnings)
     }
 
+    /// Reads the bytes of a model file, compiled or XML.
+    private static func read(
+        file bytes: [UInt8], at path: String
+    ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
+        guard bytes.starts(with: Array("bplist".utf8)) else { return try read(xml: bytes, file: path) }
+        let read = try ModelCacheReader.read(archive: bytes, file: path)
+        return (read.model, read.warnings)
+    }
+
+    /// Apple's version hashes of the versions in a compiled bundle, by version and entity; empty
+    /// for everything else.
+    ///
+    /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
+    static func appleVersionHashes(at path: String) throws(StoreError) -> [String: [String: [UInt8]]] {
+        guard let bundle = try BundleDirectory.open(at: path), try isCompiled(bundle) else { return [:] }
+        let versions = try versionInfo(in: bundle)?["NSManagedObjectModel_VersionHashes"]?.dictionary ?? [:]
+        return versions.mapValues { version in
+            (version.dictionary ?? [:]).compactMapValues { if case .data(let bytes) = $0 { bytes } else { nil } }
+        }
+    }
+
     // MARK: Bundles
 
     private static let versionSuffix = ".xcdatamodel"
+    private static let compiledSuffix = ".mom"
+    private static let versionInfoName = "VersionInfo.plist"
+
+    /// Whether a bundle is one of compiled models.
+    private static func isCompiled(_ bundle: BundleDirectory) throws(StoreError) -> Bool {
+        let names = try bundle.names()
+        return !names.contains { $0.hasSuffix(versionSuffix) } && names.contains { $0.hasSuffix(compiledSuffix) }
+    }
+
+    /// The contents of `VersionInfo.plist` in a compiled bundle; nil if the file is missing.
+    private static func versionInfo(in bundle: BundleDirectory) throws(StoreError) -> [String: PropertyListValue]? {
+        guard let bytes = try bundle.read(versionInfoName, limit: 16 << 20) else { return nil }
+        return try PropertyListValue.read(bytes, file: "\(bundle.path)/\(versionInfoName)").dictionary
+    }
 
     private static func read(
         versionIn directory: BundleDirectory
@@ -138,31 +185,42 @@ public enum CoreDataModelReader {
     }
 
     private static func versionNames(in bundle: BundleDirectory) throws(StoreError) -> [String] {
-        let names = try bundle.names().filter { $0.hasSuffix(versionSuffix) }.map(versionName)
+        let suffix = try isCompiled(bundle) ? compiledSuffix : versionSuffix
+        let names = try bundle.names().filter { $0.hasSuffix(suffix) }.map(versionName)
         guard !names.isEmpty else {
             throw StoreError(
                 .notFound,
-                "'\(bundle.path)' holds no model version (*\(versionSuffix)); give the path of a model bundle.")
+                "'\(bundle.path)' holds no model version (*\(versionSuffix) or *\(compiledSuffix)); give the path of a model bundle."
+            )
         }
         return names.sorted(by: precedesNaturally)
     }
 
     private static func currentVersion(in bundle: BundleDirectory) throws(StoreError) -> String {
         let names = try versionNames(in: bundle)
-        let file = ".xccurrentversion"
-        if let bytes = try bundle.read(file, limit: 64 * 1024) {
-            let list = try PropertyListValue.read(bytes, file: "\(bundle.path)/\(file)")
-            // An empty dictionary is what Xcode writes while there is one version.
-            if let name = list.dictionary?["_XCCurrentVersionName"]?.string {
-                // What is not one of the names in the directory is refused here, whatever path it spells.
-                guard names.contains(versionName(name)) else {
-                    throw StoreError(
-                        .invalidModel,
-                        "'\(bundle.path)/\(file)' names version '\(name)', which is not in the bundle; it has: \(names.joined(separator: ", "))."
-                    )
-                }
-                return versionName(name)
+        let file: String
+        let current: String?
+        if try isCompiled(bundle) {
+            file = versionInfoName
+            current = try versionInfo(in: bundle)?["NSManagedObjectModel_CurrentVersionName"]?.string
+        } else {
+            file = ".xccurrentversion"
+            let bytes = try bundle.read(file, limit: 64 * 1024)
+            let list = try bytes.map { (bytes) throws(StoreError) in
+                try PropertyListValue.read(bytes, file: "\(bundle.path)/\(file)")
             }
+            // An empty dictionary is what Xcode writes while there is one version.
+            current = list?.dictionary?["_XCCurrentVersionName"]?.string
+        }
+        if let current {
+            // What is not one of the names in the directory is refused here, whatever path it spells.
+            guard names.contains(versionName(current)) else {
+                throw StoreError(
+                    .invalidModel,
+                    "'\(bundle.path)/\(file)' names version '\(current)', which is not in the bundle; it has: \(names.joined(separator: ", "))."
+                )
+            }
+            return versionName(current)
         }
         guard names.count == 1 else {
             throw StoreError(
@@ -178,11 +236,11 @@ public enum CoreDataModelReader {
     }
 
     private static func versionName(_ name: String) -> String {
-        name.hasSuffix(versionSuffix) ? String(name.dropLast(versionSuffix.count)) : name
+        for suffix in [versionSuffix, compiledSuffix] where name.hasSuffix(suffix) {
+            return String(name.dropLast(suffix.count))
+        }
+        return name
     }
-
-    /// The letters that a name begins with: `ArtsyFolio` of "ArtsyFolio v1.4".
-    private static func firstWord(_ name: String) -> Substring { name.prefix(while: \.isLetter) }
 
     /// Orders names so that "Model 2" comes before "Model 10", and "Model" before both.
     static func precedesNaturally(_ left: String, _ right: String) -> Bool {
@@ -194,7 +252,8 @@ public enum CoreDataModelReader {
         return leftParts.count == rightParts.count ? left < right : leftParts.count < rightParts.count
     }
 
-    private static func parts(_ name: String) -> [(text: String, number: Int?)] {
+    /// The parts of a name, alternately digits and anything else.
+    static func parts(_ name: String) -> [(text: String, number: Int?)] {
         var parts: [(text: String, number: Int?)] = []
         var rest = name[...]
         while let first = rest.first {

@@ -45,7 +45,7 @@
             let (database, files) = try source.open()
             let tables = try CoreDataTables(database)
             identity = try CoreDataMetadata(database)
-            let (model, warnings) = try Self.model(database, tables, options)
+            let (model, warnings) = try Self.model(database, tables, options, identity)
             modelWarnings = warnings
             schema = try CoreDataSchema(model, tables, database)
             schemaVersion = try Self.schemaVersion(database)
@@ -110,10 +110,14 @@
 
         /// The model, from the first source that there is.
         private static func model(
-            _ database: ReadOnlyDatabase, _ tables: CoreDataTables, _ options: StoreOptions
+            _ database: ReadOnlyDatabase, _ tables: CoreDataTables, _ options: StoreOptions,
+            _ identity: CoreDataMetadata
         ) throws(StoreError) -> (ManagedObjectModel, [ModelImportWarning]) {
             if let path = options.typeOptions["model"] {
-                return try CoreDataModelReader.read(at: path, version: options.typeOptions["modelVersion"])
+                if path.lowercased().hasSuffix(".json") { return (try document(at: path, options), []) }
+                var version = options.typeOptions["modelVersion"]
+                if version == nil { version = try Self.version(in: path, database, tables, identity) }
+                return try CoreDataModelReader.read(at: path, version: version)
             }
             if let model = options.model {
                 if let cached = try cachedModel(database, tables), !model.hasSameVersionHashes(as: cached.model) {
@@ -131,6 +135,75 @@
             )
         }
 
+        /// The model in a model document.
+        private static func document(at path: String, _ options: StoreOptions) throws(StoreError) -> ManagedObjectModel
+        {
+            if let version = options.typeOptions["modelVersion"] {
+                throw StoreError(
+                    .invalidRequest, "'\(path)' is one model and has no versions; leave the version '\(version)' out.")
+            }
+            let bytes = try BundleDirectory.readFile(at: path, limit: 16 << 20)
+            do throws(StoreError) { return try ManagedObjectModel(document: bytes) } catch {
+                throw StoreError(error.code, "'\(path)': \(error.message)", underlying: error.underlying)
+            }
+        }
+
+        /// The version in a bundle that wrote the store: by Apple's version hashes, which a
+        /// compiled bundle has, by the model in the file, or by tables and columns.
+        ///
+        /// Of several that fit alike, the current one is meant, or else the newest.
+        /// - Returns: The version; nil for a single model.
+        /// - Throws: `modelMismatch` where none fits; `invalidRequest` where several do that do not
+        ///   store the same.
+        private static func version(
+            in path: String, _ database: ReadOnlyDatabase, _ tables: CoreDataTables, _ identity: CoreDataMetadata
+        ) throws(StoreError) -> String? {
+            let (names, current) = try CoreDataModelReader.versionNames(at: path)
+            guard names.count > 1 else { return nil }
+            let ordered = [current].compactMap(\.self) + names.reversed().filter { $0 != current }
+            let hashes = try CoreDataModelReader.appleVersionHashes(at: path)
+            if !identity.versionHashes.isEmpty,
+                let name = ordered.first(where: { hashes[$0] == identity.versionHashes })
+            {
+                return name
+            }
+            var models: [(name: String, model: ManagedObjectModel)] = []
+            for name in ordered { models.append((name, try CoreDataModelReader.read(at: path, version: name).model)) }
+            if let cached = try cachedModel(database, tables)?.model,
+                let found = models.first(where: { $0.model.hasSameVersionHashes(as: cached) })
+            {
+                return found.name
+            }
+            var fitting: [(name: String, model: ManagedObjectModel)] = []
+            for candidate in models where try fits(candidate.model, database, tables) { fitting.append(candidate) }
+            guard let first = fitting.first else {
+                throw StoreError(
+                    .modelMismatch,
+                    "'\(database.path)' was made with none of the versions in '\(path)' (\(names.joined(separator: ", "))); give the model that wrote it."
+                )
+            }
+            guard fitting.allSatisfy({ $0.model.hasSameVersionHashes(as: first.model) }) else {
+                let names = fitting.map { "'\($0.name)'" }.joined(separator: ", ")
+                throw StoreError(
+                    .invalidRequest,
+                    "'\(database.path)' can have been made with several versions in '\(path)' (\(names)); say which one: --model-version on the command line, type option modelVersion in code."
+                )
+            }
+            return first.name
+        }
+
+        /// Whether the tables and columns of a file are exactly those of a model.
+        private static func fits(
+            _ model: ManagedObjectModel, _ database: ReadOnlyDatabase, _ tables: CoreDataTables
+        ) throws(StoreError) -> Bool {
+            do throws(StoreError) {
+                return try CoreDataSchema(model, tables, database).unusedColumns.isEmpty
+            } catch {
+                guard error.code == .modelMismatch else { throw error }
+                return false
+            }
+        }
+
         /// The positions of the models that leave nothing of a file over and miss nothing in it; nil when it holds a model.
         static func fittingModels(
             among models: [ManagedObjectModel], _ database: ReadOnlyDatabase
@@ -138,12 +211,8 @@
             let tables = try CoreDataTables(database)
             guard try cachedModel(database, tables) == nil else { return nil }
             var fitting: [Int] = []
-            for (position, model) in models.enumerated() {
-                do throws(StoreError) {
-                    if try CoreDataSchema(model, tables, database).unusedColumns.isEmpty { fitting.append(position) }
-                } catch {
-                    guard error.code == .modelMismatch else { throw error }
-                }
+            for (position, model) in models.enumerated() where try fits(model, database, tables) {
+                fitting.append(position)
             }
             return fitting
         }

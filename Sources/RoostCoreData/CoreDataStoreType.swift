@@ -7,9 +7,11 @@
     /// The type cannot write: everything that would create, change, replace or remove a store throws code `unsupported`. Neither
     /// the file nor anything beside it is changed, also when its latest data are still in the write-ahead log.
     ///
-    /// The model is that of type option `model` if given (the path of a `.xcdatamodeld` bundle or a `.xcdatamodel`; option
-    /// `modelVersion` names the version), else `StoreOptions/model`, which must be compatible with the one that newer versions of
-    /// Core Data keep in the file, else that one.
+    /// The model is that of type option `model` if given (the path of a `.xcdatamodeld` or `.momd`
+    /// bundle, a `.xcdatamodel`, a `.mom`, or a model document `*.json`; option `modelVersion`
+    /// names the version in a bundle, else the version that fits the file is taken), else
+    /// `StoreOptions/model`, which must be compatible with the one that newer versions of Core Data
+    /// keep in the file, else that one.
     public struct CoreDataStoreType: ReadOnlyPersistentStoreType {
         /// Makes the type.
         public init() {}
@@ -25,9 +27,10 @@
             [
                 StoreOptionDescription(
                     "model", .path, standard: "the model in the file",
-                    "The model that wrote the store: a .xcdatamodeld bundle, a .xcdatamodel or a .mom."),
+                    "The model that wrote the store: a bundle (.xcdatamodeld, .momd), a .xcdatamodel, a .mom or a model document."
+                ),
                 StoreOptionDescription(
-                    "modelVersion", .text, standard: "the current version",
+                    "modelVersion", .text, standard: "the version that fits the store",
                     "The version in the bundle that model names."),
             ]
         }

@@ -12,6 +12,9 @@ struct MappingImport {
     private var destinationModel: ManagedObjectModel?
     /// The entity mappings that count, in order, each with its final name.
     private var mappings: [(object: XMLStoreObject, name: String)] = []
+    /// By entity mapping and property: the object of a property mapping whose expression is not in
+    /// the file.
+    private var made: [String: [String: XMLStoreObject]] = [:]
 
     init(file: String, objects: [String: XMLStoreObject]) {
         self.file = file
@@ -33,8 +36,9 @@ struct MappingImport {
         var entityMappings: [EntityMapping] = []
         for (object, name) in mappings { entityMappings.append(try entityMapping(object, named: name)) }
         warnOfOrphans()
+        let mapping = leavingMisfitsOut(of: settlingCopies(in: MappingModel(entityMappings)))
         return CoreDataMappingModel(
-            mapping: settlingCopies(in: MappingModel(entityMappings)), sourceModelPath: root["sourcemodelpath"],
+            mapping: mapping, sourceModelPath: root["sourcemodelpath"],
             destinationModelPath: root["destinationmodelpath"], warnings: warnings)
     }
 
@@ -134,6 +138,7 @@ struct MappingImport {
                 PropertyMapping(
                     property.name, try attributeExpression(property.object, property.name, of: object, place),
                     userInfo: try userInfo(property.object, place)))
+            note(property.object, property.name, of: name)
         }
         for property in try properties(object, "relationshipmappings", "XDDEVRELATIONSHIPMAPPING") {
             let place = "\(place), relationship '\(property.name)'"
@@ -141,6 +146,7 @@ struct MappingImport {
                 PropertyMapping(
                     property.name, try relationshipExpression(property.object, property.name, of: object, place),
                     userInfo: try userInfo(property.object, place)))
+            note(property.object, property.name, of: name)
         }
         mapping.type = type(of: mapping)
         return mapping
@@ -163,6 +169,45 @@ struct MappingImport {
             settled.entityMappings[index].relationshipMappings = []
         }
         return settled
+    }
+
+    /// Notes a property mapping whose expression, if it has one, is made here: the file has neither
+    /// an expression nor a key path for it.
+    private mutating func note(_ object: XMLStoreObject, _ property: String, of mapping: String) {
+        guard object["valueexpressiondata"] == nil, object["sourcekeypath"] == nil, object["sourcemappingname"] == nil
+        else { return }
+        made[mapping, default: [:]][property] = object
+    }
+
+    /// The model without the expressions that were made here and do not fit both models, each with
+    /// a warning.
+    ///
+    /// Core Data finds out when such an expression is evaluated, which a policy may keep from
+    /// happening. What the file says stays.
+    private mutating func leavingMisfitsOut(of model: MappingModel) -> MappingModel {
+        guard let sourceModel, let destinationModel else { return model }
+        var fitting = model
+        for problem in model.problems(from: sourceModel, to: destinationModel) {
+            guard let name = problem.mapping, let property = problem.property, let object = made[name]?[property],
+                let index = fitting.entityMappings.firstIndex(where: { $0.name == name }),
+                let entity = fitting.entityMappings[index].destinationEntity.flatMap(destinationModel.entity)
+            else { continue }
+            let isAttribute = entity.attribute(property) != nil
+            let properties: WritableKeyPath<EntityMapping, [PropertyMapping]> =
+                isAttribute ? \.attributeMappings : \.relationshipMappings
+            guard isAttribute || entity.relationship(property) != nil,
+                let position = fitting.entityMappings[index][keyPath: properties].firstIndex(where: {
+                    $0.name == property && $0.valueExpression != nil
+                })
+            else { continue }
+            fitting.entityMappings[index][keyPath: properties][position].valueExpression = nil
+            let reason = problem.message.hasSuffix(".") ? String(problem.message.dropLast()) : problem.message
+            warn(
+                object, "entity mapping '\(name)', '\(property)'",
+                "the file has no expression for it, and the expression that Xcode would make does not fit (\(reason)); it is left out, and objects get the default of the property"
+            )
+        }
+        return fitting
     }
 
     /// Whether a relationship mapping of what would be a copy names an entity mapping that never makes what the relationship leads to.
@@ -281,7 +326,7 @@ struct MappingImport {
         _ object: XMLStoreObject, _ name: String, of mapping: XMLStoreObject, _ place: String
     ) throws(StoreError) -> FetchRequest.Expression? {
         if let written = try writtenExpression(object, place) { return written }
-        guard let entity = mapping["sourcename"] else { return nil }
+        guard let entity = mapping["sourcename"], !object.blankAttributes.contains("sourcekeypath") else { return nil }
         if let path = object["sourcekeypath"] { return MappingPath.expression(path) }
         guard object.flag("autogenerateexpression") != false else { return nil }
         // Where nothing is known of the source, a name too many is found when the mapping is checked; one too few would lose values.
@@ -293,6 +338,13 @@ struct MappingImport {
     ) throws(StoreError) -> FetchRequest.Expression? {
         if let written = try writtenExpression(object, place) { return written }
         guard let entity = mapping["sourcename"] else { return nil }
+        // Who cleared the key path wants no expression.
+        guard !object.blankAttributes.contains("sourcekeypath") else {
+            if object["sourcemappingname"] != nil {
+                warn(object, place, "it names an entity mapping, and its key path is empty; it stays empty")
+            }
+            return nil
+        }
         let path = object["sourcekeypath"]
         guard path != nil || object["sourcemappingname"] != nil || object.flag("autogenerateexpression") != false else {
             return nil

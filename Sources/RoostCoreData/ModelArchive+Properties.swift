@@ -6,8 +6,14 @@ extension ModelArchive {
     private static let common: Set<String> = [
         "NSPropertyName", "NSEntity", "NSIsOptional", "NSIsTransient", "NSIsReadOnly", "NSIsIndexed", "NSIsOrdered",
         "NSRenamingIdentifier", "NSVersionHashModifier", "NSUserInfo", "NSValidationPredicates", "NSValidationWarnings",
-        "NSIsIndexedBySpotlight", "_P",
+        "NSIsIndexedBySpotlight", "NSIndexedBySpotlight", "NSAllowsCloudEncryption", "_P",
     ]
+
+    /// Whether Spotlight finds objects by a property; newer systems write the key without `Is`.
+    private static func isIndexedBySpotlight(_ object: ArchivedObject) throws(StoreError) -> Bool {
+        if try object.flag("NSIndexedBySpotlight") { return true }
+        return try object.flag("NSIsIndexedBySpotlight")
+    }
 
     mutating func read(
         _ object: ArchivedObject, named key: String, into entity: inout EntityDescription
@@ -51,7 +57,8 @@ extension ModelArchive {
         // Bits of the archive: 4 external storage, 16 kept in history after deletion.
         attribute.allowsExternalBinaryDataStorage = flags & 4 != 0
         attribute.preservesValueInHistoryOnDeletion = flags & 16 != 0
-        attribute.isIndexedBySpotlight = try object.flag("NSIsIndexedBySpotlight")
+        attribute.isIndexedBySpotlight = try Self.isIndexedBySpotlight(object)
+        attribute.allowsCloudEncryption = try object.flag("NSAllowsCloudEncryption")
         if let expression = try object.object("NSDerivationExpression") {
             attribute.derivationExpression = try PredicateText.expression(expression)
             if attribute.derivationExpression == nil {
@@ -158,6 +165,7 @@ extension ModelArchive {
         relationship.isTransient = try object.flag("NSIsTransient")
         let isOrdered = try object.flag("NSIsOrdered")
         relationship.isOrdered = relationship.isToMany && isOrdered
+        relationship.isIndexedBySpotlight = try Self.isIndexedBySpotlight(object)
         relationship.renamingIdentifier = try renamingIdentifier(object, name)
         relationship.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         relationship.userInfo = try userInfo(object)

@@ -65,20 +65,32 @@ extension XMLModelDocument {
 
     private mutating func readDefault(_ element: XMLElement, into attribute: inout AttributeDescription) {
         if let text = element["defaultDateTimeInterval"] {
-            if attribute.type == .date, let seconds = Double(text), seconds.isFinite {
-                attribute.defaultValue = .date(Date(timeIntervalSinceReferenceDate: seconds))
-            } else {
-                warn(element, "defaultDateTimeInterval is no number of seconds of a date; there is no default")
+            if attribute.type == .date {
+                if let seconds = Double(text), seconds.isFinite {
+                    attribute.defaultValue = .date(Date(timeIntervalSinceReferenceDate: seconds))
+                } else {
+                    warn(element, "defaultDateTimeInterval is not a number of seconds; there is no default")
+                }
+                return
             }
-            return
+            // Kept from when the attribute was a date.
+            warn(element, "defaultDateTimeInterval has no meaning for type \(attribute.type.name); it is left out")
         }
         // An editor leaves an empty default behind when a number or a date is deleted; only a string can be empty.
         guard let text = element["defaultValueString"], !text.isEmpty || attribute.type == .string else { return }
-        if let value = Self.value(text, attribute.type) {
-            attribute.defaultValue = value
-        } else {
+        guard let (value, isWhole) = DefaultValueText.value(text, attribute.type) else {
             warn(element, "defaultValueString cannot be read as \(attribute.type.name); there is no default")
+            return
         }
+        attribute.defaultValue = value
+        guard !isWhole else { return }
+        let rule =
+            attribute.type == .boolean
+            ? "YES where it begins with Y, T or a number other than 0, else NO"
+            : "the number that it begins with, else 0"
+        warn(
+            element,
+            "defaultValueString is not written as \(attribute.type.name) is; it is read as Core Data reads it: \(rule)")
     }
 
     private mutating func readValidation(_ element: XMLElement, into attribute: inout AttributeDescription) {

@@ -7,6 +7,8 @@ struct XMLStoreObject {
     let line: Int
     /// The texts of its attributes by their names; blank ones are left out.
     let attributes: [String: String]
+    /// The names of the attributes that are there and blank.
+    let blankAttributes: Set<String>
     /// The identifiers that its relationships hold, by their names.
     let references: [String: [String]]
 
@@ -31,18 +33,20 @@ struct XMLStoreObject {
                 throw StoreError(.invalidModel, "\(file):\(element.line): an object has no identifier or no type.")
             }
             var attributes: [String: String] = [:]
+            var blankAttributes: Set<String> = []
             var references: [String: [String]] = [:]
             for child in element.children {
                 guard let name = child["name"] else { continue }
                 switch child.name {
                 case "attribute" where child.text.contains { !$0.isWhitespace }: attributes[name] = child.text
+                case "attribute": blankAttributes.insert(name)
                 case "relationship": references[name] = (child["idrefs"] ?? "").split(separator: " ").map(String.init)
                 default: continue
                 }
             }
             let object = XMLStoreObject(
                 identifier: identifier, type: type.uppercased(), line: element.line, attributes: attributes,
-                references: references)
+                blankAttributes: blankAttributes, references: references)
             guard objects.updateValue(object, forKey: identifier) == nil else {
                 throw StoreError(
                     .invalidModel, "\(file):\(element.line): two objects have the identifier '\(identifier)'.")

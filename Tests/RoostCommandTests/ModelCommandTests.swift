@@ -1,4 +1,5 @@
 import Foundation
+import Roost
 import Testing
 
 @Suite("roost model")
@@ -163,5 +164,78 @@ struct ModelCommandTests {
         try place.write(Data(document.utf8), to: "a.json")
         try place.roost("model", "history", "a.json").expectError(2, containing: "no history")
         try place.roost("model", "history", "missing.xcdatamodeld").expectError(3, containing: "missing.xcdatamodeld")
+    }
+
+    /// A bundle whose versions have an attribute more each, and whose current version it does not
+    /// say.
+    private func writeBundle(_ place: Workplace, _ versions: String...) throws {
+        for (index, name) in versions.enumerated() {
+            let attributes = (0...index).map {
+                "<attribute name=\"a\($0)\" optional=\"YES\" attributeType=\"String\"/>"
+            }
+            let directory = "W.xcdatamodeld/\(name).xcdatamodel"
+            try FileManager.default.createDirectory(atPath: place.file(directory), withIntermediateDirectories: true)
+            try place.write(
+                Data("<model><entity name=\"Item\">\(attributes.joined())</entity></model>".utf8),
+                to: directory + "/contents")
+        }
+        try place.write(Data("<plist version=\"1.0\"><dict/></plist>".utf8), to: "W.xcdatamodeld/.xccurrentversion")
+    }
+
+    @Test("the order of versions is shown with its reasons, and can be stated")
+    func order() throws {
+        let place = try Workplace()
+        try writeBundle(place, "Wallet", "Multi", "Multi_v2", "Multi_v10")
+        let guessed = try place.roost("model", "history", "W.xcdatamodeld", "--json").json()
+        #expect(guessed["versions"] as? [String] == ["Multi", "Multi_v2", "Multi_v10", "Wallet"])
+        let reasons = (guessed["steps"] as? [[String: Any]])?.compactMap { $0["orderReason"] as? String }
+        #expect(reasons?.dropLast() == ["the numbers in the names", "the numbers in the names"])
+        #expect(reasons?.last?.contains("nothing says so") == true)
+        let stated = try place.roost("model", "history", "W.xcdatamodeld", "--versions=Wallet,Multi")
+        #expect(stated.output.contains("Wallet → Multi: 1 difference"))
+        #expect(stated.output.contains("order: the stated order"))
+        #expect(stated.output.contains("Multi_v2 → Multi_v10"))
+        let split = try place.roost(
+            "model", "history", "W.xcdatamodeld", "--versions=Wallet", "--versions=Multi", "--json"
+        ).json()
+        #expect(split["versions"] as? [String] == ["Wallet", "Multi", "Multi_v2", "Multi_v10"])
+        try place.roost("model", "history", "W.xcdatamodeld", "--versions=Wallet")
+            .expectError(2, containing: "takes two at least")
+        try place.roost("model", "history", "W.xcdatamodeld", "--versions=Wallet,,Multi,")
+            .expectError(2, containing: "empty name")
+        try place.roost("model", "history", "W.xcdatamodeld", "--versions=Wallet,Multy")
+            .expectError(3, containing: "did you mean 'Multi'?")
+    }
+
+    @Test("a store goes through a bundle in the order that is stated, and from a first version that names put last")
+    func statedOrder() throws {
+        let place = try Workplace()
+        try writeBundle(place, "Wallet", "Multi", "Multi_v2")
+        let model = try ModelFile.read(place.file("W.xcdatamodeld"), version: "Wallet").model
+        for name in ["a", "b"] {
+            try StoreRegistry.builtIn.create(StoreURL(type: "json", path: place.file(name)), model: model).close()
+        }
+        let target = "--to=W.xcdatamodeld@Multi_v2"
+        let stated = try place.roost("migrate", "a", target, "--versions=Wallet,Multi", "--in-place", "--json")
+        #expect(stated.code == 0, "\(stated.errors)")
+        #expect(try place.roost("migrate", "b", target, "--in-place").code == 0)
+        // Back is refused, whatever nothing says.
+        try place.roost("migrate", "b", "--to=W.xcdatamodeld@Multi", "--in-place").expectError(
+            3, containing: "--versions")
+        try place.roost("migrate", "b", "--to=b", "--versions=Multi,Wallet", "--in-place")
+            .expectError(2, containing: "--versions needs a bundle")
+    }
+
+    @Test("of a bundle, --model means the version that the store was made with", arguments: ["json", "sqlite"])
+    func bundleOfStore(type: String) throws {
+        let place = try Workplace()
+        try writeBundle(place, "W", "W 2", "W 3")
+        let model = try ModelFile.read(place.file("W.xcdatamodeld"), version: "W 2").model
+        try StoreRegistry.builtIn.create(StoreURL(type: type, path: place.file("store")), model: model).close()
+        let info = try place.roost("info", "\(type):store", "--model=W.xcdatamodeld", "--json")
+        #expect(info.code == 0, "\(info.errors)")
+        #expect((try info.json()["model"] as? [String: Any])?["versionHashRecipe"] as? Int == 2)
+        try place.roost("info", "\(type):store", "--model=W.xcdatamodeld", "--model-version=W 3")
+            .expectError(3, containing: "a2")
     }
 }

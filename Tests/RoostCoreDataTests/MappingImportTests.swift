@@ -102,6 +102,146 @@ struct MappingImportTests {
         #expect(mapping.relationshipMappings.map(\.valueExpression) == expected)
     }
 
+    @Test("an empty key path means no expression, since a policy makes the value")
+    func emptyKeyPaths() throws {
+        func chains(_ assets: String) throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Chain", attributes: [.string("name")], relationships: [.toMany("assets", assets)]),
+                EntityDescription("Asset", attributes: [.string("symbol")]),
+                EntityDescription("ChainAsset", attributes: [.string("symbol")]),
+            ])
+        }
+        var file = MappingFileText()
+        let cleared = [("sourcekeypath", "")]
+        let name = file.attribute("name", cleared)
+        let assets = file.relationship("assets", cleared)
+        file.entity(
+            "Chain", "Chain", number: 1, [("migrationpolicyclassname", "App.ChainPolicy")], attributeMappings: [name],
+            relationshipMappings: [assets])
+        let symbol = file.attribute("symbol")
+        file.entity("Asset", "Asset", number: 2, attributeMappings: [symbol])
+        let (source, destination) = (try chains("ChainAsset"), try chains("Asset"))
+        for imported in [try read(file, source, destination), try read(file)] {
+            #expect(imported.mapping.entityMappings[0].attributeMappings == [PropertyMapping("name")])
+            #expect(imported.mapping.entityMappings[0].relationshipMappings == [PropertyMapping("assets")])
+            #expect(imported.mapping.problems(from: source, to: destination).map(\.description) == [])
+            #expect(!imported.warnings.contains { $0.message.contains("does not fit") })
+        }
+        // A mapping that is named all the same is not used, and that is said.
+        var named = MappingFileText()
+        let relationship = named.relationship("assets", cleared + [("sourcemappingname", "AssetToAsset")])
+        named.entity("Chain", "Chain", number: 1, relationshipMappings: [relationship])
+        let imported = try read(named, source, destination)
+        #expect(imported.mapping.entityMappings[0].relationshipMappings == [PropertyMapping("assets")])
+        #expect(imported.warnings.contains { $0.message.contains("its key path is empty") })
+        // What is written counts, whatever the key path is.
+        var written = MappingFileText()
+        let title = written.attribute(
+            "name", cleared + [("valueexpressiondata", ExpressionArchive.data { $0.constant(.string("x")) })])
+        written.entity("Chain", "Chain", number: 1, attributeMappings: [title])
+        #expect(
+            try read(written, source, destination).mapping.entityMappings[0].attributeMappings
+                == [PropertyMapping("name", .constant(.string("x")))])
+    }
+
+    @Test("what is asked of SELF or of nothing is asked of the source object, in every part of an expression")
+    func expressionsOfSelf() throws {
+        func value(_ make: (inout ExpressionArchive) -> TestPlist) throws -> FetchRequest.Expression? {
+            var file = MappingFileText()
+            let title = file.attribute("title", [("valueexpressiondata", ExpressionArchive.data(make))])
+            file.entity("Note", "Note", number: 1, attributeMappings: [title])
+            let imported = try read(file, Self.model(), Self.model(extra: true))
+            #expect(
+                imported.mapping.problems(from: try Self.model(), to: try Self.model(extra: true)).map(\.description)
+                    == [])
+            return imported.mapping.entityMappings[0].attributeMappings[0].valueExpression
+        }
+        func itself(_ archive: inout ExpressionArchive) -> TestPlist {
+            archive.writer.object("NSSelfExpression", [("NSExpressionType", .int(1))])
+        }
+        #expect(try value { $0.keyPath("body", of: itself(&$0)) } == .source("body"))
+        #expect(
+            try value { $0.function("uppercase:", [$0.keyPath("body", of: itself(&$0))]) }
+                == .function(.uppercase, [.source("body")]))
+        #expect(
+            try value { archive in
+                let body = archive.keyPath("body", of: itself(&archive))
+                let condition = archive.comparison(body, 4, archive.constant(.string("x")))
+                return archive.ternary(condition, archive.keyPath("title", of: itself(&archive)), body)
+            }
+                == .conditional(
+                    .comparison(.init(.source("body"), .equal, .constant(.string("x")))), .source("title"),
+                    .source("body")))
+    }
+
+    @Test("key paths of the editor start at the source object, with or without SELF")
+    func keyPathsOfSelf() throws {
+        for path in ["SELF.body", "self.body", "body", "$source.body"] {
+            var file = MappingFileText()
+            let title = file.attribute("title", [("sourcekeypath", path)])
+            file.entity("Note", "Note", number: 1, attributeMappings: [title])
+            #expect(
+                try read(file, Self.model(), Self.model()).mapping.entityMappings[0].attributeMappings
+                    == [PropertyMapping("title", .source("body"))], "\(path)")
+        }
+        var file = MappingFileText()
+        let note = file.relationship("note", [("sourcemappingname", "NoteToNote"), ("sourcekeypath", "SELF")])
+        file.entity("Note", "Note", number: 1)
+        file.entity("Note", "Attachment", number: 2, relationshipMappings: [note])
+        #expect(
+            try read(file, Self.model(), Self.model()).mapping.entityMappings[1].relationshipMappings
+                == [
+                    PropertyMapping(
+                        "note", .destinationInstances(ofEntityMapping: "NoteToNote", from: .variable("source")))
+                ])
+    }
+
+    @Test(
+        "an expression that the file does not have and that does not fit is left out with a warning; one that it has stays"
+    )
+    func misfits() throws {
+        func model(_ type: AttributeType, _ destination: String) throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Note", attributes: [AttributeDescription("size", type), .string("title")],
+                    relationships: [.toMany("parts", destination)]),
+                EntityDescription("Part"), EntityDescription("Piece"),
+            ])
+        }
+        let (source, destination) = (try model(.string, "Part"), try model(.integer32, "Piece"))
+        func file(_ more: [(String, String)]) -> MappingFileText {
+            var file = MappingFileText()
+            let (size, title) = (file.attribute("size", more), file.attribute("title"))
+            let parts = file.relationship("parts")
+            file.entity(
+                "Note", "Note", number: 1, [("migrationpolicyclassname", "App.P")], attributeMappings: [size, title],
+                relationshipMappings: [parts])
+            file.entity("Piece", "Piece", number: 2)
+            return file
+        }
+        let imported = try read(file([]), source, destination)
+        let note = imported.mapping.entityMappings[0]
+        #expect(note.attributeMappings == [PropertyMapping("size"), PropertyMapping("title", .source("title"))])
+        #expect(note.relationshipMappings == [PropertyMapping("parts")])
+        #expect(imported.mapping.problems(from: source, to: destination).map(\.description) == [])
+        let warnings = imported.warnings.filter { $0.message.contains("does not fit") }
+        #expect(
+            warnings.map(\.element) == ["entity mapping 'NoteToNote', 'size'", "entity mapping 'NoteToNote', 'parts'"])
+        #expect(warnings.allSatisfy { $0.line != nil })
+        #expect(warnings.first?.message.contains("gives string values, and the attribute holds integer32") == true)
+        // The same, said by the file.
+        for written in [
+            [("sourcekeypath", "size")], [("sourcekeypath", "SELF.size")],
+            [("valueexpressiondata", ExpressionArchive.data { $0.keyPath("size", of: $0.variable("source")) })],
+        ] {
+            let imported = try read(file(written), source, destination)
+            #expect(imported.mapping.entityMappings[0].attributeMappings[0] == PropertyMapping("size", .source("size")))
+            let problems = imported.mapping.problems(from: source, to: destination)
+            #expect(problems.map(\.property) == ["size"])
+        }
+    }
+
     @Test("a relationship to an entity whose subentities are mapped as well gets what any mapping made, with a warning")
     func hierarchies() throws {
         var file = MappingFileText()

@@ -89,8 +89,7 @@ struct XMLModelTests {
     @Test(
         "a default that the type cannot hold is left out with a warning",
         arguments: [
-            ("Integer 16", "70000"), ("Integer 32", "x"), ("Boolean", "maybe"), ("Double", "a"), ("UUID", "1"),
-            ("Binary", "AA"),
+            ("Integer 16", "70000"), ("Integer 32", "-2147483649"), ("UUID", "1"), ("Binary", "AA"), ("Date", "NO"),
         ])
     func badDefaults(type: String, text: String) throws {
         let read = try attribute("attributeType=\"\(type)\" defaultValueString=\"\(text)\"/>")
@@ -98,7 +97,58 @@ struct XMLModelTests {
         #expect(read.warnings.count == 1)
         #expect(read.warnings.first?.line == 3)
         // A message never holds a value.
-        #expect(read.warnings.first?.message.contains(text) == false || text == "1" || text == "a" || text == "x")
+        #expect(read.warnings.first?.message.contains(text) == false || text == "1" || text == "NO")
+    }
+
+    @Test(
+        "a default that is left from another type is read as NSString reads it, with a warning",
+        arguments: [
+            ("Integer 32", "NO", Value.int(0)), ("Integer 64", "NO", .int(0)), ("Integer 16", "YES", .int(0)),
+            ("Integer 32", "x", .int(0)), ("Integer 32", " 12 apples", .int(12)), ("Integer 64", "-7.5", .int(-7)),
+            ("Integer 64", "+3e2", .int(3)), ("Integer 64", "9223372036854775808", .int(.max)),
+            ("Integer 64", "-9223372036854775809", .int(.min)), ("Integer 16", "0x10", .int(0)),
+            ("Integer 64", "--1", .int(0)), ("Integer 64", " ", .int(0)), ("Boolean", "maybe", .bool(false)),
+            ("Boolean", "Yep", .bool(true)), ("Boolean", "truly", .bool(true)), ("Boolean", "7 of 9", .bool(true)),
+            ("Boolean", " 00009x", .bool(true)), ("Boolean", "nay", .bool(false)), ("Boolean", "0x1", .bool(false)),
+            ("Double", "a", .double(0)), ("Double", "NO", .double(0)), ("Double", " -1.5e1 m", .double(-15)),
+            ("Float", "2.5f", .double(2.5)), ("Double", ".e1", .double(0)), ("Double", "3e", .double(3)),
+        ])
+    func defaultsOfOtherTypes(type: String, text: String, value: Value) throws {
+        let read = try attribute("attributeType=\"\(type)\" defaultValueString=\"\(text)\"/>")
+        #expect(read.attribute.defaultValue == value)
+        #expect(read.warnings.map(\.line) == [3])
+        #expect(read.warnings.first?.message.contains("as Core Data reads it") == true)
+    }
+
+    @Test(
+        "a default that is a number of the type in another form is read without a warning",
+        arguments: [
+            ("Boolean", "0.0", Value.bool(false)), ("Boolean", "1.0", .bool(true)), ("Boolean", "0", .bool(false)),
+            ("Boolean", "-0", .bool(false)), ("Boolean", "true", .bool(true)), ("Integer 64", "0.0", .int(0)),
+            ("Integer 16", "+5", .int(5)), ("Integer 32", "7.", .int(7)), ("Integer 64", "-12.000", .int(-12)),
+            ("Integer 64", "-9223372036854775808", .int(.min)), ("Double", "1e3", .double(1000)),
+        ])
+    func defaultsInOtherForms(type: String, text: String, value: Value) throws {
+        let read = try attribute("attributeType=\"\(type)\" defaultValueString=\"\(text)\"/>")
+        #expect(read.attribute.defaultValue == value)
+        #expect(read.warnings.map(\.message) == [])
+    }
+
+    @Test("decimal defaults that are left from another type are the number at the beginning")
+    func decimalsOfOtherTypes() throws {
+        for (text, number) in [("NO", "0"), ("12.50 EUR", "12.5"), ("-3x", "-3")] {
+            let read = try attribute("attributeType=\"Decimal\" defaultValueString=\"\(text)\"/>")
+            #expect(read.attribute.defaultValue == .decimal(try #require(Decimal(string: number))))
+            #expect(read.warnings.count == 1)
+        }
+    }
+
+    @Test("a default that is left from a date does not hide the default of another type")
+    func dateIntervalOfOtherTypes() throws {
+        let read = try attribute(
+            "attributeType=\"Integer 32\" defaultDateTimeInterval=\"-3600\" defaultValueString=\"5\"/>")
+        #expect(read.attribute.defaultValue == .int(5))
+        #expect(read.warnings.count == 1)
     }
 
     @Test("validation is read by type")

@@ -204,7 +204,8 @@ struct MappingInferenceTests {
     @Test("every other change of a type is refused, also with a rename")
     func refusesTypes() throws {
         for old in AttributeType.allCases where old != .undefined && old != .composite {
-            for new in AttributeType.allCases where new != .undefined && new != .composite && !old.widens(to: new) {
+            for new in AttributeType.allCases
+            where new != .undefined && new != .composite && !old.widens(to: new) && !old.convertsWhereExact(to: new) {
                 let (a, b) = (
                     try model(EntityDescription("Note", attributes: [A("x", old)])),
                     try model(EntityDescription("Note", attributes: [A("y", new, renamingIdentifier: "x")]))
@@ -214,8 +215,42 @@ struct MappingInferenceTests {
                 #expect(problems.first?.message.contains("from \(old.name) to \(new.name)") == true)
             }
         }
-        // What a double cannot hold exactly.
         #expect(!AttributeType.integer64.widens(to: .double) && !AttributeType.integer32.widens(to: .float))
+    }
+
+    @Test(
+        "whole numbers become floating-point numbers; if not all are exact, that is a demand",
+        arguments: [
+            (AttributeType.integer16, AttributeType.double, false), (.integer32, .double, false),
+            (.integer64, .double, true), (.integer16, .float, false), (.integer32, .float, true),
+            (.integer64, .float, true),
+        ])
+    func wholeNumbers(old: AttributeType, new: AttributeType, isDemand: Bool) throws {
+        let (a, b) = (
+            try model(EntityDescription("Card", attributes: [A("amount", old)])),
+            try model(EntityDescription("Card", attributes: [A("sum", new, renamingIdentifier: "amount")]))
+        )
+        let mapping = try MappingModel.inferred(from: a, to: b)
+        #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("sum", .source("amount"))])
+        #expect(mapping.problems(from: a, to: b).isEmpty)
+        let remarks = mapping.remarks(from: a, to: b)
+        #expect(remarks.map(\.kind) == (isDemand ? [.demand] : []))
+        #expect(
+            remarks.allSatisfy {
+                $0.property == "sum" && $0.message.contains("from \(old.name) to \(new.name)")
+                    && $0.message.contains(new == .float ? "2^24" : "2^53")
+            })
+    }
+
+    @Test("an element of a composite becomes a floating-point number as an attribute does")
+    func wholeNumberElements() throws {
+        let (a, b) = (
+            try model(
+                EntityDescription("Card", attributes: [A("price", .composite, elements: [A("sum", .integer64)])])),
+            try model(EntityDescription("Card", attributes: [A("price", .composite, elements: [A("sum", .double)])]))
+        )
+        let mapping = try MappingModel.inferred(from: a, to: b)
+        #expect(mapping.remarks(from: a, to: b).map { [$0.kind.rawValue, $0.property] } == [["demand", "price.sum"]])
     }
 
     @Test("everything that has a text becomes a string on request", arguments: AttributeType.allCases)
@@ -411,30 +446,59 @@ struct MappingInferenceTests {
         #expect(mapping.remarks(from: old, to: new).map { "\($0.kind) \($0.property ?? "")" } == ["loss notes"])
     }
 
-    @Test("a to-one inverse in the place of a to-many one is refused, once")
+    @Test("a to-one inverse instead of a to-many one is a demand, also if the end itself becomes to-one")
     func narrowedInverse() throws {
         func models(_ a: R, _ b: R) throws -> ManagedObjectModel {
             try model(EntityDescription("A", relationships: [a]), EntityDescription("B", relationships: [b]))
         }
+        func expectDemand(_ old: ManagedObjectModel, _ new: ManagedObjectModel, _ kept: String) throws {
+            #expect(MappingModel.inferenceProblems(from: old, to: new).map(\.description) == [])
+            let mapping = try MappingModel.inferred(from: old, to: new)
+            #expect(mapping.problems(from: old, to: new).map(\.description) == [])
+            let remarks = mapping.remarks(from: old, to: new)
+            #expect(remarks.map { [$0.kind.rawValue, $0.entity, $0.property] } == [["demand", "A", kept]])
+            #expect(remarks.first?.message.contains("'B.a', is to-one: the migration fails if two objects") == true)
+            // The pairs come from the end that is kept.
+            #expect(mapping.entityMapping(named: "IEM_Transform_B")?.relationshipMappings == [PropertyMapping("a")])
+        }
         let new = try models(.toOne("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
         let many = try models(.toOne("b", "B", inverse: "as"), .toMany("as", "A", inverse: "b"))
-        let problems = MappingModel.inferenceProblems(from: many, to: new)
-        #expect(problems.map { [$0.entity, $0.property] } == [["A", "b"]])
-        #expect(problems.first?.message.contains("from to-many ('B.as') to to-one ('B.a')") == true)
-        // The end itself, renamed.
+        try expectDemand(many, new, "b")
+        // The end itself, renamed, and under its name.
         var renamed = R.toOne("a", "A", inverse: "b")
         renamed.renamingIdentifier = "as"
-        let direct = MappingModel.inferenceProblems(
-            from: many, to: try models(.toOne("b", "B", inverse: "a"), renamed))
-        #expect(direct.map { [$0.entity, $0.property] } == [["B", "a"]])
-        let links = MappingModel.inferenceProblems(
-            from: try models(.toMany("bs", "B", inverse: "as"), .toMany("as", "A", inverse: "bs")),
-            to: try models(.toMany("bs", "B", inverse: "a"), .toOne("a", "A", inverse: "bs")))
-        #expect(links.map { [$0.entity, $0.property] } == [["A", "bs"]])
+        try expectDemand(many, try models(.toOne("b", "B", inverse: "a"), renamed), "b")
+        try expectDemand(try models(.toOne("b", "B", inverse: "a"), .toMany("a", "A", inverse: "b")), new, "b")
+        try expectDemand(
+            try models(.toMany("bs", "B", inverse: "as"), .toMany("as", "A", inverse: "bs")),
+            try models(.toMany("bs", "B", inverse: "a"), .toOne("a", "A", inverse: "bs")), "bs")
         // Of one-to-one relationships nothing changes.
         let renamedInverse = try models(.toOne("b", "B", inverse: "c"), .toOne("c", "A", inverse: "b"))
         let kept = try MappingModel.inferred(from: renamedInverse, to: new)
         #expect(kept.remarks(from: renamedInverse, to: new).isEmpty)
+    }
+
+    @Test("a to-many relationship whose pairs no to-one inverse keeps does not become to-one")
+    func lostNarrowing() throws {
+        func models(_ a: R?, _ b: R) throws -> ManagedObjectModel {
+            try model(
+                EntityDescription("A", relationships: a.map { [$0] } ?? []), EntityDescription("B", relationships: [b]))
+        }
+        // Without an inverse; with one that is new, and not where the pairs are.
+        for (old, new) in [
+            (try models(nil, .toMany("a", "A")), try models(nil, .toOne("a", "A"))),
+            (
+                try models(.toOne("b", "B", inverse: "a"), .toMany("a", "A", inverse: "b")),
+                try models(.toOne("c", "B", inverse: "a"), .toOne("a", "A", inverse: "c"))
+            ),
+            (
+                try models(.toMany("b", "B", inverse: "a"), .toMany("a", "A", inverse: "b")),
+                try models(.toMany("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
+            ),
+        ] {
+            let problems = MappingModel.inferenceProblems(from: old, to: new)
+            #expect(problems.map { [$0.entity, $0.property] } == [["B", "a"]])
+        }
     }
 
     @Test("a to-one inverse where there was none is a demand, and one's own inverse a loss of direction")

@@ -31,6 +31,12 @@ struct VersionHashTests {
         Row("attribute preservesValueInHistoryOnDeletion", true) {
             $0.attributes[0].preservesValueInHistoryOnDeletion = true
         },
+        Row("transient attribute", false) { $0.attributes.append(.string("more").transient()) },
+        Row("type of a transient attribute", false) { $0.attributes[2].type = .date },
+        Row("isOptional of a transient attribute", false) { $0.attributes[2].isOptional.toggle() },
+        Row("versionHashModifier of a transient attribute", false) { $0.attributes[2].versionHashModifier = "2" },
+        Row("name of a transient attribute", false) { $0.attributes[2].name = "other" },
+        Row("a transient attribute that is stored now", true) { $0.attributes[2].isTransient = false },
         Row("derivation expression", true) { $0.attributes[0].derivationExpression = "now()" },
         Row("another attribute", true) { $0.attributes.append(.string("more")) },
         Row("composite element", true) { $0.attributes[1].elements.append(.string("more")) },
@@ -58,6 +64,12 @@ struct VersionHashTests {
         Row("relationship versionHashModifier", true) { $0.relationships[0].versionHashModifier = "2" },
         Row("relationship destination", true) { $0.relationships[0].destinationEntityName = "Main" },
         Row("another relationship", true) { $0.relationships.append(.toOne("more", "Other")) },
+        Row("transient relationship", false) {
+            $0.relationships.append(RelationshipDescription.toOne("more", "Other").transient)
+        },
+        Row("destination of a transient relationship", false) { $0.relationships[1].destinationEntityName = "Main" },
+        Row("maxCount of a transient relationship", false) { $0.relationships[1].maxCount = 7 },
+        Row("a transient relationship that is stored now", true) { $0.relationships[1].isTransient = false },
         Row("relationship deleteRule", false) { $0.relationships[0].deleteRule = .cascade },
         Row("relationship userInfo", false) { $0.relationships[0].userInfo = ["a": "b"] },
         Row("relationship renamingIdentifier", false) { $0.relationships[0].renamingIdentifier = "old" },
@@ -81,8 +93,11 @@ struct VersionHashTests {
 
     static func entity() -> EntityDescription {
         EntityDescription(
-            "Main", attributes: [.string("text"), .composite("place", [.double("x"), .double("y")])],
-            relationships: [.toMany("others", "Other")])
+            "Main",
+            attributes: [
+                .string("text"), .composite("place", [.double("x"), .double("y")]), .string("shown").transient(),
+            ],
+            relationships: [.toMany("others", "Other"), RelationshipDescription.toMany("seen", "Other").transient])
     }
 
     static func model(_ entity: EntityDescription) throws -> ManagedObjectModel {
@@ -113,6 +128,33 @@ struct VersionHashTests {
         #expect(try model("a").entity("A")?.versionHash != model(nil).entity("A")?.versionHash)
     }
 
+    @Test("a transient inverse enters no hash, whatever it is called; one that is stored enters")
+    func transientInverse() throws {
+        func model(_ inverse: String?, isTransient: Bool = true) throws -> ManagedObjectModel {
+            var back = inverse.map { RelationshipDescription.toOne($0, "A", inverse: "b") }
+            back?.isTransient = isTransient
+            return try ManagedObjectModel(entities: [
+                EntityDescription("A", relationships: [.toMany("b", "B", inverse: inverse)]),
+                EntityDescription("B", relationships: back.map { [$0] } ?? []),
+            ])
+        }
+        let plain = try model(nil)
+        for other in [try model("a"), try model("other")] {
+            #expect(other.hasVersionHashes(of: plain) && plain.hasVersionHashes(of: other))
+            #expect(other.entities.map(\.layout.fields) == plain.entities.map(\.layout.fields))
+            #expect(other.difference(from: plain).filter(\.changesVersionHash).isEmpty)
+            // The first recipe took it for a change.
+            #expect(other.versionHashes(by: .v1) != plain.versionHashes(by: .v1))
+        }
+        let stored = try model("a", isTransient: false)
+        #expect(stored.entity("A")?.versionHash != plain.entity("A")?.versionHash)
+        #expect(stored.entity("B")?.versionHash != plain.entity("B")?.versionHash)
+        // Nothing that is said of `A.b` changes, but how a store keeps it.
+        let differences = stored.difference(from: try model("a"))
+        #expect(differences.filter(\.changesVersionHash).map(\.property) == ["b", "a"])
+        #expect(differences.first?.details == ["stored inverse: none → a"])
+    }
+
     @Test("a change of an entity changes what inherits from it, not what it inherits from")
     func inheritance() throws {
         func model(middle: [AttributeDescription]) throws -> ManagedObjectModel {
@@ -139,27 +181,82 @@ struct VersionHashTests {
         #expect(try hash(first) != hash(second))
     }
 
-    /// The worked example of MODEL-FORMAT.md; stores hold such hashes, so this one must never change.
-    @Test("the recipe is the one that is written down")
-    func workedExample() throws {
+    /// The worked examples of MODEL-FORMAT.md; programs and mapping documents hold such hashes, so
+    /// these must never change.
+    @Test(
+        "the recipes are the ones that are written down",
+        arguments: [
+            (VersionHash.Recipe.v1, 179, "8b04d3f7f66824b3c78906b268c6b868"),
+            (VersionHash.Recipe.v2, 177, "7312b0cefd23b7e516b279678b339152"),
+        ])
+    func workedExample(recipe: VersionHash.Recipe, count: Int, text expected: String) throws {
         let text = { (text: String) in [UInt8(text.utf8.count), 0, 0, 0, 0, 0, 0, 0] + Array(text.utf8) }
         let number = { (number: Int) in withUnsafeBytes(of: Int64(number).littleEndian) { Array($0) } }
-        var bytes = text("roost entity 1") + text("Track") + [0] + [0] + [0]
-        bytes += number(1) + text("title") + number(700) + [0] + [0] + [0] + [0] + [0] + [0] + number(0)
-        bytes += number(1) + text("album") + [1] + [0] + [0] + number(0) + number(1) + [0] + text("Album")
+        let notTransient: [UInt8] = recipe == .v1 ? [0] : []
+        var bytes = text("roost entity \(recipe.rawValue)") + text("Track") + [0] + [0] + [0]
+        bytes += number(1) + text("title") + number(700) + [0] + notTransient + [0] + [0] + [0] + [0] + number(0)
+        bytes += number(1) + text("album") + [1] + notTransient + [0] + number(0) + number(1) + [0] + text("Album")
         bytes += [1] + text("tracks")
         bytes += number(1) + number(1) + text("title")
-        let model = try ManagedObjectModel(entities: [
+        let model = try Self.tracks()
+        let wide = RecordHash.wide(bytes)
+        let hash = try #require(model.versionHashes(by: recipe)["Track"])
+        #expect(hash == VersionHash(high: wide.high, low: wide.low))
+        #expect(bytes.count == count)
+        #expect(hash.description == expected)
+        #expect(VersionHash(hash.description) == hash)
+        #expect((model.entity("Track")?.versionHash == hash) == (recipe == .current))
+    }
+
+    private static func tracks(_ transient: AttributeDescription...) throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
             EntityDescription(
-                "Track", attributes: [.string("title", isOptional: false)],
+                "Track", attributes: [.string("title", isOptional: false)] + transient,
                 relationships: [.toOne("album", "Album", inverse: "tracks")], uniquenessConstraints: [["title"]]),
             EntityDescription("Album", relationships: [.toMany("tracks", "Track", inverse: "album")]),
         ])
-        let expected = RecordHash.wide(bytes)
-        let hash = try #require(model.entity("Track")?.versionHash)
-        #expect(hash == VersionHash(high: expected.high, low: expected.low))
-        #expect(bytes.count == 179)
-        #expect(hash.description == "8b04d3f7f66824b3c78906b268c6b868")
-        #expect(VersionHash(hash.description) == hash)
+    }
+
+    @Test("a transient attribute changes the first recipe's hash only")
+    func transientAttributes() throws {
+        let (plain, shown) = (
+            try Self.tracks(), try Self.tracks(.boolean("isDownloading", isOptional: false).transient())
+        )
+        #expect(shown.versionHashes(by: .v1)["Track"] != plain.versionHashes(by: .v1)["Track"])
+        #expect(shown.versionHashes(by: .v1)["Album"] == plain.versionHashes(by: .v1)["Album"])
+        #expect(shown.versionHashes(by: .v2) == plain.versionHashes(by: .v2))
+        #expect(shown.hasVersionHashes(of: plain))
+        // The same golden hashes as without it.
+        #expect(plain.versionHashes(by: .v1)["Track"]?.description == "8b04d3f7f66824b3c78906b268c6b868")
+        #expect(shown.entities.map(\.layout.fields) == plain.entities.map(\.layout.fields))
+    }
+
+    @Test("a mapping document with hashes of the first recipe fits the models that it was made for, and no others")
+    func mappingsOfOldRecipe() throws {
+        let (old, new) = (try Self.tracks(.date("seen").transient()), try Self.tracks(.date("seen")))
+        var mapping = try MappingModel.inferred(from: old, to: new)
+        let index = try #require(mapping.entityMappings.firstIndex { $0.sourceEntity == "Track" })
+        mapping.entityMappings[index].sourceVersionHash = old.versionHashes(by: .v1)["Track"]
+        mapping.entityMappings[index].destinationVersionHash = new.versionHashes(by: .v1)["Track"]
+        #expect(mapping.problems(from: old, to: new).map(\.description) == [])
+        mapping.entityMappings[index].sourceVersionHash = new.versionHashes(by: .v1)["Track"]
+        #expect(mapping.problems(from: old, to: new).map(\.mapping) == ["IEM_Transform_Track"])
+    }
+
+    @Test("metadata says which recipe its hashes have")
+    func metadata() throws {
+        let model = try Self.tracks(.date("seen").transient())
+        let metadata = StoreMetadata(type: "memory", formatVersion: 1, storeUUID: StoreUUID(), model: model)
+        #expect(metadata.versionHashRecipe == .v2)
+        #expect(metadata.versionHashes == model.versionHashes(by: .v2))
+        #expect(try Self.tracks().isCompatible(with: metadata))
+    }
+}
+
+extension RelationshipDescription {
+    fileprivate var transient: Self {
+        var result = self
+        result.isTransient = true
+        return result
     }
 }

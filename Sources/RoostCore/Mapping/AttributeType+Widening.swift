@@ -16,6 +16,19 @@ extension AttributeType {
         }
     }
 
+    /// Whether a value can change to another type if that type holds it exactly, which each value
+    /// decides.
+    ///
+    /// True for 64-bit integers to doubles, and for 32-bit and 64-bit integers to floats. Every
+    /// number up to 2^53 or 2^24 is exact, some larger ones are not. False if the type
+    /// ``widens(to:)`` the other one.
+    package func convertsWhereExact(to other: AttributeType) -> Bool {
+        switch (self, other) {
+        case (.integer64, .double), (.integer32, .float), (.integer64, .float): true
+        default: false
+        }
+    }
+
     /// Whether `CAST(value, "NSString")` gives a text for the values of the type.
     public var hasText: Bool {
         switch self {

@@ -38,7 +38,7 @@ extension MappingInference {
                         of: attribute.elements, from: origin.elements, path: path, sourcePath: sourcePath,
                         entity: entity)
                 }
-            } else if origin.type.widens(to: attribute.type) {
+            } else if origin.type.widens(to: attribute.type) || origin.type.convertsWhereExact(to: attribute.type) {
                 mappings.append(PropertyMapping(name, value))
             } else if attribute.type == .string, options.convertsToString, origin.type.hasText {
                 mappings.append(PropertyMapping(name, .cast(value, .string)))
@@ -90,6 +90,7 @@ extension MappingInference {
             let name = relationship.declaration.name
             guard let old = self.origin(of: relationship, in: origin) else { return PropertyMapping(name) }
             guard relationship.isToMany || !old.isToMany else {
+                if isGivenByInverse(relationship, from: old) { return PropertyMapping(name) }
                 add(
                     relationship.name.entity, name,
                     "The relationship changes from to-many to to-one, and which object it shall keep is not said; give a mapping model with a policy for it, or add a new relationship."
@@ -99,26 +100,21 @@ extension MappingInference {
             guard leads(old, to: relationship), !givesWay(relationship, from: old) else {
                 return PropertyMapping(name)
             }
-            refuseNarrowedInverse(of: relationship, from: old)
             return PropertyMapping(name, .relatedInstances(ofSourceRelationship: old.declaration.name))
         }
     }
 
-    /// Refuses a to-one relationship as the inverse in the place of a to-many one: it is the other end that changes from to-many to to-one.
+    /// Whether a to-one relationship that was to-many has a to-one inverse that is kept, and was
+    /// the inverse before.
     ///
-    /// Without an inverse nobody knows how many objects lead to one; then the objects are asked when the migration runs.
-    private mutating func refuseNarrowedInverse(
-        of relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
-    ) {
-        guard let inverse = relationship.inverse.map({ destination.relationships[$0] }), !inverse.isToMany,
-            let oldInverse = old.inverse.map({ source.relationships[$0] }), oldInverse.isToMany,
-            // What comes from the old inverse is refused itself.
-            firstOrigin(of: inverse) != oldInverse.number
-        else { return }
-        add(
-            relationship.name.entity, relationship.declaration.name,
-            "The inverse of the relationship changes from to-many ('\(oldInverse.name)') to to-one ('\(inverse.name)'), and which object it shall keep is not said; give a mapping model with a policy for it, or add a new relationship."
-        )
+    /// The inverse has all pairs. The migration checks whether two objects refer to the same one.
+    private mutating func isGivenByInverse(
+        _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
+    ) -> Bool {
+        guard case .derived(let oldInverse) = old.storage, let inverse = relationship.inverse,
+            destination.relationships[inverse].storage == .field
+        else { return false }
+        return firstOrigin(of: destination.relationships[inverse]) == oldInverse
     }
 
     /// The relationship of the source entity that one of the destination comes from.

@@ -18,16 +18,19 @@ extension MappingModel {
     /// behind them. Only mappings of type `transform` have property mappings: one for each stored property, without an
     /// expression where it is new.
     ///
-    /// Beyond Core Data, types may change where no value can be lost (``AttributeType/widens(to:)``), and to strings on request.
-    /// What an inferred mapping leaves behind, and what it asks of the data, ``remarks(from:to:)`` says.
+    /// Beyond Core Data, types may change where no value can be lost
+    /// (``AttributeType/widens(to:)``), and to strings on request. Whole numbers become doubles and
+    /// floats; the migration fails at one that is not exactly representable. What an inferred
+    /// mapping leaves behind, and what it asks of the data, ``remarks(from:to:)`` says.
     ///
     /// - Parameters:
     ///   - source: The model of the objects as they are.
     ///   - destination: The model that they shall have.
     ///   - options: What may be inferred.
     /// - Returns: A mapping model with the version hashes of both sides, whose ``problems(from:to:)`` are none.
-    /// - Throws: `mappingNotInferable`, listing every reason: a type that changes, a to-many relationship that becomes to-one,
-    ///   or has an inverse that does, entities that are split or merged, hierarchies that are merged, identifiers that mean several.
+    /// - Throws: `mappingNotInferable`, listing every reason: a type that changes, a to-many
+    ///   relationship that becomes to-one and whose pairs no to-one inverse keeps, entities that
+    ///   are split or merged, hierarchies that are merged, identifiers that mean several.
     public static func inferred(
         from source: ManagedObjectModel, to destination: ManagedObjectModel,
         options: InferenceOptions = InferenceOptions()

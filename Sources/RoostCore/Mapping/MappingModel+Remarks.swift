@@ -177,7 +177,10 @@ private struct MappingRemarks {
         for attribute in entity.attributes where attribute.isStored {
             let name = isCopy ? attribute.name : mapping.value(of: attribute.name)?.sourceAttribute
             if let name, origin.attribute(name)?.type == .objectID { judgeIDs(in: name, of: origin) }
-            if !isCopy { judge(attribute, of: entity, mapping, origin) }
+            if !isCopy {
+                judgeExactness(of: attribute, [attribute.name], of: entity, mapping, origin)
+                judge(attribute, of: entity, mapping, origin)
+            }
         }
         for relationship in entity.relationships {
             let name = relationship.name.name
@@ -220,6 +223,24 @@ private struct MappingRemarks {
         add(
             .demand, entity.name, attribute.name,
             "The attribute becomes mandatory: the migration fails if an object of '\(origin.name)' has no '\(name)'. Give it a default."
+        )
+    }
+
+    /// Says where a whole number becomes a floating-point number that may be unable to hold it.
+    private mutating func judgeExactness(
+        of attribute: AttributeDescription, _ path: [String], of entity: Entity, _ mapping: Mapping, _ origin: Entity
+    ) {
+        let name = path.joined(separator: ".")
+        for element in attribute.elements {
+            judgeExactness(of: element, path + [element.name], of: entity, mapping, origin)
+        }
+        guard case .path(of: .variable(MappingVariable.source.rawValue), let names)? = mapping.value(of: name),
+            let old = origin.attribute(atPath: names.joined(separator: ".")),
+            old.type.convertsWhereExact(to: attribute.type)
+        else { return }
+        add(
+            .demand, entity.name, name,
+            "The type changes from \(old.type.name) to \(attribute.type.name): the migration fails if an object of '\(origin.name)' has a number that \(attribute.type.name) cannot hold exactly, which only those beyond \(attribute.type == .float ? "2^24" : "2^53") can be. Give a mapping with an expression for it."
         )
     }
 

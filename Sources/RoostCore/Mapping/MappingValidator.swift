@@ -39,8 +39,8 @@ struct MappingValidator {
         let origin = entity(mapping.sourceEntity, in: source, "source", mapping)
         let entity = entity(mapping.destinationEntity, in: destination, "destination", mapping)
         checkType(mapping)
-        checkHash(mapping, mapping.sourceVersionHash, of: origin, "source")
-        checkHash(mapping, mapping.destinationVersionHash, of: entity, "destination")
+        checkHash(mapping, mapping.sourceVersionHash, of: origin, in: source, "source")
+        checkHash(mapping, mapping.destinationVersionHash, of: entity, in: destination, "destination")
         if mapping.type == .copy, let origin, let entity, origin.versionHash != entity.versionHash {
             add(
                 mapping, nil,
@@ -123,9 +123,14 @@ struct MappingValidator {
     }
 
     private mutating func checkHash(
-        _ mapping: EntityMapping, _ hash: VersionHash?, of entity: Entity?, _ side: String
+        _ mapping: EntityMapping, _ hash: VersionHash?, of entity: Entity?, in model: ManagedObjectModel, _ side: String
     ) {
         guard let hash, let entity, hash != entity.versionHash else { return }
+        // Mapping documents hold hashes; an older one has those of an older recipe.
+        let isOlder = VersionHash.Recipe.allCases.contains { recipe in
+            recipe != .current && model.versionHash(of: entity, by: recipe) == hash
+        }
+        guard !isOlder else { return }
         add(
             mapping, nil,
             "The mapping was made for another version of the \(side) entity '\(entity.name)' (version hash \(hash), not \(entity.versionHash)); look at what changed there, then leave the hash out or take the new one."

@@ -20,6 +20,8 @@ public struct ManagedObjectModel: Sendable {
         let relationships: [Relationship]
         /// Names and numbers by the symbols of the names: every request asks for some, and a few comparisons cost less than hashing one.
         private let numbers: [(symbol: UInt32, number: Int)]
+        /// By recipe and entity number: the version hashes of older recipes, computed on first use.
+        let olderHashes = Mutex<[VersionHash.Recipe: [VersionHash]]>([:])
 
         init(
             descriptions: [EntityDescription], configurations: [String: [String]],

@@ -60,8 +60,8 @@ private struct ModelComparison {
         (
             "relationships", "relationship",
             [
+                // The inverse enters too, where stores keep it: that is not said by this key alone.
                 "isOptional", "isTransient", "isOrdered", "minCount", "maxCount", "versionHashModifier", "destination",
-                "inverse",
             ]
         ),
         ("fetchedProperties", "fetched property", []),
@@ -95,7 +95,8 @@ private struct ModelComparison {
         let names = Set((old.entityDescriptions + new.entityDescriptions).map(\.name))
         for name in names.sorted(by: ModelResolver.precedes) {
             switch (old.entity(EntityName(name)), new.entity(EntityName(name))) {
-            case (let old?, let new?): compare(old, new)
+            case (let before?, let after?):
+                compare(before, after, Self.changedInverses(before, old, after, new))
             case (nil, _): add(.added, name, nil, "entity", changesVersionHash: true)
             case (_, nil): add(.removed, name, nil, "entity", changesVersionHash: true)
             }
@@ -113,7 +114,34 @@ private struct ModelComparison {
                 changesVersionHash: changesVersionHash))
     }
 
-    private mutating func compare(_ old: ManagedObjectModel.Entity, _ new: ManagedObjectModel.Entity) {
+    /// The relationships that both versions of an entity declare and whose stored inverses differ,
+    /// with the change.
+    private static func changedInverses(
+        _ before: ManagedObjectModel.Entity, _ old: ManagedObjectModel, _ after: ManagedObjectModel.Entity,
+        _ new: ManagedObjectModel
+    ) -> [String: String] {
+        func inverses(_ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) -> [String: String?] {
+            let declared = entity.relationships.filter { $0.source == entity.number }
+            return Dictionary(
+                declared.map { ($0.name.name, $0.inverse.map { model.relationships[$0].name.name }) },
+                uniquingKeysWith: { first, _ in first })
+        }
+        let (before, after) = (inverses(before, old), inverses(after, new))
+        var changes: [String: String] = [:]
+        for (name, inverse) in after {
+            guard let former = before[name], former != inverse else { continue }
+            changes[name] = "stored inverse: \(former ?? defaults["inverse"] ?? "none") → \(inverse ?? "none")"
+        }
+        return changes
+    }
+
+    /// Compares two versions of an entity.
+    ///
+    /// `changedInverses` says, by the name of a relationship, how the inverse that enters the
+    /// version hash changed.
+    private mutating func compare(
+        _ old: ManagedObjectModel.Entity, _ new: ManagedObjectModel.Entity, _ changedInverses: [String: String]
+    ) {
         let name = new.declaration.name
         let first = differences.count
         let oldKeys = members(ModelDocument.node(of: old.declaration))
@@ -123,7 +151,11 @@ private struct ModelComparison {
             let isHashed = own.contains { Self.hashedEntityKeys.contains($0.key) }
             add(.changed, name, nil, "entity", own.map(\.text), changesVersionHash: isHashed)
         }
-        for section in Self.sections { compare(section, name, oldKeys[section.key], newKeys[section.key]) }
+        for section in Self.sections {
+            compare(
+                section, name, oldKeys[section.key], newKeys[section.key],
+                section.key == "relationships" ? changedInverses : [:])
+        }
         if old.versionHash != new.versionHash, !differences[first...].contains(where: \.changesVersionHash) {
             add(.changed, name, nil, "entity", ["a superentity changed"], changesVersionHash: true)
         }
@@ -131,26 +163,42 @@ private struct ModelComparison {
 
     private mutating func compare(
         _ section: (key: String, subject: String, hashed: Set<String>), _ entity: String,
-        _ old: JSONNode.Content?, _ new: JSONNode.Content?
+        _ old: JSONNode.Content?, _ new: JSONNode.Content?, _ changedInverses: [String: String]
     ) {
         let (old, new) = (old.map(members) ?? [:], new.map(members) ?? [:])
-        let isHashed = !section.hashed.isEmpty
         for name in Set(old.keys).union(new.keys).sorted(by: ModelResolver.precedes) {
             switch (old[name], new[name]) {
             case (let old?, let new?):
                 let (old, new) = (members(old), members(new))
                 let changes = changes(old, new, except: [])
-                guard !changes.isEmpty else { continue }
-                let changesHash = changes.contains { change in
-                    section.hashed.contains(change.key)
-                        || (isHashed && change.key == "elements" && elementsDiffer(old, new))
-                }
-                add(.changed, entity, name, section.subject, changes.map(\.text), changesVersionHash: changesHash)
-            case (nil, _): add(.added, entity, name, section.subject, changesVersionHash: isHashed)
-            case (_, nil): add(.removed, entity, name, section.subject, changesVersionHash: isHashed)
+                let inverse = changedInverses[name]
+                guard !changes.isEmpty || inverse != nil else { continue }
+                // What no store keeps enters no hash.
+                let isHashed = !section.hashed.isEmpty && !(isTransient(old) && isTransient(new))
+                let changesHash =
+                    inverse != nil
+                    || isHashed
+                        && changes.contains { change in
+                            section.hashed.contains(change.key) || change.key == "elements" && elementsDiffer(old, new)
+                        }
+                let saysInverse = changes.contains { $0.key == "inverse" }
+                add(
+                    .changed, entity, name, section.subject,
+                    changes.map(\.text) + (saysInverse ? [] : inverse.map { [$0] } ?? []),
+                    changesVersionHash: changesHash)
+            case (nil, let new?):
+                let isHashed = !section.hashed.isEmpty && !isTransient(members(new))
+                add(.added, entity, name, section.subject, changesVersionHash: isHashed)
+            case (let old?, nil):
+                let isHashed = !section.hashed.isEmpty && !isTransient(members(old))
+                add(.removed, entity, name, section.subject, changesVersionHash: isHashed)
+            case (nil, nil): continue
             }
         }
     }
+
+    /// Whether the keys are those of a property that no store keeps.
+    private func isTransient(_ keys: [String: JSONNode.Content]) -> Bool { text(keys["isTransient"]) == "true" }
 
     /// Whether the elements of two composites differ in what enters the version hash.
     private func elementsDiffer(_ old: [String: JSONNode.Content], _ new: [String: JSONNode.Content]) -> Bool {

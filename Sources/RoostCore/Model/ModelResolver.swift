@@ -35,7 +35,8 @@ enum ModelResolver {
                 indexNumber += 1
             }
         }
-        let hashes = VersionHash.hashes(of: entities, parents: parents)
+        let hashes = VersionHash.hashes(
+            of: entities, parents: parents, relationships: relationships, recipe: .current)
 
         var declared = entities.map { _ in [ManagedObjectModel.Relationship]() }
         for relationship in relationships { declared[relationship.source].append(relationship) }

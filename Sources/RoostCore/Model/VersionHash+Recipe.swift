@@ -1,8 +1,33 @@
 extension VersionHash {
-    /// The version hashes of entities in the order of their numbers; `parents` holds the numbers of their superentities.
+    /// A way to compute version hashes.
     ///
-    /// The recipe is in MODEL-FORMAT.md. It must never change: stores hold its results.
-    static func hashes(of entities: [EntityDescription], parents: [Int?]) -> [VersionHash] {
+    /// Each recipe is written down in MODEL-FORMAT.md and never changes. Stores embed their model
+    /// and no hashes, so the hashes of every store can be computed by each recipe.
+    public enum Recipe: Int, Sendable, CaseIterable, Codable {
+        /// The first recipe: transient properties enter too.
+        case v1 = 1
+        /// The recipe of today: only what stores keep enters.
+        case v2 = 2
+
+        /// The recipe of ``ManagedObjectModel/Entity/versionHash``, which decides about
+        /// compatibility.
+        public static let current = Recipe.v2
+    }
+
+    /// The version hashes of entities in the order of their numbers, by a recipe.
+    ///
+    /// `parents` holds the numbers of their superentities, `relationships` the resolved
+    /// relationships of all entities.
+    static func hashes(
+        of entities: [EntityDescription], parents: [Int?], relationships: [ManagedObjectModel.Relationship],
+        recipe: Recipe
+    ) -> [VersionHash] {
+        var inverses = entities.map { _ in [String: String]() }
+        for relationship in relationships {
+            inverses[relationship.source][relationship.declaration.name] = relationship.inverse.map {
+                relationships[$0].declaration.name
+            }
+        }
         var hashes: [VersionHash?] = entities.map { _ in nil }
         for number in entities.indices {
             // Superentities first; without recursion, since the depth of a hierarchy is unlimited.
@@ -13,7 +38,9 @@ extension VersionHash {
             }
             for number in open.reversed() where hashes[number] == nil {
                 let parent = parents[number].flatMap { hashes[$0] }
-                hashes[number] = hash(of: HashSerialisation(of: entities[number], superentity: parent).bytes)
+                let serialization = HashSerialization(
+                    of: entities[number], superentity: parent, storedInverses: inverses[number], recipe: recipe)
+                hashes[number] = hash(of: serialization.bytes)
             }
         }
         return hashes.map { $0 ?? VersionHash(high: 0, low: 0) }
@@ -25,19 +52,68 @@ extension VersionHash {
     }
 }
 
-/// The bytes that an entity's version hash is the hash of.
-struct HashSerialisation {
-    private(set) var bytes: [UInt8] = []
+extension ManagedObjectModel {
+    /// The version hash of each entity by a recipe.
+    ///
+    /// Programs that kept hashes of an older recipe find out with it which model they meant:
+    /// ```swift
+    /// let isTheOne = model.versionHashes(by: .v1)["Note"] == VersionHash("8b04d3f7f66824b3c78906b268c6b868")
+    /// ```
+    ///
+    /// - Complexity: O(*n*) in the size of the model for a recipe other than the current one.
+    public func versionHashes(by recipe: VersionHash.Recipe) -> [EntityName: VersionHash] {
+        Dictionary(
+            entities.map { ($0.name, versionHash(of: $0, by: recipe)) }, uniquingKeysWith: { first, _ in first })
+    }
 
-    init(of entity: EntityDescription, superentity: VersionHash?) {
-        append("roost entity 1")
+    /// The version hash of an entity of the model by a recipe.
+    ///
+    /// The hashes of an older recipe are computed for the whole model when they are asked for
+    /// first.
+    func versionHash(of entity: Entity, by recipe: VersionHash.Recipe) -> VersionHash {
+        guard recipe != .current else { return entity.versionHash }
+        return resolved.olderHashes.withLock { known in
+            let hashes =
+                known[recipe]
+                ?? VersionHash.hashes(
+                    of: entityDescriptions, parents: entities.map(\.superentity), relationships: relationships,
+                    recipe: recipe)
+            known[recipe] = hashes
+            return hashes.indices.contains(entity.number) ? hashes[entity.number] : entity.versionHash
+        }
+    }
+}
+
+/// The bytes that an entity's version hash is the hash of.
+struct HashSerialization {
+    private(set) var bytes: [UInt8] = []
+    private let recipe: VersionHash.Recipe
+
+    /// Serializes an entity.
+    ///
+    /// - Parameters:
+    ///   - entity: The entity.
+    ///   - superentity: The version hash of its superentity.
+    ///   - storedInverses: By the name of a relationship, the name of its inverse, where stores
+    ///     keep the inverse.
+    ///   - recipe: The recipe.
+    init(
+        of entity: EntityDescription, superentity: VersionHash?, storedInverses: [String: String],
+        recipe: VersionHash.Recipe
+    ) {
+        self.recipe = recipe
+        append("roost entity \(recipe.rawValue)")
         append(entity.name)
         append(entity.isAbstract)
         append(entity.versionHashModifier)
         append(superentity != nil)
         if let superentity { append(superentity.description) }
-        append(entity.attributes.sorted { ModelResolver.precedes($0.name, $1.name) }) { $0.append($1) }
-        append(entity.relationships.sorted { ModelResolver.precedes($0.name, $1.name) }) { $0.append($1) }
+        let attributes = entity.attributes.filter { recipe == .v1 || $0.isStored }
+        append(attributes.sorted { ModelResolver.precedes($0.name, $1.name) }) { $0.append($1) }
+        let relationships = entity.relationships.filter { recipe == .v1 || !$0.isTransient }
+        append(relationships.sorted { ModelResolver.precedes($0.name, $1.name) }) {
+            $0.append($1, inverse: recipe == .v1 ? $1.inverseName : storedInverses[$1.name])
+        }
         append(entity.uniquenessConstraints) { $0.append($1) { $0.append($1) } }
     }
 
@@ -45,7 +121,7 @@ struct HashSerialisation {
         append(attribute.name)
         append(attribute.type.rawValue)
         append(attribute.isOptional)
-        append(attribute.isTransient)
+        if recipe == .v1 { append(attribute.isTransient) }
         append(attribute.versionHashModifier)
         append(attribute.allowsExternalBinaryDataStorage)
         append(attribute.preservesValueInHistoryOnDeletion)
@@ -53,16 +129,16 @@ struct HashSerialisation {
         append(attribute.elements.sorted { ModelResolver.precedes($0.name, $1.name) }) { $0.append($1) }
     }
 
-    private mutating func append(_ relationship: RelationshipDescription) {
+    private mutating func append(_ relationship: RelationshipDescription, inverse: String?) {
         append(relationship.name)
         append(relationship.isOptional)
-        append(relationship.isTransient)
+        if recipe == .v1 { append(relationship.isTransient) }
         append(relationship.isOrdered)
         append(relationship.minCount)
         append(relationship.maxCount ?? 0)
         append(relationship.versionHashModifier)
         append(relationship.destinationEntityName)
-        append(relationship.inverseName)
+        append(inverse)
     }
 
     private mutating func append(_ flag: Bool) { bytes.append(flag ? 1 : 0) }

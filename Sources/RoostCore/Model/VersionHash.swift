@@ -1,9 +1,11 @@
 /// The hash of everything about an entity that matters for stored data; 128 bits.
 ///
-/// Equal hashes mean that both entities store the same properties in the same way. Where all hashes of two models are equal
-/// (``ManagedObjectModel/isCompatible(with:)``), the models number alike and records of one are records of the other, byte
-/// for byte; one equal entity is not enough for that, since records hold entity numbers. It is Roost's own recipe over what
-/// reference §1.8 lists (MODEL-FORMAT.md); it has nothing to do with the hashes in Apple's files.
+/// Equal hashes mean that both entities store the same properties in the same way. Where all hashes
+/// of two models are equal (``ManagedObjectModel/isCompatible(with:)``), the models number alike
+/// and records of one are records of the other, byte for byte; one equal entity is not enough for
+/// that, since records hold entity numbers. Transient properties do not enter. The recipe is
+/// Roost's own (``Recipe``, MODEL-FORMAT.md); it has nothing to do with the hashes in Apple's
+/// files.
 public struct VersionHash: Hashable, Sendable, CustomStringConvertible {
     /// The upper 64 bits.
     public let high: UInt64

@@ -25,7 +25,13 @@ public struct StoreMetadata: Sendable, Hashable {
         self.userMetadata = userMetadata
     }
 
-    /// The version hash of each entity of the embedded model.
+    /// The recipe of ``versionHashes``.
+    ///
+    /// Stores keep no hashes, so those of a store that an older version of Roost wrote are of the
+    /// current recipe too.
+    public var versionHashRecipe: VersionHash.Recipe { .current }
+
+    /// The version hash of each entity of the embedded model, by ``versionHashRecipe``.
     public var versionHashes: [EntityName: VersionHash] {
         Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, $0.versionHash) })
     }
@@ -33,6 +39,10 @@ public struct StoreMetadata: Sendable, Hashable {
 
 extension ManagedObjectModel {
     /// Whether a store with this metadata can be used with this model: the same entities with the same version hashes.
+    ///
+    /// What does not enter the hashes may differ: default values, limits, indexes, transient
+    /// properties. A store that is opened with such a model keeps the embedded model, which is its
+    /// ``PersistentStore/model``.
     public func isCompatible(with metadata: StoreMetadata) -> Bool {
         hasVersionHashes(of: metadata.model)
     }

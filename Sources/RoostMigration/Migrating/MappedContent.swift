@@ -21,6 +21,8 @@ final class MappedContent: ContentSource {
     private let options: ConversionOptions
     private let requiresRecordedContent: Bool
     private let result = Mutex(Outcome())
+    /// The directories for temporary files: that of the destination, as soon as it is known.
+    private let spillDirectories: Mutex<[String]>
 
     /// What a plan makes of a store.
     ///
@@ -38,6 +40,7 @@ final class MappedContent: ContentSource {
         self.store = store
         self.plan = plan
         self.options = options
+        spillDirectories = Mutex(store.spillDirectories)
     }
 
     var model: ManagedObjectModel { plan.destination }
@@ -53,6 +56,8 @@ final class MappedContent: ContentSource {
     func fill(
         _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
+        let directories = store.spillDirectories
+        spillDirectories.withLock { $0 = directories }
         var copied = try filler.copy(self, to: store, memory)
         copied.warnings += try EmptyRelationships(plan.mapping, from: plan.source, to: plan.destination)
             .warnings(store)
@@ -73,7 +78,7 @@ final class MappedContent: ContentSource {
     func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        var reading = MappedReading(snapshot, plan, options)
+        var reading = MappedReading(snapshot, plan, options, spillDirectories: spillDirectories.withLock { $0 })
         if requiresRecordedContent { try reading.countRest() }
         guard let copied = try reading.run(into: channel) else { return nil }
         if requiresRecordedContent { try reading.requireRecordedContent(of: store.url.path) }
@@ -88,6 +93,7 @@ private struct MappedReading {
     private let snapshot: any StoreSnapshot
     private let plan: MappingPlan
     private let options: ConversionOptions
+    private let spillDirectories: [String]
     private(set) var recorded: StoreTally?
     private(set) var counts: [(read: Int, made: Int)?]
     private(set) var losses: [String] = []
@@ -97,10 +103,13 @@ private struct MappedReading {
     private var skipped = SkippedObjects()
     private var found: FoundContent
 
-    init(_ snapshot: any StoreSnapshot, _ plan: MappingPlan, _ options: ConversionOptions) {
+    init(
+        _ snapshot: any StoreSnapshot, _ plan: MappingPlan, _ options: ConversionOptions, spillDirectories: [String]
+    ) {
         self.snapshot = snapshot
         self.plan = plan
         self.options = options
+        self.spillDirectories = spillDirectories
         copied = CopiedContent(tally: StoreTally(model: plan.destination))
         found = FoundContent(plan.source)
         counts = Array(repeating: nil, count: plan.mapping.entityMappings.count)
@@ -112,7 +121,10 @@ private struct MappedReading {
         // A source that is read list by list may have none without reading everything.
         let graph = plan.asksForObjects ? snapshot.objectGraph() : nil
         keySets = try collectKeys(over: graph)
-        for maker in plan.makers { transforms.append(try RecordTransform(maker, plan, over: graph, keySets)) }
+        let backReferences = try collectBackReferences(over: graph)
+        for maker in plan.makers {
+            transforms.append(try RecordTransform(maker, plan, over: graph, keySets, backReferences))
+        }
         guard channel.send(try beginning()) else { return nil }
         for hierarchy in plan.hierarchies {
             guard try sendRecords(of: hierarchy, into: channel) else { return nil }
@@ -222,6 +234,20 @@ private struct MappedReading {
             sets.append(keys)
         }
         return sets
+    }
+
+    /// Collects the pairs of to-one relationships that the plan needs.
+    private mutating func collectBackReferences(
+        over graph: (any ObjectGraph)?
+    ) throws(StoreError) -> BackReferences? {
+        guard !plan.backPairs.isEmpty else { return nil }
+        return try BackReferences(plan, over: graph, directories: spillDirectories) {
+            (entity, body) throws(StoreError) in
+            _ = try forEachBatch(of: entity) { (_, records) throws(StoreError) in
+                try body(records)
+                return true
+            }
+        }
     }
 
     /// The one root of the hierarchy that makers take objects of.

@@ -22,6 +22,11 @@ extension MappingPlan {
                 guard let isNull = maker.isNull(field), let first = try first(maker, isNull, snapshot) else { continue }
                 refusals.append(.missingValue(maker.destination.name, field.to.name, object: first))
             }
+            for field in maker.fields {
+                if let first = try firstInexact(field, of: maker, snapshot) {
+                    refusals.append(.inexactNumber(maker.destination.name, field.to, object: first))
+                }
+            }
             for reference in maker.references {
                 if reference.isNewlyRequired, let first = try first(maker, .isNull(reference.from.name), snapshot) {
                     refusals.append(.missingValue(maker.destination.name, reference.to.name, object: first))
@@ -30,7 +35,36 @@ extension MappingPlan {
                 }
             }
         }
-        return refusals
+        return countsNulls ? refusals + (try refusalsOfBackReferences(snapshot)) : refusals
+    }
+
+    /// The first object whose whole number a field of a floating-point type cannot hold; nil for
+    /// none.
+    private func firstInexact(
+        _ field: FieldPlan, of maker: Maker, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> ObjectID? {
+        guard case .convert(let from) = field.source, from.kind == .integer64 || from.kind == .integer32,
+            field.to.kind == .float || field.to.kind == .double && from.kind == .integer64,
+            let isThere = maker.isThere(field.marker)
+        else { return nil }
+        let isFloat = field.to.kind == .float
+        // Below it every whole number is exact.
+        let limit: Int64 = isFloat ? 1 << 24 : 1 << 53
+        let isLarge = isThere && (.greater(from.name, .int(limit)) || .less(from.name, .int(-limit)))
+        let cursor = try snapshot.fetch(
+            FetchRequest(
+                maker.source.name, where: maker.filter.map { $0 && isLarge } ?? isLarge, includesSubentities: false))
+        var batch = RecordBatch(model: snapshot.model)
+        var found: ObjectID?
+        while found == nil, try cursor.next(into: &batch) {
+            batch.forEachRecord { record in
+                guard found == nil, !record.isNull(from) else { return }
+                let number = record.integer(from)
+                guard isFloat ? Float(exactly: number) == nil : Double(exactly: number) == nil else { return }
+                found = record.id
+            }
+        }
+        return found
     }
 
     /// The first object that a maker takes and that meets another predicate too; nil for none.
@@ -87,6 +121,10 @@ extension MappingPlan {
         for reference in maker.references where reference.from.name != reference.to.name {
             steps.append("'\(reference.to.name)' is taken from '\(reference.from.name)'.")
         }
+        for reference in maker.backReferences {
+            let origin = source.relationships[backPairs[reference.pairs].origin]
+            steps.append("'\(reference.to.name)' is taken from the other end, '\(origin.name)'.")
+        }
         for link in links where link.relationship.source == maker.destination.number {
             let origin = link.relation.relationship(source)
             guard origin.name.name != link.relationship.name.name else { continue }
@@ -123,7 +161,7 @@ extension MappingPlan.Maker {
     }
 
     /// Which source objects make a composite be there, and those that it is in; all for nil.
-    private func isThere(_ composite: RecordLayout.Field?) -> FetchRequest.Predicate? {
+    fileprivate func isThere(_ composite: RecordLayout.Field?) -> FetchRequest.Predicate? {
         guard let composite else { return .constant(true) }
         guard let field = fields.first(where: { $0.to.index == composite.index }), let value = hasValue(field),
             let outer = isThere(field.marker)
@@ -152,6 +190,14 @@ extension MappingPlan.Maker {
 }
 
 extension StoreError {
+    /// An object has a whole number that its new type cannot hold exactly.
+    static func inexactNumber(_ entity: EntityName, _ field: RecordLayout.Field, object: ObjectID) -> StoreError {
+        StoreError(
+            .migrationFailed,
+            "'\(entity).\(field.name)' of \(object) has type \(field.kind) in the new model, which cannot hold its number exactly; give the mapping an expression for it, or change the object."
+        )
+    }
+
     /// An object would be of an entity that has no objects of its own in the new model.
     static func abstract(_ entity: EntityName, object: ObjectID) -> StoreError {
         StoreError(

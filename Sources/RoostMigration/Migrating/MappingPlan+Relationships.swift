@@ -61,16 +61,23 @@ extension MappingPlan {
     /// Finds out what the to-one relationships of a maker's objects get.
     mutating func resolveReferences(of number: Int) {
         var references: [ReferencePlan] = []
+        var backReferences: [BackReferencePlan] = []
         let maker = makers[number]
         for relationship in maker.destination.relationships where relationship.storage == .field {
-            if let reference = reference(maker, relationship) { references.append(reference) }
+            if let reference = reference(maker, relationship, &backReferences) { references.append(reference) }
         }
-        update(number) { $0.references = references }
+        update(number) { maker in
+            maker.references = references
+            maker.backReferences = backReferences
+        }
     }
 
-    /// What a to-one relationship gets; nil for nothing.
+    /// Returns the plan for a to-one relationship that comes from a field of its own object; nil
+    /// for nothing.
+    ///
+    /// A plan that takes the field of another object is added to `backReferences`.
     private mutating func reference(
-        _ maker: Maker, _ relationship: ManagedObjectModel.Relationship
+        _ maker: Maker, _ relationship: ManagedObjectModel.Relationship, _ backReferences: inout [BackReferencePlan]
     ) -> ReferencePlan? {
         let inverse = relationship.inverse.map { destination.relationships[$0] }
         let own = origin(maker, relationship)
@@ -113,8 +120,14 @@ extension MappingPlan {
                     $0.storage == .field && SourceRelation($0, source) == relation
                 })
             else {
-                // Objects that nobody's relationship leads to have none; those of others would have to be searched for.
-                if saying.contains(where: { leads($0.origin, to: maker.source) }) {
+                // Objects that no relationship refers to have none; the others need a search.
+                guard saying.contains(where: { leads($0.origin, to: maker.source) }), let inverse,
+                    destination.entities[inverse.destination].includes(maker.destination.number)
+                else { return nil }
+                let origin = relation.relationship(source)
+                if let back = backReference(maker, relationship, from: origin, saying.map(\.maker)) {
+                    backReferences.append(back)
+                } else {
                     addObstacle("only the inverse of '\(relationship.name)' has objects in the source")
                 }
                 return nil

@@ -18,6 +18,8 @@ struct MappingPlan: Sendable {
         var fields: [FieldPlan] = []
         /// What the to-one relationships get.
         var references: [ReferencePlan] = []
+        /// The to-one relationships whose pairs only the inverse has in the source.
+        var backReferences: [BackReferencePlan] = []
         /// The mandatory attributes that no object can have a value for.
         var missing: [String] = []
     }
@@ -42,6 +44,8 @@ struct MappingPlan: Sendable {
     /// The to-many relationships whose objects must be counted afterwards: their limits are narrower than before, or objects of theirs
     /// may be left out.
     var countedRelationships: [Int] = []
+    /// The pairs of to-one relationships to collect before anything is sent.
+    private(set) var backPairs: [BackPairs] = []
     /// Sets of makers: the keys of the objects that they take are to be known before anything is sent.
     private(set) var keySets: [[Int]] = []
     /// Why objects cannot be migrated one by one in one pass; empty when they can.
@@ -90,6 +94,13 @@ struct MappingPlan: Sendable {
 
     /// The entity mapping of a maker.
     func entityMapping(of maker: Maker) -> EntityMapping { mapping.entityMappings[maker.mapping] }
+
+    /// The position of pairs in ``backPairs``.
+    mutating func number(of pairs: BackPairs) -> Int {
+        if let known = backPairs.firstIndex(of: pairs) { return known }
+        backPairs.append(pairs)
+        return backPairs.count - 1
+    }
 
     /// Whether expressions or predicates may look at more than one object at a time.
     var asksForObjects: Bool {

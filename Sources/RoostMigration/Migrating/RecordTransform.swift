@@ -15,6 +15,7 @@ final class RecordTransform {
         case expression(RecordLayout.Field, ExpressionEvaluator, fallback: Value?, marker: RecordLayout.Field?)
         case objectID(RecordLayout.Field, from: RecordLayout.Field)
         case reference(ReferencePlan)
+        case backReference(BackReferencePlan)
     }
 
     /// A composite that is there where one of some values is: found out before its elements are set, whose defaults depend on it.
@@ -47,6 +48,7 @@ final class RecordTransform {
     private let requirements: [Requirement]
     private let matcher: RecordMatcher?
     private let keySets: [KeySet]
+    private let backReferences: BackReferences?
     /// By the number of the source entity: what objects whose IDs are named may become.
     private let successors: [[Successor]]
     private let destination: ManagedObjectModel
@@ -68,10 +70,13 @@ final class RecordTransform {
     ///   - plan: The whole plan.
     ///   - graph: Where expressions and predicates find related objects; without one there must be none of them.
     ///   - keySets: The keys of ``MappingPlan/keySets``.
+    ///   - backReferences: The pairs of ``MappingPlan/backPairs``; nil where no record is made.
     /// - Throws: What keeps an expression or the predicate from being compiled, naming the mapping.
     init(
-        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?, _ keySets: [KeySet]
+        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?, _ keySets: [KeySet],
+        _ backReferences: BackReferences? = nil
     ) throws(StoreError) {
+        self.backReferences = backReferences
         let mapping = plan.entityMapping(of: maker)
         layout = maker.destination.layout
         destination = plan.destination
@@ -150,6 +155,7 @@ final class RecordTransform {
                 steps.append((-1, .reference(reference)))
             }
         }
+        steps += maker.backReferences.map { (-1, .backReference($0)) }
         let moves = RecordMoves(moved.map { ($0.0, $0.1) }, from: maker.source.layout, to: layout)
         for tail in moves.tails { steps.append((tail.firstField, .tail(tail))) }
         // Fields in the tail must be set in the layout's order.
@@ -157,7 +163,7 @@ final class RecordTransform {
         self.moves = moves
         self.presences = presences
         self.requirements = requirements
-        isWhole = moves.isWhole && requirements.isEmpty
+        isWhole = moves.isWhole && requirements.isEmpty && maker.backReferences.isEmpty
         isIdentity = isWhole && matcher == nil && maker.source.number == maker.destination.number
         prototype = try RecordBatch.prototype(constants.map { ($0.0, $0.1) }, of: layout, model: plan.destination)
     }
@@ -238,6 +244,10 @@ final class RecordTransform {
             }
             try batch.setReference(entity: successor, key: key, field)
         case .reference(let reference): try take(reference, record, &batch)
+        case .backReference(let reference):
+            let id = ObjectID(layout.entity, record.key)
+            guard let object = try backReferences?.object(leadingTo: record, becoming: id, reference) else { return }
+            try batch.setReference(entity: object.entity, key: object.key, reference.to)
         }
     }
 
@@ -304,6 +314,9 @@ final class RecordTransform {
             )
         }
         do throws(StoreError) { try batch.set(stored, field) } catch  where error.code == .invalidValue {
+            if case .int = stored, field.kind == .double || field.kind == .float {
+                throw .inexactNumber(layout.entity, field, object: record.id)
+            }
             throw StoreError(
                 .migrationFailed,
                 "\(property(field)) of \(record.id) has type \(field.kind) in the new model, and the value is outside its range; give the mapping an expression for it, or change the object."

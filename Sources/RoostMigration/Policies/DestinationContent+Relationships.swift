@@ -125,7 +125,9 @@ extension DestinationContent {
             return true
         }
         if !isGiven, let other = try reference(field(relationship, of: object), of: object), other != destination {
-            throw Self.noRoom(relationship, inverse, from: object, to: destination, "\(other.id) leads to \(object.id)")
+            throw .noRoom(
+                relationship.name, inverse.name, from: object.id, to: destination.id,
+                "\(other.id) leads to \(object.id)")
         }
         try requireRoom(relationship, inverse, from: object, to: destination)
         return true
@@ -139,21 +141,11 @@ extension DestinationContent {
         guard let other = try reference(field(inverse, of: destination), of: destination), other != object,
             try !isSetByPolicy(inverse, of: destination)
         else { return }
-        throw Self.noRoom(relationship, inverse, from: object, to: destination, "\(other.id) does")
+        throw .noRoom(relationship.name, inverse.name, from: object.id, to: destination.id, "\(other.id) does")
     }
 
     private func isSetByPolicy(_ relationship: Relationship, of object: DestinationObject) throws(StoreError) -> Bool {
         try isSetByPolicy(relationship, of: AssociationTable.Object(entity: object.entityNumber, key: object.key))
-    }
-
-    private static func noRoom(
-        _ relationship: Relationship, _ inverse: Relationship, from object: DestinationObject,
-        to destination: DestinationObject, _ other: String
-    ) -> StoreError {
-        StoreError(
-            .migrationFailed,
-            "'\(relationship.name)' of \(object.id) would lead to \(destination.id), but \(other) already, and '\(inverse.name)' has one object only; say in a policy which pair it keeps, or make the inverse to-many."
-        )
     }
 
     // MARK: By storage

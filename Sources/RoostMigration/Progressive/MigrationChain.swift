@@ -148,7 +148,7 @@ extension ModelHistory {
         if let newer = versions[end...].firstIndex(where: { $0.model.stores(sameAs: source) }) {
             throw StoreError(
                 .newerModelVersion,
-                "'\(url)' has version '\(versions[newer].name)', which comes behind '\(versions[end].name)'; use a program that knows it. Versions are not migrated backwards, but by one step that needs no history (--direct); the known ones are \(versionList)."
+                "'\(url)' has version '\(versions[newer].name)', which comes behind '\(versions[end].name)'; use a program that knows it. Versions are not migrated backwards, but by one step that needs no history (--direct); the known ones are \(versionList). Where this order is wrong, state the right one (--versions)."
             )
         }
         throw StoreError.unknownModelVersion(url, source, known: versions.map { ($0.name, $0.model) })

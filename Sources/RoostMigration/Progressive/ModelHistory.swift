@@ -32,12 +32,24 @@ public struct ModelHistory: Sendable {
     public let versions: [Version]
     /// The mapping models, in the order in which they were added.
     public private(set) var mappings: [VersionMapping] = []
+    /// The reason why each version but the oldest comes after the version before it, for messages.
+    ///
+    /// Empty if a program gave the order.
+    public let orderReasons: [String]
 
     /// Makes a history without mapping models.
     ///
     /// - Parameter versions: The versions, oldest first.
     /// - Throws: `invalidRequest` without a version, and for a name that is there twice.
-    public init(_ versions: [Version]) throws(StoreError) {
+    public init(_ versions: [Version]) throws(StoreError) { try self.init(versions, orderReasons: []) }
+
+    /// Makes a history without mapping models whose order was found out.
+    ///
+    /// - Parameters:
+    ///   - versions: The versions, oldest first.
+    ///   - orderReasons: Why each but the oldest comes after the one before it.
+    /// - Throws: As ``init(_:)``.
+    package init(_ versions: [Version], orderReasons: [String]) throws(StoreError) {
         guard !versions.isEmpty else {
             throw StoreError(.invalidRequest, "A history of a model needs a version at least; give the current one.")
         }
@@ -47,6 +59,7 @@ public struct ModelHistory: Sendable {
                 .invalidRequest, "The history has two versions that are called '\(version.name)'; rename one.")
         }
         self.versions = versions
+        self.orderReasons = orderReasons
     }
 
     /// Adds a mapping model between two versions.
@@ -64,7 +77,7 @@ public struct ModelHistory: Sendable {
         guard from < to else {
             throw StoreError(
                 .invalidRequest,
-                "A mapping model of a history leads to a later version, not from '\(source)' to '\(destination)'; exchange them, or migrate with the mapping model alone."
+                "A mapping model of a history has a later version as its destination, and this one goes from '\(source)' to '\(destination)'; exchange them, state the order of the versions (--versions), or migrate with the mapping model alone."
             )
         }
         try mapping.requireValid(from: versions[from].model, to: versions[to].model)

@@ -1,0 +1,37 @@
+public import RoostCore
+
+/// Information about the order of the versions in a bundle, in addition to their names and the
+/// current version.
+///
+/// ```swift
+/// let evidence = VersionEvidence(
+///     order: ["UserDataModel", "MultiassetUserDataModel"],
+///     mappings: ["SingleToMultiasset.xcmappingmodel"])
+/// let (history, warnings) = try ModelFile.history(at: "UserDataModel.xcdatamodeld", evidence)!
+/// ```
+public struct VersionEvidence: Sendable {
+    /// Versions in the order in which they were made.
+    ///
+    /// A version that is not listed is placed by the other evidence.
+    public var order: [String]
+    /// Mapping models for the history, as `FILE` or `FILE@FROM..TO`.
+    ///
+    /// The source version is older.
+    public var mappings: [String]
+    /// The model of a store to migrate.
+    ///
+    /// Its version is older than the target, unless other evidence contradicts it.
+    public var storeModel: ManagedObjectModel?
+    /// The target version of the store; nil for the current version.
+    public var target: String?
+
+    /// Creates evidence.
+    public init(
+        order: [String] = [], mappings: [String] = [], storeModel: ManagedObjectModel? = nil, target: String? = nil
+    ) {
+        self.order = order
+        self.mappings = mappings
+        self.storeModel = storeModel
+        self.target = target
+    }
+}

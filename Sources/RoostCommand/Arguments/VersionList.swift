@@ -1,0 +1,43 @@
+internal import Foundation
+internal import Roost
+
+/// The arguments about versions in a bundle.
+enum VersionList {
+    /// The mapping models that `--mapping` names, as FILE or FILE@FROM..TO.
+    static func mappings(_ arguments: ParsedArguments) throws -> [String] {
+        let texts = arguments.allValues("mapping")
+        for text in texts {
+            guard let versions = ModelFile.splitVersion(text).version else { continue }
+            guard versions.components(separatedBy: "..").count == 2 else {
+                throw UsageError("a mapping model's versions are FILE@FROM..TO, not '\(text)'")
+            }
+        }
+        return texts
+    }
+
+    /// The versions that `--versions` names, in their order.
+    ///
+    /// Names are separated by commas; a comma in a name is doubled. If the option is repeated, the
+    /// lists are joined.
+    static func order(_ arguments: ParsedArguments) throws -> [String] {
+        let names = arguments.allValues("versions").flatMap { text in
+            // No name has this character, which stands for a doubled comma meanwhile.
+            text.replacingOccurrences(of: ",,", with: "\u{0}").split(separator: ",", omittingEmptySubsequences: false)
+                .map { $0.replacingOccurrences(of: "\u{0}", with: ",") }
+        }
+        guard !names.contains("") else {
+            throw UsageError("--versions has an empty name; write the names of versions, separated by commas")
+        }
+        guard names.isEmpty || names.count > 1 else {
+            throw UsageError("--versions names one version; an order takes two at least, the older one first")
+        }
+        return names
+    }
+}
+
+extension CommandOption {
+    /// The order of versions in a bundle.
+    static let versions = CommandOption(
+        "versions", value: "A,B,C",
+        help: "The versions in the order in which they were made, where names mislead; some are enough.")
+}

@@ -1,0 +1,121 @@
+internal import Foundation
+internal import RoostCore
+
+/// Reads `defaultValueString` as Core Data's compiler does.
+///
+/// Xcode keeps the text when an attribute gets another type, so `NO` occurs on integers and `0.0`
+/// on booleans. The compiler then takes what the text begins with, as `NSString.integerValue` and
+/// `boolValue` do.
+enum DefaultValueText {
+    /// The value that a text stands for as the default of an attribute.
+    ///
+    /// - Parameters:
+    ///   - text: The text; not empty, unless the type is a string.
+    ///   - type: The attribute's type.
+    /// - Returns: The value, and whether the whole text is one of the type; nil where no default
+    ///   follows from the text.
+    static func value(_ text: String, _ type: AttributeType) -> (value: Value, isWhole: Bool)? {
+        switch type {
+        case .integer16, .integer32, .integer64:
+            let number = integer(text)
+            guard let value = fitting(number.value, type) else { return nil }
+            return (value, number.isWhole)
+        case .boolean:
+            let isWhole = XMLModelDocument.boolean(text) != nil || real(text).isWhole
+            return (.bool(boolean(text)), isWhole)
+        case .double, .float, .decimal:
+            if let value = XMLModelDocument.value(text, type) { return (value, true) }
+            let number = String(decoding: real(text).digits, as: UTF8.self)
+            return XMLModelDocument.value(number.isEmpty ? "0" : number, type).map { ($0, false) }
+        default: return XMLModelDocument.value(text, type).map { ($0, true) }
+        }
+    }
+
+    private static func fitting(_ number: Int64, _ type: AttributeType) -> Value? {
+        switch type {
+        case .integer16: Int16(exactly: number).map { .int(Int64($0)) }
+        case .integer32: Int32(exactly: number).map { .int(Int64($0)) }
+        default: .int(number)
+        }
+    }
+
+    // MARK: As NSString does
+
+    /// The whole number that a text begins with: after white space a sign and digits, saturated at
+    /// 64 bits; 0 without digits.
+    ///
+    /// It is the whole text where nothing but zeros of a fraction follows.
+    static func integer(_ text: String) -> (value: Int64, isWhole: Bool) {
+        var rest = afterSpaces(text)
+        let isNegative = takeSign(&rest)
+        var (value, count, saturates): (Int64, Int, Bool) = (0, 0, false)
+        while let digit = rest.first.flatMap(digit) {
+            rest = rest.dropFirst()
+            count += 1
+            let (tens, overflows) = value.multipliedReportingOverflow(by: 10)
+            let (sum, overflowsToo) =
+                isNegative ? tens.subtractingReportingOverflow(digit) : tens.addingReportingOverflow(digit)
+            if overflows || overflowsToo { saturates = true }
+            value = saturates ? (isNegative ? .min : .max) : sum
+        }
+        if rest.first == UInt8(ascii: ".") { rest = rest.dropFirst().drop { $0 == UInt8(ascii: "0") } }
+        return (value, count > 0 && !saturates && rest.isEmpty)
+    }
+
+    /// Whether a text begins with `Y`, `y`, `T`, `t` or a number that is not 0, after white space,
+    /// a sign and zeros.
+    static func boolean(_ text: String) -> Bool {
+        let letters = Array("YyTt".utf8)
+        var rest = afterSpaces(text)
+        if let first = rest.first, letters.contains(first) { return true }
+        _ = takeSign(&rest)
+        rest = rest.drop { $0 == UInt8(ascii: "0") }
+        guard let first = rest.first else { return false }
+        return letters.contains(first) || digit(first) != nil
+    }
+
+    /// The digits of the number that a text begins with, after white space: sign, fraction and
+    /// exponent included; empty without any.
+    static func real(_ text: String) -> (digits: ArraySlice<UInt8>, isWhole: Bool) {
+        let start = afterSpaces(text)
+        var rest = start
+        _ = takeSign(&rest)
+        var count = takeDigits(&rest)
+        if rest.first == UInt8(ascii: ".") {
+            let point = rest
+            rest = rest.dropFirst()
+            let fraction = takeDigits(&rest)
+            // A point without digits belongs to a number only after a digit.
+            if count + fraction == 0 { rest = point }
+            count += fraction
+        }
+        guard count > 0 else { return ([], false) }
+        if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
+            let exponent = rest
+            rest = rest.dropFirst()
+            _ = takeSign(&rest)
+            if takeDigits(&rest) == 0 { rest = exponent }
+        }
+        return (start[start.startIndex..<rest.startIndex], rest.isEmpty)
+    }
+
+    private static func afterSpaces(_ text: String) -> ArraySlice<UInt8> {
+        Array(text.drop(while: \.isWhitespace).utf8)[...]
+    }
+
+    private static func takeSign(_ rest: inout ArraySlice<UInt8>) -> Bool {
+        guard let first = rest.first, first == UInt8(ascii: "-") || first == UInt8(ascii: "+") else { return false }
+        rest = rest.dropFirst()
+        return first == UInt8(ascii: "-")
+    }
+
+    private static func takeDigits(_ rest: inout ArraySlice<UInt8>) -> Int {
+        let count = rest.count
+        rest = rest.drop { digit($0) != nil }
+        return count - rest.count
+    }
+
+    private static func digit(_ byte: UInt8) -> Int64? {
+        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") ? Int64(byte - UInt8(ascii: "0")) : nil
+    }
+}

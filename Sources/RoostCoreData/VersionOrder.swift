@@ -1,0 +1,133 @@
+internal import RoostCore
+
+/// Finds the order in which the versions of a model were made, from everything that says something
+/// about it.
+///
+/// What is known for certain comes first; what contradicts it does not count.
+package struct VersionOrder {
+    /// The reasons why a version comes after another one, the most certain first.
+    package enum Reason: Int, CaseIterable, Comparable, Sendable {
+        /// A person or a program says so.
+        case stated
+        /// The names begin alike and continue with numbers, or the newer name continues the older
+        /// one.
+        case numbers
+        /// The older version is the source of a mapping model, and the newer one its destination.
+        case mappingModel
+        /// The bundle's current version has another first word than the older one.
+        case currentVersion
+        /// Both names begin with the same word, and are in alphabetical order.
+        case names
+        /// A store that has the older one is to get the newer one.
+        case store
+        /// Nothing says so.
+        case unknown
+
+        package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// The names in natural order.
+    private let names: [String]
+    /// By position: the positions of the versions that come later, each with the reason.
+    private var later: [[(position: Int, reason: Reason)]]
+
+    /// An order without any evidence.
+    package init(_ names: [String]) {
+        self.names = names.sorted(by: CoreDataModelReader.precedesNaturally)
+        later = names.map { _ in [] }
+    }
+
+    /// The order that follows from names and other evidence.
+    ///
+    /// - Parameters:
+    ///   - names: The names.
+    ///   - current: The version that the bundle says is current.
+    ///   - stated: Versions in the order in which they were made.
+    ///   - mappings: Pairs of versions between which mapping models lead.
+    ///   - store: The version of a store to migrate, and its target version.
+    package init(
+        _ names: [String], current: String?, stated: [String] = [], mappings: [(older: String, newer: String)] = [],
+        store: (older: String, newer: String)? = nil
+    ) {
+        self.init(names)
+        for (older, newer) in zip(stated, stated.dropFirst()) { add(older, before: newer, .stated) }
+        for (older, newer) in zip(self.names, self.names.dropFirst()) where Self.isNumbered(older, newer) {
+            add(older, before: newer, .numbers)
+        }
+        for (older, newer) in mappings { add(older, before: newer, .mappingModel) }
+        let words = Dictionary(grouping: self.names, by: Self.firstWord)
+        // A model may have been renamed on the way: what is named like the current version comes last.
+        if let current, let newest = words[Self.firstWord(current)] {
+            for older in self.names where Self.firstWord(older) != Self.firstWord(current) {
+                for newer in newest { add(older, before: newer, .currentVersion) }
+            }
+        }
+        for word in words.keys.sorted() {
+            let alike = words[word] ?? []
+            for (older, newer) in zip(alike, alike.dropFirst()) { add(older, before: newer, .names) }
+        }
+        if let store {
+            add(store.older, before: store.newer, .store)
+            let (older, newer) = (Self.firstWord(store.older), Self.firstWord(store.newer))
+            for older in words[older] ?? [] where Self.firstWord(older) != newer {
+                for newer in words[newer] ?? [] { add(older, before: newer, .store) }
+            }
+        }
+    }
+
+    /// Notes that a version comes before another one, unless something more certain says the
+    /// contrary.
+    private mutating func add(_ older: String, before newer: String, _ reason: Reason) {
+        guard let from = names.firstIndex(of: older), let to = names.firstIndex(of: newer), from != to,
+            !isBefore(to, from, .unknown)
+        else { return }
+        later[from].append((to, reason))
+    }
+
+    /// Whether a version comes before another one for reasons that are as certain as one.
+    private func isBefore(_ from: Int, _ to: Int, _ reason: Reason) -> Bool {
+        var (open, seen) = ([from], Set([from]))
+        while let position = open.popLast() {
+            if position == to { return true }
+            for next in later[position] where next.reason <= reason && seen.insert(next.position).inserted {
+                open.append(next.position)
+            }
+        }
+        return false
+    }
+
+    /// The versions, oldest first; where nothing decides, in natural order.
+    package var sorted: [String] { positions.map { names[$0] } }
+
+    /// For each version but the oldest: why it comes after the one before it.
+    package var reasons: [Reason] {
+        zip(positions, positions.dropFirst()).map { older, newer in
+            Reason.allCases.first { isBefore(older, newer, $0) } ?? .unknown
+        }
+    }
+
+    private var positions: [Int] {
+        var count = names.map { _ in 0 }
+        for next in later.joined() { count[next.position] += 1 }
+        var (rest, sorted): ([Int], [Int]) = (Array(names.indices), [])
+        // No circle was let in, so there is always one that nothing comes before.
+        while let index = rest.firstIndex(where: { count[$0] == 0 }) ?? rest.indices.first {
+            let position = rest.remove(at: index)
+            sorted.append(position)
+            for next in later[position] { count[next.position] -= 1 }
+        }
+        return sorted
+    }
+
+    /// Whether numbers decide that a name comes after the one before it in natural order.
+    private static func isNumbered(_ older: String, _ newer: String) -> Bool {
+        guard firstWord(older) == firstWord(newer) else { return false }
+        if newer.hasPrefix(older) { return true }
+        let (left, right) = (CoreDataModelReader.parts(older), CoreDataModelReader.parts(newer))
+        guard let first = zip(left, right).first(where: { $0.text != $1.text }) else { return false }
+        return first.0.number != nil && first.1.number != nil
+    }
+
+    /// The letters that a name begins with: `ArtsyFolio` of "ArtsyFolio v1.4".
+    private static func firstWord(_ name: String) -> Substring { name.prefix(while: \.isLetter) }
+}

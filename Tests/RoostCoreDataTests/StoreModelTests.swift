@@ -1,0 +1,148 @@
+#if SQLite
+    import Foundation
+    import Roost
+    import RoostCore
+    @testable import RoostCoreData
+    import Testing
+
+    /// The choice of a store's model in bundles and documents.
+    @Suite("Models for stores")
+    struct StoreModelTests {
+        private static let note =
+            "CREATE TABLE ZNOTE (\(CoreDataLayoutTests.row), ZTITLE VARCHAR, ZSTARS INTEGER);"
+            + "INSERT INTO ZNOTE VALUES (1, 1, 1, 'a', 5);"
+
+        private static func open(
+            _ files: AppleStore, _ model: String, version: String? = nil
+        ) throws -> any PersistentStore {
+            files.close()
+            return try CoreDataStoreType().open(
+                StoreURL(type: "coredata", path: files.path),
+                options: StoreOptions(
+                    typeOptions: ["model": model].merging(version.map { ["modelVersion": $0] } ?? [:]) { $1 }))
+        }
+
+        private static func attributes(_ store: any PersistentStore) -> [String] {
+            store.model.entity("Note")?.attributes.map(\.name) ?? []
+        }
+
+        /// `Notes.xcdatamodeld` with the attributes of each version; the first one is current.
+        private static func writeBundle(
+            to directory: TemporaryDirectory, _ versions: [(name: String, attributes: String)]
+        ) throws -> String {
+            for version in versions {
+                try directory.write(
+                    "<model><entity name=\"Note\">\(version.attributes)</entity></model>",
+                    to: "Notes.xcdatamodeld/\(version.name).xcdatamodel/contents")
+            }
+            try directory.write(
+                "<plist version=\"1.0\"><dict><key>_XCCurrentVersionName</key><string>\(versions[0].name).xcdatamodel</string></dict></plist>",
+                to: "Notes.xcdatamodeld/.xccurrentversion")
+            return directory.file("Notes.xcdatamodeld")
+        }
+
+        private static let title = "<attribute name=\"title\" optional=\"YES\" attributeType=\"String\"/>"
+        private static let stars = "<attribute name=\"stars\" optional=\"YES\" attributeType=\"Integer 32\"/>"
+        private static let day = "<attribute name=\"day\" optional=\"YES\" attributeType=\"Date\"/>"
+
+        @Test("of a compiled bundle, Apple's hashes in the store choose the version")
+        func appleHashes() throws {
+            let files = try AppleStore(
+                ["Note"], metadata: [("NSStoreModelVersionHashes", .dict([("Note", .data([1, 1]))]))],
+                sql: Self.note.replacingOccurrences(of: ", ZSTARS INTEGER", with: "")
+                    .replacingOccurrences(of: ", 5)", with: ")"))
+            let path = try CompiledBundleTests.writeBundle(to: files.directory)
+            // The current version has an attribute more, which the file lacks.
+            #expect(Self.attributes(try Self.open(files, path)) == ["title"])
+            #expect(try failure { try Self.open(files, path, version: "Notes 10") }.code == .modelMismatch)
+        }
+
+        @Test("of a bundle, the version whose tables the file has is taken, whichever is current")
+        func tables() throws {
+            let files = try AppleStore(["Note"], sql: Self.note)
+            let path = try Self.writeBundle(
+                to: files.directory,
+                [("N 3", Self.title + Self.stars + Self.day), ("N 2", Self.title + Self.stars), ("N", Self.title)])
+            let store = try Self.open(files, path)
+            #expect(Self.attributes(store) == ["stars", "title"])
+            #expect(try store.snapshot().objects("Note")[1]?["stars"] == .int(5))
+            #expect(try failure { try Self.open(files, path, version: "N 3") }.code == .modelMismatch)
+            // For programs, and without a look at the tables by them.
+            let description = PersistentStoreDescription(StoreURL(type: "coredata", path: files.path))
+            #expect(try ModelFile.read(path, forStore: description).model.entity("Note")?.attributes.count == 2)
+        }
+
+        @Test("versions that fit alike and do not store the same are not guessed between")
+        func ambiguous() throws {
+            let files = try AppleStore(["Note"], sql: Self.note)
+            let path = try Self.writeBundle(
+                to: files.directory,
+                [
+                    ("N 2", Self.title + Self.stars),
+                    ("N", Self.title + Self.stars.replacingOccurrences(of: "32", with: "64")),
+                ])
+            let error = try failure { try Self.open(files, path) }
+            #expect(error.code == .invalidRequest && error.message.contains("'N 2', 'N'"))
+            #expect(error.message.contains("--model-version"))
+            #expect(Self.attributes(try Self.open(files, path, version: "N")) == ["stars", "title"])
+        }
+
+        @Test("a bundle without the store's version is refused with its versions")
+        func noVersion() throws {
+            let files = try AppleStore(["Note"], sql: Self.note)
+            let path = try Self.writeBundle(to: files.directory, [("N 2", Self.day), ("N", Self.title + Self.day)])
+            let error = try failure { try Self.open(files, path) }
+            #expect(error.code == .modelMismatch && error.message.contains("none of the versions"))
+            #expect(error.message.contains("N, N 2"))
+        }
+
+        @Test("the model in the file chooses among versions that have the same columns")
+        func cache() throws {
+            let archive = compiledModel("Note", [("title", 700), ("stars", 300)])
+            let files = try AppleStore(
+                ["Note"],
+                sql: Self.note
+                    + "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB); INSERT INTO Z_MODELCACHE VALUES (\(AppleStore.hex(deflateStored(archive))));"
+            )
+            let wide = Self.title + Self.stars.replacingOccurrences(of: "32", with: "64")
+            let path = try Self.writeBundle(to: files.directory, [("N 2", Self.title + Self.stars), ("N", wide)])
+            #expect(try Self.open(files, path).model.entity("Note")?.attribute("stars")?.type == .integer64)
+        }
+
+        @Test("a model document is the model of a store as well as Apple's files are")
+        func documents() throws {
+            let files = try AppleStore(["Note"], sql: Self.note)
+            let model = try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Note",
+                    attributes: [AttributeDescription("title", .string), AttributeDescription("stars", .integer32)])
+            ])
+            try files.directory.write(Array(model.document()), to: "Notes.roostmodel.json")
+            let path = files.directory.file("Notes.roostmodel.json")
+            let store = try Self.open(files, path)
+            #expect(store.model == model)
+            #expect(try store.snapshot().objects("Note")[1]?["title"] == .string("a"))
+            let versioned = try failure { try Self.open(files, path, version: "2") }
+            #expect(versioned.code == .invalidRequest && versioned.message.contains("has no versions"))
+            try files.directory.write("{ \"entities\": { \"Note\": { \"atributes\": {} } } }", to: "bad.json")
+            let error = try failure { try Self.open(files, files.directory.file("bad.json")) }
+            #expect(error.code == .invalidModel && error.message.contains("bad.json"))
+            #expect(try failure { try Self.open(files, files.directory.file("none.json")) }.code == .notFound)
+        }
+
+        @Test("of a bundle, the version with the hashes of a store of Roost's is taken", arguments: ["sqlite", "json"])
+        func roostStores(type: String) throws {
+            let directory = try TemporaryDirectory()
+            let path = try Self.writeBundle(
+                to: directory, [("N 3", Self.title + Self.day), ("N 2", Self.title + Self.stars), ("N", Self.title)])
+            let old = try ModelFile.read(path, version: "N 2").model
+            let url = StoreURL(type: type, path: directory.file("notes"))
+            try StoreRegistry.builtIn.create(url, model: old).close()
+            #expect(try ModelFile.read(path, forStore: PersistentStoreDescription(url)).model == old)
+            // Of a store that is not there, and one of another model, the current one.
+            let current = try ModelFile.read(path).model
+            let none = StoreURL(type: type, path: directory.file("none"))
+            #expect(try ModelFile.read(path, forStore: PersistentStoreDescription(none)).model == current)
+        }
+    }
+#endif

@@ -1,0 +1,205 @@
+import Foundation
+import Roost
+import RoostCore
+import RoostMigration
+import Testing
+
+@Suite("The order of versions in a bundle")
+struct VersionOrderTests {
+    let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    /// The versions of a wallet in order.
+    ///
+    /// The first has another name, and no version is current.
+    static let made =
+        ["UserDataModel", "MultiassetUserDataModel"] + (2...11).map { "MultiassetUserDataModel_v\($0)" }
+
+    /// A bundle whose n-th version has the attributes `a1` … `an`.
+    private func writeBundle(_ versions: [String], current: String? = nil) throws -> String {
+        for (index, name) in versions.enumerated() {
+            let attributes = (1...index + 1).map {
+                "<attribute name=\"a\($0)\" optional=\"YES\" attributeType=\"String\"/>"
+            }
+            try directory.write(
+                "<model><entity name=\"Item\">\(attributes.joined())</entity></model>",
+                to: "Wallet.xcdatamodeld/\(name).xcdatamodel/contents")
+        }
+        let member = current.map { "<key>_XCCurrentVersionName</key><string>\($0).xcdatamodel</string>" } ?? ""
+        try directory.write(
+            "<?xml version=\"1.0\"?><plist version=\"1.0\"><dict>\(member)</dict></plist>",
+            to: "Wallet.xcdatamodeld/.xccurrentversion")
+        return directory.file("Wallet.xcdatamodeld")
+    }
+
+    private func history(_ path: String, _ evidence: VersionEvidence = VersionEvidence()) throws -> ModelHistory {
+        try #require(try ModelFile.history(at: path, evidence)).history
+    }
+
+    private func model(_ path: String, _ version: String) throws -> ManagedObjectModel {
+        try ModelFile.read(path, version: version).model
+    }
+
+    @Test("names alone put a first version with another name last, and the history says that it guessed")
+    func names() throws {
+        let path = try writeBundle(Self.made)
+        let history = try history(path)
+        #expect(history.versions.map(\.name) == Array(Self.made.dropFirst()) + ["UserDataModel"])
+        #expect(history.orderReasons.dropLast().allSatisfy { $0 == "the numbers in the names" })
+        #expect(history.orderReasons.last?.contains("nothing says so") == true)
+        #expect(history.orderReasons.count == history.versions.count - 1)
+    }
+
+    @Test("a stated order counts; versions that it leaves out are ordered by their names")
+    func stated() throws {
+        let path = try writeBundle(Self.made)
+        let history = try history(path, VersionEvidence(order: ["UserDataModel", "MultiassetUserDataModel"]))
+        #expect(history.versions.map(\.name) == Self.made)
+        #expect(history.orderReasons.first == "the stated order")
+        // It counts more than numbers in names.
+        let turned = try self.history(
+            path, VersionEvidence(order: ["MultiassetUserDataModel_v3", "MultiassetUserDataModel_v2"]))
+        let names = turned.versions.map(\.name)
+        let (third, second) = (
+            names.firstIndex(of: "MultiassetUserDataModel_v3"), names.firstIndex(of: "MultiassetUserDataModel_v2")
+        )
+        #expect(try #require(third) < #require(second))
+        #expect(Set(names) == Set(Self.made) && names.count == Self.made.count)
+    }
+
+    @Test("an order with a version that does not exist, or one that is there twice, is refused by name")
+    func wrongOrder() throws {
+        let path = try writeBundle(Self.made)
+        let unknown = try failure { try history(path, VersionEvidence(order: ["UserDatamodel", "UserDataModel"])) }
+        #expect(unknown.code == .invalidRequest && unknown.message.contains("did you mean 'UserDataModel'?"))
+        let twice = try failure {
+            try history(path, VersionEvidence(order: ["UserDataModel", "MultiassetUserDataModel", "UserDataModel"]))
+        }
+        #expect(twice.code == .invalidRequest && twice.message.contains("names 'UserDataModel' twice"))
+    }
+
+    @Test(
+        "the source of a mapping model is older than its destination",
+        arguments: ["@", "paths", "hashes", "oldHashes"])
+    func mappings(how: String) throws {
+        let path = try writeBundle(Self.made)
+        let (from, to) = ("UserDataModel", "MultiassetUserDataModel")
+        let file: String
+        switch how {
+        case "paths", "@":
+            var text = MappingFileText(
+                how == "@"
+                    ? []
+                    : [
+                        ("sourcemodelpath", "App/Old.xcdatamodeld/\(from).xcdatamodel"),
+                        ("destinationmodelpath", "App/Old.xcdatamodeld/\(to).xcdatamodel"),
+                    ])
+            let attributes = [text.attribute("a1"), text.attribute("a2")]
+            text.entity("Item", "Item", number: 1, attributeMappings: attributes)
+            try directory.write(text.bytes, to: "Single.xcmappingmodel/xcmapping.xml")
+            file = directory.file("Single.xcmappingmodel") + (how == "@" ? "@\(from)..\(to)" : "")
+        default:
+            let (old, new) = (try model(path, from), try model(path, to))
+            var mapping = try MappingModel.inferred(from: old, to: new)
+            if how == "oldHashes" {
+                mapping.entityMappings[0].sourceVersionHash = old.versionHashes(by: .v1)["Item"]
+                mapping.entityMappings[0].destinationVersionHash = new.versionHashes(by: .v1)["Item"]
+            }
+            try directory.write(Array(mapping.document()), to: "single.roostmapping.json")
+            file = directory.file("single.roostmapping.json")
+        }
+        let history = try history(path, VersionEvidence(mappings: [file]))
+        #expect(history.versions.map(\.name) == Self.made)
+        #expect(history.orderReasons.first == "a mapping model leads there")
+        #expect(history.mappings.map { [$0.source, $0.destination] } == [[0, 1]])
+        // With what is stated to the contrary it leads backwards, and says so.
+        let stated = VersionEvidence(order: [to, from], mappings: [file])
+        let error = try failure { try self.history(path, stated) }
+        #expect(error.code == .invalidRequest && error.message.contains("state the order of the versions"))
+    }
+
+    @Test("a store that is to be migrated is older where nothing else is known, and only there")
+    func stores() throws {
+        let path = try writeBundle(Self.made)
+        let last = "MultiassetUserDataModel_v11"
+        func names(_ store: String, _ target: String) throws -> [String] {
+            try history(path, VersionEvidence(storeModel: model(path, store), target: target)).versions.map(\.name)
+        }
+        #expect(try names("UserDataModel", last).first == "UserDataModel")
+        let byNames = try history(path).versions.map(\.name)
+        // Names say that this one is newer.
+        #expect(try names(last, "MultiassetUserDataModel_v2") == byNames)
+        let reasons = try history(
+            path, VersionEvidence(storeModel: model(path, "UserDataModel"), target: "MultiassetUserDataModel")
+        ).orderReasons
+        #expect(reasons.first == "a store is to be migrated to it")
+    }
+
+    @Test("numbers in names count more than a mapping model, which counts more than the alphabet")
+    func numbers() throws {
+        let path = try writeBundle(["Model 3", "Model 10", "Model draft", "Model beta"])
+        func names(_ from: String, _ to: String) throws -> [String] {
+            let mapping = try MappingModel.inferred(from: model(path, from), to: model(path, to))
+            try directory.write(Array(mapping.document()), to: "m.roostmapping.json")
+            return try history(
+                path, VersionEvidence(mappings: [directory.file("m.roostmapping.json") + "@\(from)..\(to)"])
+            ).versions.map(\.name)
+        }
+        #expect(try history(path).versions.map(\.name) == ["Model 3", "Model 10", "Model beta", "Model draft"])
+        let error = try failure { try names("Model 10", "Model 3") }
+        #expect(error.code == .invalidRequest && error.message.contains("later version"))
+        #expect(try names("Model draft", "Model beta").suffix(2) == ["Model draft", "Model beta"])
+    }
+
+    @Test("versions that are named like the current one come last, as before")
+    func current() throws {
+        let path = try writeBundle(["A 1", "B 1", "A 2", "C"], current: "A 2")
+        let history = try history(path)
+        #expect(history.versions.map(\.name) == ["B 1", "C", "A 1", "A 2"])
+        #expect(history.orderReasons[1] == "it is named like the current version")
+    }
+
+    @Test("mapping models in a circle do not hang: the last of them is refused")
+    func circle() throws {
+        let path = try writeBundle(["A", "B", "C"])
+        func file(_ from: String, _ to: String) throws -> String {
+            let mapping = try MappingModel.inferred(from: model(path, from), to: model(path, to))
+            let name = "\(from)\(to).roostmapping.json"
+            try directory.write(Array(mapping.document()), to: name)
+            return directory.file(name) + "@\(from)..\(to)"
+        }
+        let files = [try file("B", "A"), try file("C", "B"), try file("A", "C")]
+        #expect(
+            try history(path, VersionEvidence(mappings: Array(files.prefix(2)))).versions.map(\.name) == [
+                "C", "B", "A",
+            ])
+        let error = try failure { try history(path, VersionEvidence(mappings: files)) }
+        #expect(error.code == .invalidRequest && error.message.contains("AC.roostmapping.json"))
+    }
+
+    #if SQLite
+        @Test("a store of the first version goes all the way to the last one")
+        func migrates() throws {
+            let path = try writeBundle(Self.made)
+            let last = "MultiassetUserDataModel_v11"
+            let old = try model(path, "UserDataModel")
+            let source = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+            var changes = ChangeSet(model: old)
+            try changes.insert(ObjectID("Item", 1), values: ["a1": .string("kept")])
+            _ = try source.commit(changes)
+            let target = try model(path, last)
+            let destination = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: target)
+            func migrate(_ evidence: VersionEvidence) throws -> MigrationReport {
+                let options = MigrationOptions(history: try history(path, evidence))
+                return try MigrationManager(registry: .builtIn).migrate(
+                    from: .store(source), to: .store(destination), model: target, options: options)
+            }
+            // As names have it, the store is newer than the target, and the error says how to mend it.
+            let error = try failure { try migrate(VersionEvidence()) }
+            #expect(error.code == .newerModelVersion && error.message.contains("--versions"))
+            _ = try migrate(VersionEvidence(storeModel: old, target: last))
+            #expect(try destination.snapshot().objects("Item")[1]?["a1"] == .string("kept"))
+        }
+    #endif
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostMigration
+import Testing
+
+@Suite("Models that differ in transient properties")
+struct TransientPropertyTests {
+    /// A message, with more or other properties that no store keeps.
+    private static func model(_ transients: [AttributeDescription] = [], inverse: Bool = false) throws
+        -> ManagedObjectModel
+    {
+        var seen = RelationshipDescription.toMany("seen", "Message", inverse: "user")
+        seen.isTransient = true
+        return try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Message", attributes: [.string("text"), .integer64("size")] + transients.map { $0.transient() },
+                relationships: [.toOne("user", "User", inverse: inverse ? "seen" : nil)]),
+            EntityDescription("Picture", superentity: "Message", attributes: [.binaryData("bytes")]),
+            EntityDescription("User", attributes: [.string("name")], relationships: inverse ? [seen] : []),
+        ])
+    }
+
+    private static func models() throws -> [ManagedObjectModel] {
+        [
+            try model(), try model([.boolean("isDownloading", isOptional: false)]),
+            try model([.date("isDownloading"), .string("a")]),
+            try model([AttributeDescription("progress", .undefined)], inverse: true),
+        ]
+    }
+
+    private static func changes(_ model: ManagedObjectModel, _ key: Int64) throws -> ChangeSet {
+        var changes = ChangeSet(model: model)
+        try changes.insert(ObjectID("User", key), values: ["name": .string("u")])
+        try changes.insert(
+            ObjectID("Picture", key),
+            values: ["text": .string("t"), "size": .int(key), "user": .objectID(ObjectID("User", key))])
+        return changes
+    }
+
+    @Test(
+        "a store opens with each of them, is read and written, and keeps its own model",
+        arguments: ["sqlite", "lmdb", "json"], 0..<4)
+    func opens(type: String, made: Int) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("store"))
+        let models = try Self.models()
+        let store = try StoreRegistry.builtIn.create(url, model: models[made])
+        _ = try store.commit(try Self.changes(models[made], 1))
+        try store.close()
+        for (number, model) in models.enumerated() {
+            let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(model: model))
+            #expect(store.model == models[made])
+            #expect(try store.metadata().versionHashes == models[0].versionHashes(by: .v2))
+            // Records of the program's model are records of the store.
+            _ = try store.commit(try Self.changes(model, Int64(number) + 2))
+            let snapshot = try store.snapshot()
+            #expect(try snapshot.count(FetchRequest("Picture", where: .equal("user.name", .string("u")))) == number + 2)
+            #expect(try checkStore(store) == [])
+            snapshot.close()
+            try store.close()
+        }
+    }
+
+    @Test(
+        "none of them needs a migration: in place nothing is done, elsewhere objects are copied",
+        arguments: ["sqlite", "lmdb", "json"])
+    func migrates(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let models = try Self.models()
+        let url = StoreURL(type: type, path: directory.file("store"))
+        let store = try StoreRegistry.builtIn.create(url, model: models[1])
+        _ = try store.commit(try Self.changes(models[1], 1))
+        let digest = try store.snapshot().computeTally().digest
+        try store.close()
+        let manager = MigrationManager(registry: .builtIn)
+        for (number, model) in models.enumerated() {
+            #expect(try manager.migrateInPlace(url, model: model).path == .nothing)
+            let mapping = try MappingModel.inferred(from: models[1], to: model)
+            #expect(mapping.entityMappings.allSatisfy { $0.type == .copy })
+            #expect(mapping.remarks(from: models[1], to: model).isEmpty)
+            let target = StoreURL(type: type, path: directory.file("copy\(number)"))
+            let report = try manager.migrate(from: .url(url), to: .url(target), model: model)
+            #expect(report.destinationDigest == digest.description)
+            // The copy has the other model.
+            let copy = try StoreRegistry.builtIn.open(target)
+            #expect(copy.model == model)
+            try copy.close()
+        }
+    }
+
+    @Test("a property that becomes stored, or is no longer, needs a migration", arguments: [true, false])
+    func becomesStored(isNew: Bool) throws {
+        func stored(_ isStored: Bool) throws -> ManagedObjectModel {
+            let flag = AttributeDescription.boolean("isDownloading", isOptional: false, default: true)
+            return try ManagedObjectModel(entities: [
+                EntityDescription("Message", attributes: [.string("text"), isStored ? flag : flag.transient()])
+            ])
+        }
+        let (old, new) = (try stored(!isNew), try stored(isNew))
+        #expect(!new.hasVersionHashes(of: old))
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        #expect(mapping.entityMappings.map(\.type) == [.transform])
+        #expect(mapping.remarks(from: old, to: new).map(\.kind) == (isNew ? [] : [.loss]))
+    }
+}
