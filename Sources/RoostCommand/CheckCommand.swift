@@ -23,7 +23,7 @@ extension Subcommand {
             CommandOption("yes", "y", needs: "accept", help: "Ask nothing."), .json, .quiet, .verbose,
         ] + StoreArguments.openingOptions,
         examples: [
-            "roost check music.sqlite", "roost check lmdb:music.lmdb --json", "roost check music.sqlite --accept",
+            "roost check music.sqlite", "roost check lmdb:music.lmdb --json", "roost check music.sqlite --accept --yes",
         ], run: runCheck)
 
     private struct Report: Encodable {

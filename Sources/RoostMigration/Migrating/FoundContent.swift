@@ -73,13 +73,14 @@ struct FoundContent {
         guard let recorded, !store.takesChanges else { return }
         let names = differences(from: recorded)
         guard !names.isEmpty else { return }
+        let name = store.url.path.isEmpty ? store.url.description : store.url.path
         let remedy =
             store.canTakeChanges
             ? "For changes that were made on purpose, use --accept-changes, or 'roost check --accept' to keep them."
             : "Restore it from a backup."
         throw StoreError(
             .corrupted,
-            "'\(store.url.path)' does not hold what its last commit recorded (\(names.joined(separator: ", "))): it was damaged, or changed by another program. 'roost check' says more. \(remedy)"
+            "'\(name)' does not hold what its last commit recorded (\(names.joined(separator: ", "))): it was damaged, or changed by another program. 'roost check' says more. \(remedy)"
         )
     }
 
