@@ -190,7 +190,7 @@ struct DamageCommandTests {
 
     @Test("in metadata and in the model keeps the store from being opened")
     func metadata() throws {
-        for text in ["\"Note\"", "\"entities\""] {
+        for text in ["\"attributes\"", "\"entities\""] {
             let place = try Workplace()
             try makeStore(place, damaged: false)
             var bytes = try place.bytes("notes")

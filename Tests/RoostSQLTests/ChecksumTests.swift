@@ -128,29 +128,24 @@ struct ChecksumTests {
         try store.close()
     }
 
-    /// Exchanges two pages of a kind in the file.
-    private func exchangePages(kind: UInt8) throws {
+    /// Exchanges the first and the last leaf page of a table.
+    private func exchangePages(of table: String) throws {
+        let list = try Shell.run(
+            "SELECT pageno FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf' ORDER BY path", on: directory.file("a"))
+        let pages = list.split(separator: "\n").compactMap { Int($0) }
+        let (first, last) = (try #require(pages.first) - 1, try #require(pages.last) - 1)
+        try #require(pages.count > 2)
         var bytes = try directory.bytes("a")
-        let pages = (1..<bytes.count / 512).filter { bytes[$0 * 512] == kind }
-        // A table's leaves lie side by side, and hold more than one row each.
-        let pair = try #require(
-            zip(pages, pages.dropFirst()).first { left, right in
-                [left, right].allSatisfy { bytes[$0 * 512 + 4] > 1 } && bytes[left * 512..<right * 512] != []
-            })
-        let (left, right) = (pair.0 * 512..<pair.0 * 512 + 512, pair.1 * 512..<pair.1 * 512 + 512)
-        let (first, second) = (Array(bytes[left]), Array(bytes[right]))
-        bytes.replaceSubrange(left, with: second)
-        bytes.replaceSubrange(right, with: first)
+        let (left, right) = (Array(bytes[first * 512..<first * 512 + 512]), Array(bytes[last * 512..<last * 512 + 512]))
+        bytes.replaceSubrange(first * 512..<first * 512 + 512, with: right)
+        bytes.replaceSubrange(last * 512..<last * 512 + 512, with: left)
         try directory.write(bytes, to: "a")
     }
 
-    @Test("rows and links never come out of order, whatever the order of the pages", arguments: [UInt8(13), 10])
-    func exchangedPages(kind: UInt8) throws {
+    @Test("rows and links never come out of order, whatever the order of the pages", arguments: ["Track", "Album_similar"])
+    func exchangedPages(table: String) throws {
         try create(count: 200, options: StoreOptions(typeOptions: ["pageSizeBytes": "512"]))
-        let store = try open()
-        let expected = try store.digest()
-        try store.close()
-        try exchangePages(kind: kind)
+        try exchangePages(of: table)
         let damaged = try open(StoreOptions(isReadOnly: true))
         defer { try? damaged.close() }
         let snapshot = try damaged.snapshot()
@@ -180,11 +175,8 @@ struct ChecksumTests {
                 }
             }
         } catch { errors.append(error) }
-        #expect(errors.allSatisfy { $0.code == .corrupted })
-        let isTold = try !errors.isEmpty || snapshot.computeTally().digest != expected
-        let findings = try damaged.integrityFindings()
-        #expect(isTold || !findings.isEmpty)
-        #expect(findings.contains { $0.severity == .damage })
+        #expect(errors.map(\.code) == [.corrupted])
+        #expect(try damaged.integrityFindings().contains { $0.severity == .damage })
     }
 
     @Test("a value that is too large to be read is a finding, and the check goes on with the rest")
