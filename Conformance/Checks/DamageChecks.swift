@@ -213,7 +213,8 @@ private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
     return answers
 }
 
-/// Copies of a file with one changed bit each, in every region, and what was done to them; the same in every run.
+/// Copies of a file with one changed bit each, in every region, and what was done to them; the same
+/// in every run.
 private func flippedBits(_ whole: [UInt8]) -> [(bytes: [UInt8], damage: String)] {
     var random = SeededGenerator(seed: 11)
     // Bytes that are zero are mostly ones that nothing uses.
@@ -247,7 +248,7 @@ private func openDamaged(
     }
 }
 
-/// Calls `body` with each record that a cursor gives, and goes on after those that are damaged, whose IDs are returned.
+/// Calls `body` with each record of a cursor, and returns the IDs of the damaged objects.
 @discardableResult
 private func readPastDamage(
     _ cursor: any RecordCursor, of model: ManagedObjectModel, _ body: (Record) throws -> Void
@@ -258,7 +259,7 @@ private func readPastDamage(
         do throws(StoreError) {
             guard try cursor.next(into: &batch) else { return damaged }
         } catch {
-            // A cursor that comes to one object again does not go on.
+            // A cursor that returns to an object does not advance.
             guard let id = error.damagedObject, damaged.insert(id).inserted else { throw error }
             continue
         }

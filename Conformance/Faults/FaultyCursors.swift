@@ -48,7 +48,7 @@ final class TieReversingCursor: RecordCursor {
     }
 }
 
-/// Gives a record, though not the one that was written, for each object whose record is damaged.
+/// Gives a wrong record for each object whose record is damaged.
 final class UnverifiedRecordCursor: RecordCursor {
     private let base: any RecordCursor
 

@@ -14,8 +14,8 @@ extension Subcommand {
 
             With --accept makes what another program changed in an SQLite store its recorded content: it lists the objects and links
             that are not what the last commit recorded, asks, and writes new checksums, versions and tallies in one transaction.
-            Content that no store can hold, and a damaged file, are refused. Exits 1 when the question is answered with no, and 2
-            when nobody can be asked and there is no --yes. With --json prints one object: store, accepted (whether it was done),
+            Content that no store can hold, and a damaged file, are refused. Exits 1 if the answer is no, and 2 if standard input
+            is not a terminal and --yes is missing. With --json prints one object: store, accepted (whether it was done),
             objectCount, objects [ID] (the first 100), entities and relationships [{name, recorded, found}] that differ, generation.
             """,
         options: [
@@ -63,9 +63,10 @@ extension Subcommand {
     }
 }
 
-/// One run of `roost check --accept`: lists what another program changed, asks, and makes it the recorded content.
+/// One run of `roost check --accept`: lists what another program changed, asks, and makes it the
+/// recorded content.
 private struct ChangeAcceptance {
-    /// What `--json` prints.
+    /// The object that `--json` prints.
     private struct Report: Encodable {
         var store: String
         var accepted: Bool
@@ -103,7 +104,8 @@ private struct ChangeAcceptance {
             let accepting = try StoreMaintenance.changeAccepting(store)
             let changes = try accepting.externalChanges()
             guard !changes.isEmpty else {
-                return try report(changes, store.url, nil, "Nothing to accept: \(store.url) is as its last commit recorded.")
+                return try report(
+                    changes, store.url, nil, "Nothing to accept: \(store.url) is as its last commit recorded.")
             }
             if !arguments.has("yes") {
                 let list = changes.sentences.joined(separator: "\n")
@@ -117,7 +119,8 @@ private struct ChangeAcceptance {
             isAccepted = true
             return try report(
                 changes, store.url, generation,
-                "\(changes.sentences.joined(separator: "\n"))\nAccepted: \(store.url) has new checksums for all of this.")
+                "\(changes.sentences.joined(separator: "\n"))\nAccepted: \(store.url) has new checksums for all of this."
+            )
         }
     }
 

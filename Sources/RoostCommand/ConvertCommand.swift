@@ -42,7 +42,8 @@ extension Subcommand {
         let destination = try StoreArguments.newStore(arguments.positions[1], arguments)
         var options = ConversionOptions(
             overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
-            acceptsChanges: source.options.acceptsChanges, verifies: !arguments.has("no-verify"), sourceModel: source.options.model,
+            acceptsChanges: source.options.acceptsChanges, verifies: !arguments.has("no-verify"),
+            sourceModel: source.options.model,
             sourceTypeOptions: source.options.typeOptions, destinationTypeOptions: destination.options.typeOptions,
             timeoutSeconds: source.options.timeoutSeconds, cancellation: cancellation)
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }

@@ -135,7 +135,8 @@ private struct MigrationRequest {
         var options = MigrationOptions(
             conversion: ConversionOptions(
                 overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
-                acceptsChanges: store.options.acceptsChanges, verifies: !arguments.has("no-verify"), sourceModel: store.options.model,
+                acceptsChanges: store.options.acceptsChanges, verifies: !arguments.has("no-verify"),
+                sourceModel: store.options.model,
                 sourceTypeOptions: store.options.typeOptions, timeoutSeconds: store.options.timeoutSeconds),
             inference: MappingModel.InferenceOptions(convertsToString: arguments.has("to-text")),
             keepsBackup: arguments.has("keep-backup"))

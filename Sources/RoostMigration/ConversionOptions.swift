@@ -8,9 +8,11 @@ public struct ConversionOptions: Sendable {
     public var overwrites: Bool
     /// Whether damaged records are left out and reported, rather than ending the conversion.
     public var skipsDamaged: Bool
-    /// Whether objects of the source that another program changed are taken as they are, rather than ending the conversion.
+    /// Whether objects of the source that another program changed are taken as they are, rather
+    /// than ending the conversion.
     ///
-    /// Concerns a source that the conversion opens; see ``StoreOptions/acceptsChanges``. The report's warnings list what was taken.
+    /// Concerns a source that the conversion opens; see ``StoreOptions/acceptsChanges``. The
+    /// report's warnings list what was taken.
     public var acceptsChanges: Bool
     /// Whether the finished destination is read again and compared with what was read from the source.
     public var verifies: Bool

@@ -24,10 +24,12 @@ public struct StoreMaintenance: Sendable {
     ///   - destination: Where the backup goes.
     ///   - options: As for a conversion; the backup is verified and nothing is left out whatever they say.
     /// - Returns: What was copied.
-    /// - Throws: `unsupported` for a type whose stores are no files or cannot be written; `invalidRequest` for a destination of
-    ///   another type and for the source itself; `alreadyExists` without ``ConversionOptions/overwrites``; `corrupted` also for a
-    ///   source that another program changed, without ``ConversionOptions/acceptsChanges``; `noSpace`, `cancelled`, and whatever else
-    ///   a conversion throws. A backup that was to be replaced is then as it was.
+    /// - Throws: `unsupported` for a type whose stores are no files or cannot be written;
+    ///   `invalidRequest` for a destination of another type and for the source itself;
+    ///   `alreadyExists` without ``ConversionOptions/overwrites``; `corrupted` also for a source
+    ///   that another program changed, without ``ConversionOptions/acceptsChanges``; `noSpace`,
+    ///   `cancelled`, and whatever else a conversion throws. A backup that was to be replaced is
+    ///   then as it was.
     public func backUp(
         _ source: ConversionEndpoint, to destination: StoreURL, options: ConversionOptions = ConversionOptions()
     ) throws(StoreError) -> ConversionReport {
@@ -99,9 +101,11 @@ public struct StoreMaintenance: Sendable {
     ///   - url: The store.
     ///   - options: How to open it.
     ///   - isWanted: Receives the changes, unless there are none, and says whether to accept them.
-    /// - Returns: The changes that were accepted, which are empty if there were none; nil if they were not wanted.
-    /// - Throws: `unsupported` for a type of store that other programs cannot change; `corrupted` for content that no store of the
-    ///   type can hold, and for a damaged file; `conflict` if the store changed meanwhile. The store is then as it was.
+    /// - Returns: The changes that were accepted, which are empty if there were none; nil if they
+    ///   were not wanted.
+    /// - Throws: `unsupported` for a type of store that other programs cannot change; `corrupted`
+    ///   for content that no store of the type can hold, and for a damaged file; `conflict` if the
+    ///   store changed meanwhile. The store is then as it was.
     public func acceptExternalChanges(
         in url: StoreURL, options: StoreOptions = StoreOptions(),
         if isWanted: (ExternalChanges) -> Bool = { _ in true }

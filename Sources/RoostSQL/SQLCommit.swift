@@ -4,7 +4,8 @@ internal import RoostCore
 struct SQLRowHead {
     let version: UInt32
     let entity: Int
-    /// The content hash that the row's checksum stands for, which is the one that the tallies count.
+    /// The content hash that the row's checksum stands for, which is the one that the tallies
+    /// count.
     let contentHash: UInt64
     /// Whether the columns that indexes have hold what the record that is to replace the row has.
     var keepsIndexedColumns = false
@@ -196,7 +197,7 @@ struct SQLCommit {
         }
     }
 
-    /// What the row of a record that was just read says about itself.
+    /// Returns the head of the row of a record that was just read.
     private func head(of record: RecordReader) throws(StoreError) -> SQLRowHead {
         var hash = record.storedContentHash
         if store.acceptsChanges {
@@ -207,7 +208,7 @@ struct SQLCommit {
         return SQLRowHead(version: record.version, entity: record.entityNumber, contentHash: hash)
     }
 
-    /// What the row of an object to delete says about itself, after its values were verified.
+    /// Returns the head of the row of an object to delete, after verifying its values.
     ///
     /// - Returns: Nil, with a conflict, if the object does not have the version of the reference.
     private func head(

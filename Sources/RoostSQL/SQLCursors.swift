@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// A walk through all rows of an entity in key order, which can go on after a row that cannot be read.
+/// A walk through all rows of an entity in key order, which can continue after a row that cannot be
+/// read.
 struct SQLScan {
     /// SELECT of the records whose keys are above parameter 1.
     let restSQL: String
@@ -82,7 +83,8 @@ final class SQLRecordCursor: RecordCursor {
         return !batch.isEmpty
     }
 
-    /// Ends a scan before the first record whose key is not above that of the record before it, as in a file with exchanged pages.
+    /// Ends a scan before the first record whose key is not above that of the record before it, as
+    /// in a file with exchanged pages.
     private func requireOrder(_ batch: inout RecordBatch) {
         guard !batch.isEmpty, var lastKey = scan?.lastKey else { return }
         for index in 0..<batch.count {
@@ -215,7 +217,8 @@ final class SQLLinkCursor: LinkCursor {
         return !batch.isEmpty
     }
 
-    /// Throws code `corrupted` for a link that does not come after the one before it, as in a file with exchanged pages.
+    /// Throws code `corrupted` for a link that does not come after the one before it, as in a file
+    /// with exchanged pages.
     private func requireOrder(_ batch: LinkBatch) throws(StoreError) {
         for link in batch.links {
             if let last, (last.source, last.order, last.target) >= (link.source, link.order, link.target) {

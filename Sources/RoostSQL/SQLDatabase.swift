@@ -221,13 +221,16 @@ public protocol SQLStatement: AnyObject {
 
     /// Adds the records of the next rows to a batch until it is full.
     ///
-    /// The columns are those of ``SQLReadPlan/columnList``. After an error the batch has the records of the rows before it.
+    /// The columns are those of ``SQLReadPlan/columnList``. After an error the batch has the
+    /// records of the rows before it.
     ///
     /// - Parameters:
     ///   - batch: Where the records go.
     ///   - plan: How rows become records.
-    ///   - accepting: Whether rows that do not match their checksums are added too, instead of ending the call as damaged.
+    ///   - accepting: Whether rows that do not match their checksums are added too, instead of
+    ///     ending the call as damaged.
     /// - Returns: Why the call ended.
+    /// - Throws: What the database reports.
     func fill(_ batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool) throws(StoreError) -> SQLFill
 
     /// Adds the record of the one row that the statement gives for a key, and makes it ready to run again.
@@ -240,6 +243,7 @@ public protocol SQLStatement: AnyObject {
     ///   - plan: How rows become records.
     ///   - accepting: Whether a row that does not match its checksum is added too.
     /// - Returns: What is wrong with a row that is not added; else nil.
+    /// - Throws: What the database reports.
     func look(
         up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
     ) throws(StoreError) -> StoreError?
@@ -263,7 +267,7 @@ public enum SQLFill {
     case full
     /// There are no more rows.
     case end
-    /// A row does not match its checksum, or holds what no record can; the batch has all rows before it, and the next call goes on
-    /// after it.
+    /// A row does not match its checksum, or holds what no record can; the batch has all rows
+    /// before it, and the next call continues after it.
     case damaged(StoreError)
 }

@@ -51,6 +51,7 @@ public enum SQLMetadata {
     ///   - connection: A connection to the database.
     ///   - storeName: What messages call the database.
     ///   - formatVersion: The version of the format that the database's header has.
+    /// - Returns: The identity and the model.
     /// - Throws: `notAStore` when there are no metadata, `unsupportedVersion` for another format, `corrupted` for anything odd.
     public static func read(
         _ connection: any SQLConnection, storeName: String, formatVersion: Int
@@ -73,7 +74,8 @@ public enum SQLMetadata {
         }
     }
 
-    /// Throws code `corrupted` unless the names that a database lists are those of the entities of its model.
+    /// Throws code `corrupted` unless the names that a database lists are those of the entities of
+    /// its model.
     ///
     /// Notices a model that was exchanged in a store whose metadata have no checksums.
     public static func requireEntities(

@@ -77,12 +77,12 @@ public final class SQLSchema: Sendable {
     let reading: [SQLReadPlan]
     /// By entity number, SELECT of the one row with a key, if it is of the entity or a subentity.
     let lookupSQL: [String]
-    /// By entity number, SELECT of all rows of the entity and its subentities in key order, of those whose keys are above parameter 1,
-    /// and of the first of these keys.
+    /// By entity number, SELECT of all rows of the entity and its subentities in key order, of
+    /// those whose keys are above parameter 1, and of the first of these keys.
     let scanSQL: [(all: String, rest: String, nextKey: String)]
     /// How a row of the tallies is read and written.
     let tallySQL: (select: String, update: String)
-    /// How the last key of a root entity is read and written.
+    /// SELECT and upsert of the last key of a root entity.
     let lastKeySQL: (select: String, set: String)
     /// The property columns that lead an index, by table.
     let indexedColumns: [Set<String>]
@@ -267,7 +267,8 @@ public final class SQLSchema: Sendable {
             )
         }
         return SQLTable(
-            root: root, name: name, columns: columns, fields: fields, model: model, dialect: dialect, checksum: checksum)
+            root: root, name: name, columns: columns, fields: fields, model: model, dialect: dialect, checksum: checksum
+        )
     }
 
     private static func constraints(

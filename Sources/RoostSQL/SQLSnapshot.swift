@@ -26,7 +26,8 @@ public final class SQLSnapshot: StoreSnapshot {
     /// - Parameters:
     ///   - store: The store.
     ///   - connection: The connection.
-    ///   - acceptsChanges: Whether rows that do not match their checksums are read as they are; nil for the store's own setting.
+    ///   - acceptsChanges: Whether rows that do not match their checksums are read as they are; nil
+    ///     for the store's own setting.
     ///   - ownsConnection: Whether the end of the snapshot gives the connection back.
     init(
         store: SQLStore, connection: any SQLConnection, acceptsChanges: Bool? = nil, ownsConnection: Bool = true

@@ -9,7 +9,8 @@ extension SQLStore: ChangeAcceptingStore {
         return try externalChanges(snapshot).changes
     }
 
-    /// Signs the rows that another program changed, as updates of their objects, and records the content as it is.
+    /// Signs the rows that another program changed, as updates of their objects, and records the
+    /// content as it is.
     public func acceptExternalChanges(_ expected: ExternalChanges) throws(StoreError) -> UInt64 {
         try requireWritable()
         // Damage to the file is not a change by another program, even where every value can be read.
@@ -21,12 +22,13 @@ extension SQLStore: ChangeAcceptingStore {
         }
         var lastKeys = [Int64?](repeating: nil, count: schema.objectTables.count)
         let generation = try writing { (connection) throws(StoreError) -> UInt64 in
-            let snapshot = SQLSnapshot(store: self, connection: connection, acceptsChanges: false, ownsConnection: false)
+            let snapshot = SQLSnapshot(
+                store: self, connection: connection, acceptsChanges: false, ownsConnection: false)
             defer { snapshot.close() }
             let (changes, found) = try externalChanges(snapshot)
             guard changes == expected else {
                 throw StoreError(
-                    .conflict, "'\(url)' has other changes than those that were shown; nothing was accepted.")
+                    .conflict, "'\(url)' changed after its changes were shown; nothing was accepted.")
             }
             guard !changes.isEmpty else { return try SQLTallies.read(connection, self).generation }
             for (position, table) in schema.objectTables.enumerated() {
@@ -40,7 +42,8 @@ extension SQLStore: ChangeAcceptingStore {
         return generation
     }
 
-    /// What differs from the content that the last commit recorded, and the tally of the content as it is.
+    /// Finds the differences from the content that the last commit recorded, and the tally of the content as
+    /// it is.
     ///
     /// - Throws: `corrupted` for content that cannot be accepted.
     private func externalChanges(
@@ -81,7 +84,8 @@ extension SQLStore: ChangeAcceptingStore {
             let stored = try storedTally(of: entity, try snapshot.open())
             entities.append(
                 ExternalChanges.Difference(
-                    name: entity.name.text, recorded: before.count, found: now.count, hasOtherMembers: stored != before))
+                    name: entity.name.text, recorded: before.count, found: now.count, hasOtherMembers: stored != before)
+            )
         }
         let relationships = zip(model.relationships, zip(recorded.relationships, found.relationships))
             .filter { $1.0 != $1.1 }
@@ -152,7 +156,8 @@ extension SQLStore: ChangeAcceptingStore {
         }
         if let reason { throw reason }
         guard !batch.isEmpty, batch.version(at: 0) < UInt32.max else {
-            throw StoreError(.limitExceeded, "The versions of \(id) are used up, or it disappeared; nothing was accepted.")
+            throw StoreError(
+                .limitExceeded, "The versions of \(id) are used up, or it disappeared; nothing was accepted.")
         }
         try batch.withRecord(at: 0) { (record) throws(StoreError) in
             try connection.withStatement(table.writing.updateSQL) { (statement) throws(StoreError) in

@@ -1,7 +1,8 @@
 public import RoostCore
 
 extension SQLStore {
-    /// What another program changed, in a store that accepts it; else nothing, because all content comes out of the store as it is.
+    /// The changes of another program, in a store that accepts them; else nothing, because all content
+    /// comes out of the store as it is.
     public func notices() throws(StoreError) -> [String] {
         try requireOpen()
         guard acceptsChanges else { return [] }
@@ -15,7 +16,8 @@ extension SQLStore {
         try reading { (connection) throws(StoreError) in try database.requireSoundStructure(connection) }
     }
 
-    /// Examines the database's file, and compares every row with its checksum and all of them with the tallies.
+    /// Examines the database's file, and compares every row with its checksum and all of them with
+    /// the tallies.
     public func integrityFindings() throws(StoreError) -> [StoreFinding] {
         try requireOpen()
         var findings = try database.integrityFindings()
@@ -33,7 +35,8 @@ extension SQLStore {
         return findings
     }
 
-    /// A snapshot that reports rows that do not match their checksums, whether or not the store accepts them.
+    /// A snapshot that reports rows that do not match their checksums, whether or not the store
+    /// accepts them.
     func verifyingSnapshot() throws(StoreError) -> SQLSnapshot {
         SQLSnapshot(store: self, connection: try database.beginReading(), acceptsChanges: false)
     }
@@ -146,7 +149,8 @@ enum SQLWalkedRow {
 }
 
 extension SQLSnapshot {
-    /// Calls `body` with all rows of a hierarchy in key order, those included that do not match their checksums.
+    /// Calls `body` with all rows of a hierarchy in key order, those included that do not match
+    /// their checksums.
     ///
     /// - Parameters:
     ///   - root: The number of the root entity.

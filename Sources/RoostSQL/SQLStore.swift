@@ -2,8 +2,9 @@ public import RoostCore
 
 /// A persistent store in an SQL database: the engine behind every SQL backend.
 ///
-/// One table for each entity hierarchy, one column for each property, so that people and other tools can read the data. A row that
-/// another tool changed does not match its checksum, and is damaged unless the store accepts changes.
+/// One table for each entity hierarchy, one column for each property, so that people and other
+/// tools can read the data. A row that another tool changed does not match its checksum, and is
+/// damaged unless the store accepts changes.
 public final class SQLStore: PersistentStore {
     /// The type the store is registered under.
     public let type: any PersistentStoreType
@@ -48,7 +49,8 @@ public final class SQLStore: PersistentStore {
     ///   - url: Where the store is.
     ///   - isReadOnly: Whether changes are refused.
     ///   - isUnpublished: Whether nobody knows the store's name yet; see `StoreOptions/isUnpublished`.
-    ///   - acceptsChanges: Whether objects that another program changed are taken as they are; see `StoreOptions/acceptsChanges`.
+    ///   - acceptsChanges: Whether objects that another program changed are taken as they are; see
+    ///     `StoreOptions/acceptsChanges`.
     public convenience init(
         _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
         url: StoreURL,

@@ -158,9 +158,9 @@ public final class SQLReadPlan: Sendable {
     public let entity: Int
     /// By entity number; nil for entities that cannot occur.
     public let entities: [Entity?]
-    /// What the SELECT lists: `_id`, `_entity`, `_version`, `_checksum`, then the property columns.
+    /// The columns of the SELECT: `_id`, `_entity`, `_version`, `_checksum`, then the property columns.
     public let columnList: String
-    /// What `_checksum` is computed from.
+    /// The rule by which `_checksum` is computed.
     public let checksum: SQLChecksum
     /// `SELECT` of ``columnList`` `FROM` the table, to be followed by conditions.
     let selectSQL: String
@@ -248,7 +248,8 @@ public final class SQLReadPlan: Sendable {
             damagedObject: id)
     }
 
-    /// The error for a row with a value that is larger than the connection reads; it names the object.
+    /// The error for a row with a value that is larger than the connection reads; it names the
+    /// object.
     @inline(never)
     func tooLarge(key: Int64, _ error: StoreError) -> StoreError {
         let id = ObjectID(model.entities[entity].name, key)
@@ -269,7 +270,7 @@ public struct SQLRowColumns: Sendable {
     public let unused: [[Int32]]
     /// How many columns there are.
     public let count: Int
-    /// What `_checksum` is computed from.
+    /// The rule by which `_checksum` is computed.
     public let checksum: SQLChecksum
 
     /// The parameters before those of properties: `_id`, `_entity`, `_version`, `_checksum`.
@@ -279,7 +280,7 @@ public struct SQLRowColumns: Sendable {
     ///   - positions: By position in the table, the position among these columns; nil for one that is left out.
     ///   - fields: By entity number, where its fields are in the table.
     ///   - model: The model of the records.
-    ///   - checksum: What `_checksum` is computed from.
+    ///   - checksum: The rule by which `_checksum` is computed.
     init(_ positions: [Int?], fields: [[SQLFieldColumns]?], model: ManagedObjectModel, checksum: SQLChecksum) {
         self.checksum = checksum
         count = positions.count { $0 != nil }
@@ -361,7 +362,7 @@ public final class SQLUpdatePlan: Sendable {
     ///   - isIndexed: By position in the table, whether some index has the column.
     ///   - model: The model of the records.
     ///   - dialect: How the database wants its SQL.
-    ///   - checksum: What `_checksum` is computed from.
+    ///   - checksum: The rule by which `_checksum` is computed.
     init(
         _ table: SQLTable, isIndexed: [Bool], model: ManagedObjectModel, dialect: any SQLDialect, checksum: SQLChecksum
     ) {

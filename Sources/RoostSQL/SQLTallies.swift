@@ -98,7 +98,8 @@ public enum SQLTallies {
         }
     }
 
-    /// Records counts and sums of entities and relationships, and adds one to the generation, which is returned.
+    /// Records counts and sums of entities and relationships, and adds one to the generation, which
+    /// is returned.
     static func set(
         _ tally: StoreTally, _ connection: any SQLConnection, _ store: SQLStore
     ) throws(StoreError) -> UInt64 {

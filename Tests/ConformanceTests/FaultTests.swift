@@ -5,7 +5,8 @@ import Testing
 
 @Suite("The conformance suite notices")
 struct FaultTests {
-    /// Around stores in memory, where nothing waits for a disk; faults that need a file, around stores that are files.
+    /// Around stores in memory, where nothing waits for a disk; faults that need a file, around
+    /// stores that are files.
     @Test(
         "every fault that a store can be given, by the check that is named for it",
         arguments: FaultyStoreType.Fault.allCases)

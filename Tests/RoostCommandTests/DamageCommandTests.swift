@@ -2,7 +2,7 @@ import Foundation
 import Roost
 import Testing
 
-/// What the commands do with a store in which a value changed that no commit wrote.
+/// Commands on a store in which a value changed without a commit.
 @Suite("A changed value in a store")
 struct DamageCommandTests {
     private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
@@ -23,7 +23,8 @@ struct DamageCommandTests {
         let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: place.file("notes")), model: model)
         var changes = ChangeSet(model: model)
         for key in Int64(1)...9 {
-            try changes.insert(ObjectID("Note", key), values: ["text": .string("written text \(key)"), "count": .int(key)])
+            try changes.insert(
+                ObjectID("Note", key), values: ["text": .string("written text \(key)"), "count": .int(key)])
             try changes.insert(ObjectID("Tag", key), values: ["name": .string("tag \(key)")])
             try changes.add(Link(key, 10 - key), to: RelationshipName("Note", "tags"))
         }
@@ -37,7 +38,8 @@ struct DamageCommandTests {
         try place.write(bytes, to: "notes")
     }
 
-    @Test("fails what would pass it on, with the object's ID, and leaves nothing behind", arguments: Workplace.fileTypes)
+    @Test(
+        "fails what would pass it on, with the object's ID, and leaves no file", arguments: Workplace.fileTypes)
     func refuses(type: String) throws {
         let place = try Workplace()
         try makeStore(place, type)
@@ -71,7 +73,8 @@ struct DamageCommandTests {
         try makeStore(place, type)
         let before = try place.bytes("notes")
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("Note", attributes: [.init("text", .string), .init("count", .integer16), .init("new", .date)]),
+            EntityDescription(
+                "Note", attributes: [.init("text", .string), .init("count", .integer16), .init("new", .date)]),
             EntityDescription("Other", attributes: [.init("name", .string)]),
         ])
         try place.write(Data(model.document()), to: "new.roostmodel.json")
@@ -124,7 +127,8 @@ struct DamageCommandTests {
         ] {
             let run = try place.start(command + ["--accept-changes"]).wait()
             #expect(run.code == 0, "\(command): \(run.errors)")
-            #expect((run.output + run.errors).contains("1 object was changed by another program: Note/p3."), "\(command)")
+            #expect(
+                (run.output + run.errors).contains("1 object was changed by another program: Note/p3."), "\(command)")
         }
         for store in ["lmdb:copy", "backup", "json:migrated"] {
             #expect(try place.roost("check", store).code == 0)
@@ -154,7 +158,7 @@ struct DamageCommandTests {
         #expect(changed.code == 1 && changed.output.contains("Note/p3"))
     }
 
-    @Test("is accepted as JSON tells", arguments: [true, false])
+    @Test("is accepted, with a report in JSON", arguments: [true, false])
     func acceptJSON(damaged: Bool) throws {
         let place = try Workplace()
         try makeStore(place, damaged: damaged)

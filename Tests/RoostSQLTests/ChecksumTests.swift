@@ -4,7 +4,7 @@ import RoostSQL
 import RoostSQLite
 import Testing
 
-/// What a store notices about itself: every row has a checksum, and every table a tally.
+/// Damage that checksums of rows and tallies of tables show.
 @Suite("Checksums of SQLite stores", .enabled(if: Shell.path != nil))
 struct ChecksumTests {
     let directory: TemporaryDirectory
@@ -22,7 +22,9 @@ struct ChecksumTests {
                     ObjectID("Track", key), values: ["title": .string("title \(key)"), "i64": .int(key)])
                 try changes.insert(ObjectID("Album", key), values: ["title": .string("album \(key)")])
             }
-            for key in 1...count { try changes.add(Link(key, count + 1 - key), to: RelationshipName("Album", "similar")) }
+            for key in 1...count {
+                try changes.add(Link(key, count + 1 - key), to: RelationshipName("Album", "similar"))
+            }
         }
         try store.close()
     }
@@ -131,7 +133,8 @@ struct ChecksumTests {
     /// Exchanges the first and the last leaf page of a table.
     private func exchangePages(of table: String) throws {
         let list = try Shell.run(
-            "SELECT pageno FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf' ORDER BY path", on: directory.file("a"))
+            "SELECT pageno FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf' ORDER BY path",
+            on: directory.file("a"))
         let pages = list.split(separator: "\n").compactMap { Int($0) }
         let (first, last) = (try #require(pages.first) - 1, try #require(pages.last) - 1)
         try #require(pages.count > 2)
@@ -142,7 +145,9 @@ struct ChecksumTests {
         try directory.write(bytes, to: "a")
     }
 
-    @Test("rows and links never come out of order, whatever the order of the pages", arguments: ["Track", "Album_similar"])
+    @Test(
+        "rows and links never come out of order, whatever the order of the pages",
+        arguments: ["Track", "Album_similar"])
     func exchangedPages(table: String) throws {
         try create(count: 200, options: StoreOptions(typeOptions: ["pageSizeBytes": "512"]))
         try exchangePages(of: table)
@@ -179,7 +184,7 @@ struct ChecksumTests {
         #expect(try damaged.integrityFindings().contains { $0.severity == .damage })
     }
 
-    @Test("a value that is too large to be read is a finding, and the check goes on with the rest")
+    @Test("a value that is too large to be read is a finding, and the check examines the rest")
     func largeValue() throws {
         let large = StoreOptions(typeOptions: ["maximumValueBytes": "\(4 << 20)"])
         try create(options: large)
@@ -253,7 +258,8 @@ struct ChecksumTests {
         "what no store can hold is not accepted, and nothing is changed",
         arguments: [
             "UPDATE Track SET i16 = 99999 WHERE _id = 2", "UPDATE Track SET _entity = 77 WHERE _id = 2",
-            "UPDATE Track SET token = X'00' WHERE _id = 2", "UPDATE Track SET title = CAST(X'FF' AS TEXT) WHERE _id = 2",
+            "UPDATE Track SET token = X'00' WHERE _id = 2",
+            "UPDATE Track SET title = CAST(X'FF' AS TEXT) WHERE _id = 2",
             "UPDATE Album_similar SET source = 0 WHERE source = 2", "UPDATE _roost_keys SET last = 1",
             "UPDATE _roost_tallies SET count = -5 WHERE kind = 'entity'",
             "UPDATE Album_similar SET inverse_order = 4 WHERE source = 2",
@@ -269,7 +275,7 @@ struct ChecksumTests {
         #expect(try directory.bytes("a") == before)
     }
 
-    @Test("an index that a damaged file lost is no change by another program")
+    @Test("an index that a damaged file lost is not accepted as a change")
     func damagedIndex() throws {
         try create()
         let path = directory.file("a")
@@ -284,7 +290,8 @@ struct ChecksumTests {
 
     // MARK: Older formats
 
-    /// A store in format version 2, with every type of attribute, links and an object at version 2 and above.
+    /// A store in format version 2, with every type of attribute, links and an object at version 2
+    /// and above.
     private func copyFixture() throws {
         let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Fixtures/format-2.sqlite")

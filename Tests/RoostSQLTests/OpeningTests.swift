@@ -127,7 +127,7 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("a row that another tool changed is damaged, and the cursor goes on after it")
+    @Test("a row that another tool changed is damaged, and the cursor continues after it")
     func editedRow() throws {
         try create("a").close()
         try tool(

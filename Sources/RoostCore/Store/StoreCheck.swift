@@ -80,7 +80,8 @@ private struct StoreCheck {
     let model: ManagedObjectModel
     var findings: FindingList
     private var tally: StoreTally
-    /// By entity number, how many records were damaged; they are findings of their own, and are not in the tally.
+    /// By entity number, how many records were damaged; they are findings of their own, and are not
+    /// in the tally.
     private var damagedCounts: [Int]
     private var pending: [Reference] = []
     private var found: RecordBatch
@@ -129,7 +130,8 @@ private struct StoreCheck {
         }
     }
 
-    /// Whether an error is a finding about the content: damage, or one object that is too large to be read.
+    /// Whether an error is a finding about the content: damage, or one object that is too large to
+    /// be read.
     private static func isAboutContent(_ error: StoreError) -> Bool {
         error.code == .corrupted || error.code == .limitExceeded && error.damagedObject != nil
     }

@@ -26,7 +26,8 @@ public struct StoreError: Error, Sendable {
     public let denials: [DeleteDenial]
     /// The one object that cannot be read, and nil if more than one object is affected.
     ///
-    /// Set only with code ``Code/corrupted``, and with ``Code/limitExceeded`` for an object that is too large.
+    /// Set only with code ``Code/corrupted``, and with ``Code/limitExceeded`` for an object that is
+    /// too large.
     public let damagedObject: ObjectID?
     /// The backend's own error, for example an SQLite extended result code.
     public let underlying: (any Error)?

@@ -44,7 +44,7 @@ struct DumpWriter: ~Copyable {
         {
             try writeLinks(of: relationship)
         }
-        // Before the last line, without which nobody takes the text for a whole one.
+        // Before the last line: 'load' refuses a text without it.
         try found.requireRecorded(try snapshot.recordedTally(), store)
         try writeTrailer()
         return tally.digest

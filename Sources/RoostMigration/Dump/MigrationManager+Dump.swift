@@ -3,11 +3,12 @@ public import RoostCore
 extension MigrationManager {
     /// Writes what a store holds as JSON Lines, from one snapshot.
     ///
-    /// The text has a first line with format, model and metadata, one line for each object, lines of links, and a last line with
-    /// counts, digest and checksum; DUMP-FORMAT.md describes it. Every value is in it exactly; the same content gives
-    /// the same text. What was written is compared with the tally of the last commit before the last line. Memory is bounded whatever the
-    /// size of the store. After an error the text has no last line, so that
-    /// nobody takes it for a whole one.
+    /// The text has a first line with format, model and metadata, one line for each object, lines
+    /// of links, and a last line with counts, digest and checksum; DUMP-FORMAT.md describes it.
+    /// Every value is in it exactly; the same content gives the same text. What was written is
+    /// compared with the tally of the last commit before the last line. Memory is bounded whatever
+    /// the size of the store. After an error the text has no last line, so that nobody takes it for
+    /// a whole one.
     /// - Parameters:
     ///   - store: The store; others may write meanwhile.
     ///   - entities: The entities whose objects are written, those of subentities included; nil for everything. Links are written
@@ -15,8 +16,8 @@ extension MigrationManager {
     ///   - cancellation: Where to ask for the end.
     ///   - sink: Takes the next bytes of the text; its errors come out of the call.
     /// - Returns: The digest of what was written, which is the store's when everything was.
-    /// - Throws: `unknownEntity`, naming the nearest one; `corrupted`, naming the damaged record, or what is not as the last commit
-    ///   recorded it; `cancelled`; what `sink` throws.
+    /// - Throws: `unknownEntity`, naming the nearest one; `corrupted`, naming the damaged record,
+    ///   or what is not as the last commit recorded it; `cancelled`; what `sink` throws.
     @discardableResult
     public func dump(
         _ store: any PersistentStore, entities: [EntityName]? = nil, cancellation: ConversionCancellation? = nil,

@@ -40,7 +40,8 @@ extension InPlaceMigration {
     /// stay as they are: what is written anew goes into the log first and leaves gaps in the file.
     func modelChange(of store: any PersistentStore) throws(StoreError) -> ModelChangePlan? {
         // Rows that stay would stay without a checksum that matches them.
-        guard !options.keepsBackup, !store.takesChanges, store is any ModelChangingStore, let chain = try steps(from: store.metadata()),
+        guard !options.keepsBackup, !store.takesChanges, store is any ModelChangingStore,
+            let chain = try steps(from: store.metadata()),
             chain.steps.count == 1, let step = chain.steps.first,
             step.stage?.willMigrate == nil, step.stage?.didMigrate == nil
         else { return nil }

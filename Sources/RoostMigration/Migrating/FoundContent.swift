@@ -53,7 +53,8 @@ struct FoundContent {
         }
     }
 
-    /// The names of the entities and relationships, of those that were read, that are not what was recorded.
+    /// The names of the entities and relationships, of those that were read, that are not what was
+    /// recorded.
     private func differences(from recorded: StoreTally) -> [String] {
         model.entities.filter {
             entities.contains($0.number) && tally.entities[$0.number] != recorded.entities[$0.number]
@@ -63,7 +64,8 @@ struct FoundContent {
             }.map { "relationship '\($0.name)'" }
     }
 
-    /// Throws code `corrupted` where what was read is not what was recorded, unless the store accepts changes by other programs.
+    /// Throws code `corrupted` where what was read is not what was recorded, unless the store
+    /// accepts changes by other programs.
     ///
     /// - Parameters:
     ///   - recorded: What the last commit recorded; nil for a store that records nothing.
@@ -84,7 +86,7 @@ struct FoundContent {
         )
     }
 
-    /// What is missing beside the damaged objects that were left out.
+    /// Warnings about content that is missing apart from the damaged objects that were left out.
     func warnings(against recorded: StoreTally?, skipped: [ObjectID]) -> [String] {
         guard let recorded else { return [] }
         var skippedCounts: [Int: Int] = [:]

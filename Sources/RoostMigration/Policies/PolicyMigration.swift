@@ -138,7 +138,8 @@ final class PolicyMigration {
 
     /// Throws code `corrupted` where the source does not hold what its last commit recorded.
     ///
-    /// Entities of which a predicate chose objects, links that no rule follows, and what becomes nothing are read for it.
+    /// Entities of which a predicate chose objects, links that no rule follows, and what becomes
+    /// nothing are read for it.
     private func requireRecordedContent() throws(StoreError) {
         guard !contents.source.takesChanges, let recorded = try source.snapshot.recordedTally() else { return }
         try source.found.countRest(of: source.snapshot, contents.options.conversion.cancellation)
