@@ -275,16 +275,23 @@ struct ChecksumTests {
         #expect(try directory.bytes("a") == before)
     }
 
-    @Test("an index that a damaged file lost is not accepted as a change")
+    @Test("an index that does not match its table is damage, which is not accepted as a change")
     func damagedIndex() throws {
         try create()
         let path = directory.file("a")
         try Shell.run("UPDATE Album SET title = 'edited' WHERE _id = 1", on: path)
-        try Shell.run(
-            "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'Track_length_index') WHERE name = 'Album_title_index'",
-            on: path)
+        let page = try Shell.run(
+            "SELECT pageno FROM dbstat WHERE name = 'Album_title_index' AND pagetype = 'leaf'", on: path)
+        var bytes = try directory.bytes("a")
+        let start = (try #require(Int(page.trimmingCharacters(in: .newlines))) - 1) * 4096
+        let place = try #require(Data(bytes[start..<start + 4096]).firstRange(of: Data("album 7".utf8)))
+        bytes[start + place.lowerBound] ^= 2
+        try directory.write(bytes, to: "a")
         let store = try #require(try open() as? any ChangeAcceptingStore)
-        #expect(code { _ = try store.acceptExternalChanges(store.externalChanges()) } == .corrupted)
+        let changes = try store.externalChanges()
+        #expect(changes.objects == [ObjectID("Album", 1)])
+        #expect(code { _ = try store.acceptExternalChanges(changes) } == .corrupted)
+        #expect(try store.externalChanges() == changes)
         try store.close()
     }
 

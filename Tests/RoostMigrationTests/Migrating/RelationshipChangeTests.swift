@@ -454,7 +454,10 @@ struct RelationshipChangeTests {
         var found: StoreError?
         do { _ = try migrate(Faults(losesLinks: true)) } catch { found = error as? StoreError }
         #expect(found?.code == .corrupted)
-        #expect(found?.message.contains("relationship 'Person.friends'") ?? false)
+        // The mapping leaves the shelves of books out, which are compared all the same.
+        for name in ["Person.friends", "Book.shelves"] {
+            #expect(found?.message.contains("relationship '\(name)'") ?? false)
+        }
         #expect(found?.message.contains("entity") == false)
     }
 
