@@ -143,7 +143,7 @@ let package = Package(
                 "RoostSQL", "RoostCore", "RoostFiles", "RoostMemory",
                 .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
             ],
-            swiftSettings: strict),
+            exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "RoostCoreDataTests",
             dependencies: [

@@ -23,6 +23,70 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
+            "damage.records-verified",
+            "Each record that comes out of a damaged file, by a scan or by its ID, is one that was written; for any other an error names the object.",
+            needs: [.persistence, .file, .digest]
+        ) { bench in
+            let whole = try filledStore(bench)
+            for (bytes, damage) in flippedBits(whole.bytes) {
+                try openDamaged(bench, bytes, damage) { store in
+                    let snapshot = try store.snapshot()
+                    defer { snapshot.close() }
+                    var ids: [ObjectID] = []
+                    for object in whole.contents.objects.values.joined() { ids.append(object.id) }
+                    var cursors = [try snapshot.records(with: ids)]
+                    for root in store.model.roots {
+                        cursors.append(try snapshot.records(of: store.model.entities[root].name, after: nil))
+                    }
+                    for cursor in cursors {
+                        try readPastDamage(cursor, of: store.model) { record in
+                            try expect(
+                                whole.contents.objects.values.joined().contains { $0.record == record },
+                                "\(damage): \(record.id) is as it was written, or named as damaged")
+                        }
+                    }
+                }
+            }
+        },
+        ConformanceCheck(
+            "damage.not-signed",
+            "An update or a delete of an object whose record is damaged is refused with the object's ID, and changes nothing.",
+            needs: [.persistence, .file, .digest, .writing]
+        ) { bench in
+            let whole = try filledStore(bench)
+            for (bytes, damage) in flippedBits(whole.bytes) {
+                var damaged: Set<ObjectID> = []
+                try openDamaged(bench, bytes, damage) { store in
+                    let snapshot = try store.snapshot()
+                    defer { snapshot.close() }
+                    for root in store.model.roots {
+                        let cursor = try snapshot.records(of: store.model.entities[root].name, after: nil)
+                        damaged.formUnion(try readPastDamage(cursor, of: store.model) { _ in })
+                    }
+                }
+                let objects = whole.contents.objects.values.joined().filter { damaged.contains($0.id) }
+                guard !objects.isEmpty else { continue }
+                try openDamaged(bench, bytes, damage, isReadOnly: false) { store in
+                    let before = try store.view { try $0.recordedTally() }
+                    for object in objects {
+                        for deletes in [false, true] {
+                            let error = try expectError(.corrupted, in: "\(damage): a change of \(object.id)") {
+                                try store.change { changes in
+                                    if deletes {
+                                        changes.delete(object.id, version: object.version)
+                                    } else {
+                                        try changes.update(object.id, version: object.version, values: [:])
+                                    }
+                                }
+                            }
+                            try expectEqual(error.damagedObject, object.id, "the object that the error names")
+                        }
+                    }
+                    try expectEqual(try store.view { try $0.recordedTally() }, before, "what is recorded")
+                }
+            }
+        },
+        ConformanceCheck(
             "damage.zeroed-blocks",
             "A block of a closed store's file that reads as zeros is noticed, changes nothing that can be read, or undoes the last commit of a file that commits append to.",
             needs: [.persistence, .file, .digest]
@@ -154,6 +218,60 @@ private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
         answers.append(try snapshot.targets(of: RelationshipName("Track", "playlists"), from: ObjectID("Track", key)))
     }
     return answers
+}
+
+/// Copies of a file with one changed bit each, in every region, and what was done to them; the same
+/// in every run.
+private func flippedBits(_ whole: [UInt8]) -> [(bytes: [UInt8], damage: String)] {
+    var random = SeededGenerator(seed: 11)
+    // Bytes that are zero are mostly ones that nothing uses.
+    let places = whole.indices.filter { whole[$0] != 0 }
+    return (0..<80).compactMap { part in
+        guard !places.isEmpty else { return nil }
+        let place = places[(places.count * part / 80 + random.below(max(1, places.count / 80))) % places.count]
+        var bytes = whole
+        bytes[place] ^= UInt8(1 << random.below(8))
+        return (bytes, "byte \(place) of \(whole.count) changed")
+    }
+}
+
+/// Runs `body` with a store of these bytes; an error that speaks of damage ends it.
+private func openDamaged(
+    _ bench: Workbench, _ bytes: [UInt8], _ damage: String, isReadOnly: Bool = true,
+    _ body: (any PersistentStore) throws -> Void
+) throws {
+    let name = "damaged"
+    _ = try bench.write(bytes, as: name)
+    defer { try? FileManager.default.removeItem(atPath: bench.url(name).path) }
+    do {
+        let store = try bench.openApart(name: name) { $0.isReadOnly = isReadOnly }
+        defer { try? store.close() }
+        try body(store)
+    } catch let error as StoreError {
+        try expect(
+            [.corrupted, .notAStore, .unsupportedVersion, .limitExceeded, .modelMismatch, .invalidModel].contains(
+                error.code),
+            "\(damage): an error that speaks of damage", otherwise: "\(error)")
+    }
+}
+
+/// Calls `body` with each record of a cursor, and returns the IDs of the damaged objects.
+@discardableResult
+private func readPastDamage(
+    _ cursor: any RecordCursor, of model: ManagedObjectModel, _ body: (Record) throws -> Void
+) throws -> Set<ObjectID> {
+    var damaged: Set<ObjectID> = []
+    var batch = RecordBatch(model: model)
+    while true {
+        do throws(StoreError) {
+            guard try cursor.next(into: &batch) else { return damaged }
+        } catch {
+            // A cursor that returns to an object does not advance.
+            guard let id = error.damagedObject, damaged.insert(id).inserted else { throw error }
+            continue
+        }
+        for index in 0..<batch.count { try body(batch.record(at: index)) }
+    }
 }
 
 private func wrongAnswer(of store: any PersistentStore, _ expected: [[Int64]]) throws -> String? {

@@ -79,6 +79,7 @@ final class FaultySnapshot: StoreSnapshot {
     private func altered(_ cursor: any RecordCursor) -> any RecordCursor {
         switch fault {
         case .keepsBatchContents: return AddingRecordCursor(cursor)
+        case .readsDamage: return UnverifiedRecordCursor(cursor)
         case .admitsTakenValues:
             let admitted = memory.admitted
             return AlteringRecordCursor(cursor) { batch in

@@ -213,6 +213,8 @@ final class FaultyStore: PersistentStore {
             throw StoreError(
                 error.code, error.message, conflicts: error.conflicts, violations: Array(error.violations.prefix(1)),
                 underlying: error.underlying)
+        case .signsDamage where error.code == .corrupted && error.damagedObject != nil:
+            return CommitReceipt(generation: 1)
         case .admitsTakenValues where error.code == .constraintViolation:
             return try admit(changes, error.violations)
         default: break

@@ -145,6 +145,13 @@ extension FaultyStoreType {
         /// A store that is in the way is replaced without being asked for it.
         case replacesUnasked = "replaces-unasked"
 
+        // MARK: Damage
+
+        /// A record that does not match its checksum is given out all the same.
+        case readsDamage = "reads-damage"
+        /// An update of an object whose record is damaged goes through.
+        case signsDamage = "signs-damage"
+
         /// The ID of the one check that is there to notice the fault; others may notice it too.
         public var caughtBy: String {
             switch self {
@@ -206,6 +213,8 @@ extension FaultyStoreType {
             case .acceptsAnyModel: "opening.open.model-mismatch"
             case .inventsIdentity: "metadata.uuid.given"
             case .replacesUnasked: "replace.already-exists"
+            case .readsDamage: "damage.records-verified"
+            case .signsDamage: "damage.not-signed"
             }
         }
 

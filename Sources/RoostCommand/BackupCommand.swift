@@ -11,6 +11,9 @@ extension Subcommand {
             again when it is complete and must have the digest that was computed while reading; only then it gets its name.
             After an error or Ctrl-C nothing is left of it.
 
+            A store whose content is not what its last commit recorded is refused (exit 3), and an older backup stays.
+            --accept-changes takes objects that another program changed as they are, and says in warnings which they are.
+
             DEST is a path, type:path with the type of the store, or a name of the configuration.
 
             With --json prints one object, as 'roost convert --json' does.
@@ -63,9 +66,9 @@ extension Subcommand {
         let progress = ProgressLine(console)
         let cancellation = ConversionCancellation()
         var options = ConversionOptions(
-            overwrites: arguments.has("overwrite"), sourceModel: store.options.model,
-            acceptsLinks: store.options.acceptsLinks, sourceTypeOptions: store.options.typeOptions,
-            timeoutSeconds: store.options.timeoutSeconds,
+            overwrites: arguments.has("overwrite"), acceptsChanges: store.options.acceptsChanges,
+            sourceModel: store.options.model, acceptsLinks: store.options.acceptsLinks,
+            sourceTypeOptions: store.options.typeOptions, timeoutSeconds: store.options.timeoutSeconds,
             cancellation: cancellation)
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
         defer { progress.clear() }

@@ -1,4 +1,5 @@
 internal import Roost
+internal import RoostMigration
 
 extension Subcommand {
     static let check = Subcommand(
@@ -21,9 +22,20 @@ extension Subcommand {
             violation is mandatory, minimum, maximum, minimumLength, maximumLength, pattern, minimumCount, maximumCount, dangling
             or destination; count is above 1 for a line that stands for findings that are not listed; object and property are
             absent where a finding is about neither.
+
+            With --accept makes what another program changed in an SQLite store its recorded content: it lists the objects and links
+            that are not what the last commit recorded, asks, and writes new checksums, versions and tallies in one transaction.
+            Content that no store can hold, and a damaged file, are refused. Exits 1 if the answer is no, and 2 if standard input
+            is not a terminal and --yes is missing. With --json prints one object: store, accepted (whether it was done),
+            objectCount, objects [ID] (the first 100), entities and relationships [{name, recorded, found}] that differ, generation.
             """,
-        options: [.json, .quiet, .verbose] + StoreArguments.openingOptions,
-        examples: ["roost check music.sqlite", "roost check lmdb:music.lmdb --json"], run: runCheck)
+        options: [
+            CommandOption("accept", help: "Make what another program changed the store's recorded content."),
+            CommandOption("yes", "y", needs: "accept", help: "Ask nothing."), .json, .quiet, .verbose,
+        ] + StoreArguments.openingOptions,
+        examples: [
+            "roost check music.sqlite", "roost check lmdb:music.lmdb --json", "roost check music.sqlite --accept --yes",
+        ], run: runCheck)
 
     private struct Report: Encodable {
         struct Finding: Encodable {
@@ -45,6 +57,7 @@ extension Subcommand {
     }
 
     @Sendable private static func runCheck(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        if arguments.has("accept") { return try ChangeAcceptance(arguments, console).run() }
         let url = try StoreArguments.store(arguments.positions[0], arguments).url
         let findings: [StoreFinding]
         do {
@@ -73,5 +86,78 @@ extension Subcommand {
             if findings.isEmpty, !arguments.has("quiet") { try console.print("\(url) is sound.") }
         }
         return damage == 0 && violations == 0 ? .success : .finding
+    }
+}
+
+/// One run of `roost check --accept`: lists what another program changed, asks, and makes it the
+/// recorded content.
+private struct ChangeAcceptance {
+    /// The object that `--json` prints.
+    private struct Report: Encodable {
+        var store: String
+        var accepted: Bool
+        var objectCount: Int
+        var objects: [String]
+        var entities: [ExternalChanges.Difference]
+        var relationships: [ExternalChanges.Difference]
+        var generation: UInt64?
+    }
+
+    private let arguments: ParsedArguments
+    private let console: Console
+
+    init(_ arguments: ParsedArguments, _ console: Console) throws {
+        self.arguments = arguments
+        self.console = console
+        guard arguments.has("yes") || StandardInput.isTerminal else {
+            throw UsageError(
+                "cannot ask whether to accept: standard input is not a terminal. Use --yes to accept without asking, or leave out --accept to look"
+            )
+        }
+    }
+
+    func run() throws -> ExitCode {
+        var isAccepted = false
+        func closingFailed(_ error: StoreError) -> Bool {
+            guard isAccepted else { return false }
+            console.printError(
+                "warning: the changes are accepted, but the store was not closed: \(error.message)")
+            return true
+        }
+        return try StoreArguments.withStore(
+            arguments.positions[0], arguments, forWriting: true, closingFailed: closingFailed
+        ) { store in
+            let accepting = try StoreMaintenance.changeAccepting(store)
+            let changes = try accepting.externalChanges()
+            guard !changes.isEmpty else {
+                return try report(
+                    changes, store.url, nil, "Nothing to accept: \(store.url) is as its last commit recorded.")
+            }
+            if !arguments.has("yes") {
+                let list = changes.sentences.joined(separator: "\n")
+                guard try console.ask("\(list)\nAccept these changes? [y/N] ") else {
+                    console.printError("nothing was accepted")
+                    return .finding
+                }
+            }
+            try Interruption.shared.beginCommit()
+            let generation = try accepting.acceptExternalChanges(changes)
+            isAccepted = true
+            return try report(
+                changes, store.url, generation,
+                "\(changes.sentences.joined(separator: "\n"))\nAccepted: \(store.url) has new checksums for all of this."
+            )
+        }
+    }
+
+    private func report(
+        _ changes: ExternalChanges, _ url: StoreURL, _ generation: UInt64?, _ text: String
+    ) throws -> ExitCode {
+        let report = Report(
+            store: url.description, accepted: generation != nil, objectCount: changes.objectCount,
+            objects: changes.objects.map(\.description), entities: changes.entities,
+            relationships: changes.relationships, generation: generation)
+        try console.printReport(report, text, warnings: [], arguments)
+        return .success
     }
 }

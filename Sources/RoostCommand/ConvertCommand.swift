@@ -10,6 +10,9 @@ extension Subcommand {
             destination is read again when it is complete and must have the digest that was computed while reading the source;
             only then it gets its name. After an error or Ctrl-C nothing is left of it. The source is opened read-only.
 
+            A source whose content is not what its last commit recorded is refused (exit 3). --accept-changes takes objects of an
+            SQLite store that another program changed as they are, and says in warnings which they are.
+
             With --json prints one object: source, destination, objects, links, digest, verified, seconds, bytes,
             peakPrivateBytes, entities [{name, count}], relationships [{relationship, count}], skipped [ID],
             dangling [{relationship, count}], warnings [text], remarks [text]; with --dry-run: source, destination, objects,
@@ -40,9 +43,9 @@ extension Subcommand {
         try StoreArguments.requireDifferent(source.url, destination.url)
         var options = ConversionOptions(
             overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
-            verifies: !arguments.has("no-verify"), sourceModel: source.options.model,
-            acceptsLinks: source.options.acceptsLinks, sourceTypeOptions: source.options.typeOptions,
-            destinationTypeOptions: destination.options.typeOptions,
+            acceptsChanges: source.options.acceptsChanges, verifies: !arguments.has("no-verify"),
+            sourceModel: source.options.model, acceptsLinks: source.options.acceptsLinks,
+            sourceTypeOptions: source.options.typeOptions, destinationTypeOptions: destination.options.typeOptions,
             timeoutSeconds: source.options.timeoutSeconds, cancellation: cancellation)
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
         let manager = MigrationManager(registry: .builtIn)

@@ -10,6 +10,9 @@ extension Subcommand {
             counts, digest and checksum, from one consistent view of the store. Every value is in it exactly. 'roost load' makes
             a store of it, of any type. Without its last line, after an error or Ctrl-C, a dump is of no use, and load refuses it.
 
+            What was written is compared with what the last commit recorded; a store that was damaged, or changed by another program,
+            gets no last line (exit 3). --accept-changes takes changes by another program as they are, with a warning.
+
             With --entity only the objects of that entity and its subentities are written, and the links that lead to or from
             them; give it more than once for more entities. References to objects of other entities then lead out of the dump;
             'roost load' says so.

@@ -140,9 +140,9 @@ private struct MigrationRequest {
         var options = MigrationOptions(
             conversion: ConversionOptions(
                 overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
-                verifies: !arguments.has("no-verify"), sourceModel: store.options.model,
-                acceptsLinks: store.options.acceptsLinks, sourceTypeOptions: store.options.typeOptions,
-                timeoutSeconds: store.options.timeoutSeconds),
+                acceptsChanges: store.options.acceptsChanges, verifies: !arguments.has("no-verify"),
+                sourceModel: store.options.model, acceptsLinks: store.options.acceptsLinks,
+                sourceTypeOptions: store.options.typeOptions, timeoutSeconds: store.options.timeoutSeconds),
             inference: MappingModel.InferenceOptions(convertsToString: arguments.has("to-text")),
             keepsBackup: arguments.has("keep-backup"))
         let files = try VersionList.mappings(arguments)

@@ -54,6 +54,7 @@ struct StoreContent: ContentSource {
         defer { snapshot.close() }
         let model = snapshot.model
         let recorded = try snapshot.recordedTally()
+        var found = FoundContent(model)
         var lastKeys: [EntityName: Int64] = [:]
         var objectCount = 0
         for root in model.roots {
@@ -70,29 +71,35 @@ struct StoreContent: ContentSource {
         else { return nil }
         var skipped = SkippedObjects()
         for root in model.roots {
-            guard try readRecords(of: model.entities[root], snapshot, into: channel, &copied.tally, &skipped) else {
-                return nil
-            }
+            _ = found.begins(model.entities[root].selfAndSubentities)
+            guard try readRecords(of: model.entities[root], snapshot, into: channel, &copied.tally, &found, &skipped)
+            else { return nil }
         }
         copied.skipped = skipped.ids
         for relationship in model.linkRelationships {
             let cursor = try snapshot.links(of: relationship.name, after: nil)
+            _ = found.begins(linksOf: relationship.number)
             while true {
                 try options.cancellation?.check()
                 var batch = channel.spareLinks(relationship.number)
                 guard try cursor.next(into: &batch) else { break }
                 copied.tally.add(batch)
+                found.add(batch)
                 guard channel.send(.links(consume batch)) else { return nil }
             }
         }
-        if let recorded { copied.warnings = Self.warnings(copied, recorded, model) }
+        if skipped.isEmpty {
+            try found.requireRecorded(recorded, store)
+        } else {
+            copied.warnings = found.warnings(against: recorded, skipped: skipped.ids)
+        }
         guard channel.send(.end) else { return nil }
         return copied
     }
 
     private func readRecords(
         of root: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot, into channel: BatchChannel,
-        _ tally: inout StoreTally, _ skipped: inout SkippedObjects
+        _ tally: inout StoreTally, _ found: inout FoundContent, _ skipped: inout SkippedObjects
     ) throws(StoreError) -> Bool {
         let cursor = try snapshot.records(of: root.name, after: nil)
         while true {
@@ -107,24 +114,9 @@ struct StoreContent: ContentSource {
                 continue
             }
             batch.forEachRecord { tally.entities[$0.entityNumber].add($0.computedContentHash) }
+            found.add(batch)
             guard channel.send(.records(consume batch)) else { return false }
         }
-    }
-
-    /// What the source's own record of its content says against what was read.
-    private static func warnings(
-        _ copied: CopiedContent, _ recorded: StoreTally, _ model: ManagedObjectModel
-    ) -> [String] {
-        guard copied.skipped.isEmpty else { return [] }
-        let entities = zip(model.entities, zip(copied.tally.entities, recorded.entities)).filter { $1.0 != $1.1 }
-            .map { "entity '\($0.0.name)'" }
-        let relationships = zip(model.relationships, zip(copied.tally.relationships, recorded.relationships))
-            .filter { $1.0 != $1.1 }.map { "relationship '\($0.0.name)'" }
-        let changed = entities + relationships
-        guard !changed.isEmpty else { return [] }
-        return [
-            "The source's content is not what its last commit recorded (\(changed.joined(separator: ", "))): another program changed it, or it was damaged. It was copied as it is; 'roost check' says more."
-        ]
     }
 
     func notices() throws(StoreError) -> [String] {

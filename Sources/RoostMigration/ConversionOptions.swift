@@ -8,6 +8,12 @@ public struct ConversionOptions: Sendable {
     public var overwrites: Bool
     /// Whether damaged records are left out and reported, rather than ending the conversion.
     public var skipsDamaged: Bool
+    /// Whether objects of the source that another program changed are taken as they are, rather
+    /// than ending the conversion.
+    ///
+    /// Concerns a source that the conversion opens; see ``StoreOptions/acceptsChanges``. The
+    /// report's warnings list what was taken.
+    public var acceptsChanges: Bool
     /// Whether the finished destination is read again and compared with what was read from the source.
     public var verifies: Bool
     /// The model of the source; nil for the one it embeds.
@@ -34,13 +40,14 @@ public struct ConversionOptions: Sendable {
 
     /// Makes options.
     public init(
-        overwrites: Bool = false, skipsDamaged: Bool = false, verifies: Bool = true,
+        overwrites: Bool = false, skipsDamaged: Bool = false, acceptsChanges: Bool = false, verifies: Bool = true,
         sourceModel: ManagedObjectModel? = nil, acceptsLinks: Bool = false, sourceTypeOptions: [String: String] = [:],
         destinationTypeOptions: [String: String] = [:], timeoutSeconds: Double = 10, reservedBytes: Int = 4 << 20,
         cancellation: ConversionCancellation? = nil, onProgress: (@Sendable (ConversionProgress) -> Void)? = nil
     ) {
         self.overwrites = overwrites
         self.skipsDamaged = skipsDamaged
+        self.acceptsChanges = acceptsChanges
         self.verifies = verifies
         self.sourceModel = sourceModel
         self.acceptsLinks = acceptsLinks

@@ -4,7 +4,7 @@ internal import RoostCore
 ///
 /// The base stays open and is not closed with it.
 final class FrozenStore: PersistentStore {
-    private let base: any PersistentStore
+    let base: any PersistentStore
     private let frozen: Mutex<any StoreSnapshot>
     private let frozenMetadata: StoreMetadata
 

@@ -150,8 +150,15 @@ struct StoreCompaction: Sendable {
     private func rewrite(_ path: String, _ report: inout CompactionReport) throws(StoreError) {
         var copied: ConversionReport?
         _ = try StoreReplacement(type: type, path: path, keepsBackup: false).run { (old, new) throws(StoreError) in
-            let result = try copy(old, to: new)
-            if let warning = result.warnings.first {
+            let result: ConversionReport
+            do throws(StoreError) {
+                result = try copy(old, to: new)
+            } catch  where error.code == .corrupted {
+                throw StoreError(
+                    .corrupted, "'\(path)' was not compacted, because that would hide damage: \(error.message)",
+                    damagedObject: error.damagedObject, underlying: error.underlying)
+            }
+            if let warning = result.warnings.first, !options.acceptsChanges {
                 throw StoreError(.corrupted, "'\(path)' was not compacted, because that would hide this: \(warning)")
             }
             try options.cancellation?.check()
@@ -160,6 +167,7 @@ struct StoreCompaction: Sendable {
         }
         guard let copied else { return }
         (report.objects, report.links, report.digest) = (copied.objects, copied.links, copied.digest)
+        report.warnings += copied.warnings
     }
 
     private func copy(_ old: StoreURL, to new: StoreURL) throws(StoreError) -> ConversionReport {

@@ -81,7 +81,8 @@ struct StoreConversion: Sendable {
             url,
             options: StoreOptions(
                 isReadOnly: true, model: options.sourceModel, timeoutSeconds: options.timeoutSeconds,
-                isReadOnce: isReadOnce, acceptsLinks: options.acceptsLinks, typeOptions: options.sourceTypeOptions))
+                isReadOnce: isReadOnce, acceptsLinks: options.acceptsLinks, acceptsChanges: options.acceptsChanges,
+                typeOptions: options.sourceTypeOptions))
         let result: Result
         do throws(StoreError) {
             result = try body(store)

@@ -24,9 +24,12 @@ public struct StoreMaintenance: Sendable {
     ///   - destination: Where the backup goes.
     ///   - options: As for a conversion; the backup is verified and nothing is left out whatever they say.
     /// - Returns: What was copied.
-    /// - Throws: `unsupported` for a type whose stores are no files or cannot be written; `invalidRequest` for a destination of
-    ///   another type and for the source itself; `alreadyExists` without ``ConversionOptions/overwrites``; `corrupted`,
-    ///   `noSpace`, `cancelled`, and whatever else a conversion throws.
+    /// - Throws: `unsupported` for a type whose stores are no files or cannot be written;
+    ///   `invalidRequest` for a destination of another type and for the source itself;
+    ///   `alreadyExists` without ``ConversionOptions/overwrites``; `corrupted` also for a source
+    ///   that another program changed, without ``ConversionOptions/acceptsChanges``; `noSpace`,
+    ///   `cancelled`, and whatever else a conversion throws. A backup that was to be replaced is
+    ///   then as it was.
     public func backUp(
         _ source: ConversionEndpoint, to destination: StoreURL, options: ConversionOptions = ConversionOptions()
     ) throws(StoreError) -> ConversionReport {
@@ -50,7 +53,8 @@ public struct StoreMaintenance: Sendable {
                 url,
                 options: StoreOptions(
                     isReadOnly: true, model: options.sourceModel, timeoutSeconds: options.timeoutSeconds,
-                    acceptsLinks: options.acceptsLinks, typeOptions: options.sourceTypeOptions))
+                    acceptsLinks: options.acceptsLinks, acceptsChanges: options.acceptsChanges,
+                    typeOptions: options.sourceTypeOptions))
             let report: ConversionReport
             do throws(StoreError) {
                 report = try copy(from: .store(store), to: destination, options)
@@ -93,6 +97,62 @@ public struct StoreMaintenance: Sendable {
     ) throws(StoreError) -> CompactionReport {
         let type = try requireMaintained(url.type, "compacted")
         return try StoreCompaction(url: url, type: type, options: options, registry: registry).run()
+    }
+
+    /// Makes what another program changed in a store its recorded content, in one transaction.
+    ///
+    /// ```swift
+    /// let accepted = try StoreMaintenance().acceptExternalChanges(in: url) { changes in
+    ///     changes.relationships.isEmpty
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - url: The store.
+    ///   - options: How to open it.
+    ///   - isWanted: Receives the changes, unless there are none, and says whether to accept them.
+    /// - Returns: The changes that were accepted, which are empty if there were none; nil if they
+    ///   were not wanted.
+    /// - Throws: `unsupported` for a type of store that other programs cannot change; `corrupted`
+    ///   for content that no store of the type can hold, and for a damaged file; `conflict` if the
+    ///   store changed meanwhile. The store is then as it was.
+    public func acceptExternalChanges(
+        in url: StoreURL, options: StoreOptions = StoreOptions(),
+        if isWanted: (ExternalChanges) -> Bool = { _ in true }
+    ) throws(StoreError) -> ExternalChanges? {
+        let store = try registry.open(url, options: options)
+        let accepted: ExternalChanges?
+        do throws(StoreError) {
+            let accepting = try Self.changeAccepting(store)
+            let changes = try accepting.externalChanges()
+            if changes.isEmpty {
+                accepted = changes
+            } else if isWanted(changes) {
+                _ = try accepting.acceptExternalChanges(changes)
+                accepted = changes
+            } else {
+                accepted = nil
+            }
+        } catch {
+            throw StoreFiller.close(store, after: error)
+        }
+        try store.close()
+        return accepted
+    }
+
+    /// The store as one that other programs can change.
+    ///
+    /// - Throws: `unsupported` for a store whose content only Roost can write.
+    package static func changeAccepting(
+        _ store: any PersistentStore
+    ) throws(StoreError) -> any ChangeAcceptingStore {
+        guard let accepting = store as? any ChangeAcceptingStore else {
+            throw StoreError(
+                .unsupported,
+                "Changes by other programs cannot be accepted in stores of type '\(store.type.name)': what differs in '\(store.url.path)' is damage. Restore a backup, or convert it without its damaged objects (roost convert --skip-damaged)."
+            )
+        }
+        return accepting
     }
 
     private func requireMaintained(_ name: String, _ what: String) throws(StoreError) -> any PersistentStoreType {

@@ -4,6 +4,8 @@ internal import RoostCore
 struct SQLRowHead {
     let version: UInt32
     let entity: Int
+    /// The content hash that the row's checksum stands for, which is the one that the tallies
+    /// count.
     let contentHash: UInt64
     /// Whether the columns that indexes have hold what the record that is to replace the row has.
     var keepsIndexedColumns = false
@@ -57,11 +59,11 @@ struct SQLCommit {
         try writeInserts()
         try writeLinks()
         if !changes.userMetadata.isEmpty {
-            var metadata = try SQLMetadata.userMetadata(connection, storeName: store.database.name)
+            var metadata = try SQLMetadata.userMetadata(connection, storeName: store.database.name, schema)
             let old = metadata
             for (name, value) in changes.userMetadata { metadata[name] = value }
             if metadata != old {
-                try SQLMetadata.setUserMetadata(metadata, connection, schema.dialect)
+                try SQLMetadata.setUserMetadata(metadata, connection, schema)
                 hasChanged = true
             }
         }
@@ -135,8 +137,9 @@ struct SQLCommit {
         guard !changes.updates.isEmpty || !changes.deletes.isEmpty || !changes.unchanged.isEmpty else { return }
         var conflicts: [(position: Int, conflict: ObjectConflict)] = []
         try readUpdateHeads(&conflicts)
-        for reference in changes.deletes { deleteHeads.append(try head(reference, &conflicts)) }
-        for reference in changes.unchanged { _ = try head(reference, &conflicts) }
+        var old = RecordBatch(model: model)
+        for reference in changes.deletes { deleteHeads.append(try head(deleting: reference, &old, &conflicts)) }
+        for reference in changes.unchanged { try requireUnchanged(reference, &conflicts) }
         // As the change set has them.
         let all = conflicts.sorted { $0.position < $1.position }.map(\.conflict)
         guard all.isEmpty else {
@@ -161,51 +164,93 @@ struct SQLCommit {
                 end += 1
             }
             let plan = schema.updating[table]
-            try connection.withStatement(plan.headSQL) { (statement) throws(StoreError) in
+            let root = schema.objectTables[table].root
+            var old = RecordBatch(model: model)
+            try connection.withStatement(schema.lookupSQL[root]) { (statement) throws(StoreError) in
                 for index in updateOrder[start..<end] {
                     let entity = updates.entityNumber(at: index)
                     let object = SQLObjectKey(table: table, key: updates.key(at: index))
                     let version = updates.version(at: index)
-                    var head = try head(object, statement)
-                    if let found = head, found.entity == entity, found.version == version {
-                        if let steps = plan.indexed[entity] {
-                            head?.keepsIndexedColumns = try updates.withRecord(at: index) {
-                                (record) throws(StoreError) in try statement.holds(record, in: steps)
-                            }
-                        }
-                        updateHeads[index] = head
-                    } else {
-                        let isThere = head?.entity == entity
-                        statement.reset()
+                    old.removeAll()
+                    // What the new record takes the place of is verified: damage is refused, not signed.
+                    let error = try statement.look(
+                        up: object.key, into: &old, plan: schema.reading[root], accepting: store.acceptsChanges)
+                    if let error { throw error }
+                    let isThere = !old.isEmpty && old.entityNumber(at: 0) == entity
+                    guard isThere, old.version(at: 0) == version else {
                         let conflict = ObjectConflict(
                             id: updates.id(at: index), expectedVersion: version,
-                            current: isThere ? try record(object) : nil)
+                            current: isThere ? old.record(at: 0) : nil)
                         conflicts.append((index, conflict))
+                        continue
                     }
-                    statement.reset()
+                    var head = try old.withRecord(at: 0) { (record) throws(StoreError) in try self.head(of: record) }
+                    if !store.acceptsChanges, let indexed = plan.indexed[entity] {
+                        head.keepsIndexedColumns = old.withRecord(at: 0) { old in
+                            updates.withRecord(at: index) { indexed.holds(old, $0) }
+                        }
+                    }
+                    updateHeads[index] = head
                 }
             }
             start = end
         }
     }
 
+    /// Returns the head of the row of a record that was just read.
+    private func head(of record: RecordReader) throws(StoreError) -> SQLRowHead {
+        var hash = record.storedContentHash
+        if store.acceptsChanges {
+            // Of a row that another program changed the tallies count what its checksum still stands for.
+            let object = SQLObjectKey(table: schema.tableOfEntity[record.entityNumber], key: record.key)
+            if let stored = try head(object) { hash = stored.contentHash }
+        }
+        return SQLRowHead(version: record.version, entity: record.entityNumber, contentHash: hash)
+    }
+
+    /// Returns the head of the row of an object to delete, after verifying its values.
+    ///
+    /// - Returns: Nil, with a conflict, if the object does not have the version of the reference.
     private func head(
-        _ reference: ChangeSet.Reference, _ conflicts: inout [(position: Int, conflict: ObjectConflict)]
+        deleting reference: ChangeSet.Reference, _ old: inout RecordBatch,
+        _ conflicts: inout [(position: Int, conflict: ObjectConflict)]
     ) throws(StoreError) -> SQLRowHead? {
         let entity = try model.requireEntity(reference.id.entity)
-        let key = SQLObjectKey(table: schema.tableOfEntity[entity.number], key: reference.id.key)
-        let position = changes.updates.count + conflicts.count
-        guard let head = try head(key), head.entity == entity.number else {
-            conflicts.append(
-                (position, ObjectConflict(id: reference.id, expectedVersion: reference.version, current: nil)))
+        let root = entity.root
+        old.removeAll()
+        let error = try connection.withStatement(schema.lookupSQL[root]) {
+            (statement) throws(StoreError) -> StoreError? in
+            try statement.look(
+                up: reference.id.key, into: &old, plan: schema.reading[root], accepting: store.acceptsChanges)
+        }
+        if let error { throw error }
+        let isThere = !old.isEmpty && old.entityNumber(at: 0) == entity.number
+        guard isThere, old.version(at: 0) == reference.version else {
+            note(reference, current: isThere ? old.record(at: 0) : nil, &conflicts)
             return nil
         }
-        if head.version != reference.version {
-            let current = try record(key)
-            conflicts.append(
-                (position, ObjectConflict(id: reference.id, expectedVersion: reference.version, current: current)))
+        return try old.withRecord(at: 0) { (record) throws(StoreError) in try head(of: record) }
+    }
+
+    /// Notes a conflict if an object does not have the version of a reference.
+    private func requireUnchanged(
+        _ reference: ChangeSet.Reference, _ conflicts: inout [(position: Int, conflict: ObjectConflict)]
+    ) throws(StoreError) {
+        let entity = try model.requireEntity(reference.id.entity)
+        let key = SQLObjectKey(table: schema.tableOfEntity[entity.number], key: reference.id.key)
+        guard let head = try head(key), head.entity == entity.number else {
+            return note(reference, current: nil, &conflicts)
         }
-        return head
+        if head.version != reference.version { note(reference, current: try record(key), &conflicts) }
+    }
+
+    private func note(
+        _ reference: ChangeSet.Reference, current: Record?,
+        _ conflicts: inout [(position: Int, conflict: ObjectConflict)]
+    ) {
+        let position = changes.updates.count + conflicts.count
+        conflicts.append(
+            (position, ObjectConflict(id: reference.id, expectedVersion: reference.version, current: current)))
     }
 
     func head(_ object: SQLObjectKey) throws(StoreError) -> SQLRowHead? {
@@ -226,8 +271,10 @@ struct SQLCommit {
             throw schema.reading[root].damaged(
                 key: object.key, entity: nil, "its version or its entity is not a possible one")
         }
+        let checksum = UInt64(bitPattern: try statement.integer(at: 2))
         return SQLRowHead(
-            version: version, entity: entity, contentHash: UInt64(bitPattern: try statement.integer(at: 2)))
+            version: version, entity: entity,
+            contentHash: schema.checksum.contentHash(checksum: checksum, version: version))
     }
 
     private func record(_ object: SQLObjectKey) throws(StoreError) -> Record? {
@@ -235,7 +282,9 @@ struct SQLCommit {
         let sql = schema.lookupSQL[table.root]
         return try connection.withStatement(sql) { (statement) throws(StoreError) -> Record? in
             var batch = RecordBatch(model: model)
-            if let error = try statement.look(up: object.key, into: &batch, plan: schema.reading[table.root]) {
+            if let error = try statement.look(
+                up: object.key, into: &batch, plan: schema.reading[table.root], accepting: store.acceptsChanges)
+            {
                 throw error
             }
             return batch.isEmpty ? nil : batch.record(at: 0)

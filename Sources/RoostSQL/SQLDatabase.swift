@@ -227,22 +227,34 @@ public protocol SQLStatement: AnyObject {
     /// Text that is not UTF-8 throws code `corrupted`.
     func value(at column: Int) throws(StoreError) -> SQLValue
 
-    /// Whether the current row holds the values of a record, for the fields of some steps.
-    ///
-    /// False does not mean that it does not: where comparing is not simple, it is false.
-    func holds(_ record: RecordReader, in steps: [SQLStep]) throws(StoreError) -> Bool
-
     /// Adds the records of the next rows to a batch until it is full.
     ///
-    /// The columns are those of ``SQLReadPlan/columnList``.
-    func fill(_ batch: inout RecordBatch, plan: SQLReadPlan) throws(StoreError) -> SQLFill
+    /// The columns are those of ``SQLReadPlan/columnList``. After an error the batch has the
+    /// records of the rows before it.
+    ///
+    /// - Parameters:
+    ///   - batch: Where the records go.
+    ///   - plan: How rows become records.
+    ///   - accepting: Whether rows that do not match their checksums are added too, instead of
+    ///     ending the call as damaged.
+    /// - Returns: Why the call ended.
+    /// - Throws: What the database reports.
+    func fill(_ batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool) throws(StoreError) -> SQLFill
 
     /// Adds the record of the one row that the statement gives for a key, and makes it ready to run again.
     ///
     /// The key is parameter 1, the columns are those of ``SQLReadPlan/columnList``. No row adds nothing.
     ///
-    /// - Returns: What is wrong with a row that no record can hold; else nil.
-    func look(up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan) throws(StoreError) -> StoreError?
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - batch: Where the record goes.
+    ///   - plan: How rows become records.
+    ///   - accepting: Whether a row that does not match its checksum is added too.
+    /// - Returns: What is wrong with a row that is not added; else nil.
+    /// - Throws: What the database reports.
+    func look(
+        up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
+    ) throws(StoreError) -> StoreError?
 
     /// Adds links until the batch is full; false when there are no more rows.
     ///
@@ -263,6 +275,7 @@ public enum SQLFill {
     case full
     /// There are no more rows.
     case end
-    /// A row holds what no record can; the batch has all rows before it, and the next call goes on behind it.
+    /// A row does not match its checksum, or holds what no record can; the batch has all rows
+    /// before it, and the next call continues after it.
     case damaged(StoreError)
 }

@@ -7,11 +7,10 @@ public enum SQLMetadata {
         _ schema: SQLSchema, uuid: StoreUUID, userMetadata: [String: MetadataValue], on connection: any SQLConnection
     ) throws(StoreError) {
         for item in schema.items { try connection.execute(item.sql) }
-        let insert = "INSERT INTO _roost_metadata (name, value) VALUES (\(parameters(2, schema.dialect)))"
-        try connection.run(insert, .text("formatVersion"), .integer(Int64(SQLSchema.formatVersion)))
-        try connection.run(insert, .text("storeUUID"), .text(uuid.description))
-        try connection.run(insert, .text("model"), .text(String(decoding: schema.model.document(), as: UTF8.self)))
-        try setUserMetadata(userMetadata, connection, schema.dialect)
+        try set("formatVersion", .integer(Int64(schema.formatVersion)), connection, schema)
+        try set("storeUUID", .text(uuid.description), connection, schema)
+        try set("model", .text(String(decoding: schema.model.document(), as: UTF8.self)), connection, schema)
+        try setUserMetadata(userMetadata, connection, schema)
         try connection.run(
             "INSERT INTO _roost_tallies (kind, number, count, sum) VALUES (\(parameters(2, schema.dialect)), 0, \(schema.dialect.parameter(3)))",
             .text(SQLTallyKind.generation.rawValue), .integer(0), .integer(SQLTallies.mark(of: uuid)))
@@ -24,9 +23,7 @@ public enum SQLMetadata {
         try connection.run(
             "DELETE FROM _roost_tallies WHERE kind <> \(schema.dialect.parameter(1))",
             .text(SQLTallyKind.generation.rawValue))
-        try connection.run(
-            schema.dialect.upsert(into: "_roost_metadata", key: ["name"], columns: ["value"]), .text("model"),
-            .text(String(decoding: schema.model.document(), as: UTF8.self)))
+        try set("model", .text(String(decoding: schema.model.document(), as: UTF8.self)), connection, schema)
         try insertRows(of: schema, connection)
     }
 
@@ -45,23 +42,30 @@ public enum SQLMetadata {
             try connection.run(
                 tally, .text(SQLTallyKind.relationship.rawValue), .integer(Int64(relationship.number)))
         }
-        let key = "INSERT INTO _roost_keys (entity, last) VALUES (\(parameters(1, schema.dialect)), 0)"
-        for root in schema.model.roots { try connection.run(key, .integer(Int64(root))) }
+        for root in schema.model.roots { try SQLStore.setLastKey(0, root, connection, schema) }
     }
 
-    /// What a database says it holds: its format version, identity and model.
+    /// Reads what a database says it holds: its identity and its model.
     ///
+    /// - Parameters:
+    ///   - connection: A connection to the database.
+    ///   - storeName: What messages call the database.
+    ///   - formatVersion: The version of the format that the database's header has.
+    /// - Returns: The identity and the model.
     /// - Throws: `notAStore` when there are no metadata, `unsupportedVersion` for another format, `corrupted` for anything odd.
     public static func read(
-        _ connection: any SQLConnection, storeName: String
+        _ connection: any SQLConnection, storeName: String, formatVersion: Int
     ) throws(StoreError) -> (uuid: StoreUUID, model: ManagedObjectModel) {
-        guard case .integer(let version)? = try value("formatVersion", connection) else {
+        guard case .integer(let version)? = try value("formatVersion", connection, storeName, formatVersion) else {
             throw StoreError(.notAStore, "'\(storeName)' has no metadata of a Roost store.")
         }
         try SQLSchema.requireFormat(Int(clamping: version), of: storeName)
-        guard case .text(let uuidText)? = try value("storeUUID", connection),
+        guard Int(clamping: version) == formatVersion else {
+            throw damaged(storeName, "its metadata and its header name different versions of the format")
+        }
+        guard case .text(let uuidText)? = try value("storeUUID", connection, storeName, formatVersion),
             let uuid = StoreUUID(uuidText),
-            case .text(let document)? = try value("model", connection)
+            case .text(let document)? = try value("model", connection, storeName, formatVersion)
         else { throw damaged(storeName, "the identity or the model in its metadata is missing") }
         do throws(StoreError) {
             return (uuid, try ManagedObjectModel(document: Array(document.utf8)))
@@ -70,30 +74,81 @@ public enum SQLMetadata {
         }
     }
 
+    /// Throws code `corrupted` unless the names that a database lists are those of the entities of
+    /// its model.
+    ///
+    /// Notices a model that was exchanged in a store whose metadata have no checksums.
+    public static func requireEntities(
+        of schema: SQLSchema, _ connection: any SQLConnection, storeName: String
+    ) throws(StoreError) {
+        var found: [Int64: String] = [:]
+        try connection.withStatement("SELECT number, name FROM _roost_entities") { (statement) throws(StoreError) in
+            while try statement.step() {
+                guard case .text(let name) = try statement.value(at: 1) else { continue }
+                found[try statement.integer(at: 0)] = name
+            }
+        }
+        let entities = schema.model.entities
+        guard found.count == entities.count, entities.allSatisfy({ found[Int64($0.number)] == $0.name.text }) else {
+            throw damaged(storeName, "its model does not have the entities that it was made with")
+        }
+    }
+
     /// The user's metadata.
-    public static func userMetadata(
-        _ connection: any SQLConnection, storeName: String
+    static func userMetadata(
+        _ connection: any SQLConnection, storeName: String, _ schema: SQLSchema
     ) throws(StoreError) -> [String: MetadataValue] {
-        guard case .text(let text)? = try value("user", connection) else {
+        guard case .text(let text)? = try value("user", connection, storeName, schema.formatVersion) else {
             throw damaged(storeName, "the user's metadata are missing")
         }
         return try MetadataDocument.decode(Array(text.utf8))
     }
 
     static func setUserMetadata(
-        _ metadata: [String: MetadataValue], _ connection: any SQLConnection, _ dialect: any SQLDialect
+        _ metadata: [String: MetadataValue], _ connection: any SQLConnection, _ schema: SQLSchema
     ) throws(StoreError) {
-        let text = String(decoding: try MetadataDocument.encode(metadata), as: UTF8.self)
-        try connection.run(
-            dialect.upsert(into: "_roost_metadata", key: ["name"], columns: ["value"]), .text("user"), .text(text))
+        try set(
+            "user", .text(String(decoding: try MetadataDocument.encode(metadata), as: UTF8.self)), connection, schema)
     }
 
-    private static func value(_ name: String, _ connection: any SQLConnection) throws(StoreError) -> SQLValue? {
+    /// Writes one row, with its checksum where the format has one.
+    private static func set(
+        _ name: String, _ value: SQLValue, _ connection: any SQLConnection, _ schema: SQLSchema
+    ) throws(StoreError) {
+        let hasChecksum = schema.formatVersion >= 3
+        let sql = schema.dialect.upsert(
+            into: "_roost_metadata", key: ["name"], columns: hasChecksum ? ["value", "checksum"] : ["value"])
+        if hasChecksum {
+            try connection.run(sql, .text(name), value, .integer(checksum(name, value)))
+        } else {
+            try connection.run(sql, .text(name), value)
+        }
+    }
+
+    /// The checksum of a row.
+    private static func checksum(_ name: String, _ value: SQLValue) -> Int64 {
+        let text =
+            switch value {
+            case .text(let text): text
+            case .integer(let number): String(number)
+            default: ""
+            }
+        return SQLChecksum.row("metadata", name, text)
+    }
+
+    private static func value(
+        _ name: String, _ connection: any SQLConnection, _ storeName: String, _ formatVersion: Int
+    ) throws(StoreError) -> SQLValue? {
+        let hasChecksum = formatVersion >= 3
         // The name is one of four constants of this file.
-        try connection.withStatement("SELECT value FROM _roost_metadata WHERE name = '\(name)'") {
-            (statement) throws(StoreError) -> SQLValue? in
+        let sql = "SELECT value\(hasChecksum ? ", checksum" : "") FROM _roost_metadata WHERE name = '\(name)'"
+        return try connection.withStatement(sql) { (statement) throws(StoreError) -> SQLValue? in
             guard try statement.step() else { return nil }
-            return try statement.value(at: 0)
+            let value = try statement.value(at: 0)
+            if hasChecksum, try statement.integer(at: 1) != checksum(name, value) {
+                throw damaged(storeName, "its metadata '\(name)' do not match their checksum")
+            }
+            return value
         }
     }
 

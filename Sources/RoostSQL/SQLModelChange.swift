@@ -17,7 +17,7 @@ final class SQLModelChange: ModelChange {
         transaction = SQLTransactionDatabase(base.database, connection)
         changed = SQLStore(
             transaction, schema: schema, storeUUID: base.storeUUID, type: base.type, url: base.url,
-            isReadOnly: false, isUnpublished: false, difference: difference)
+            isReadOnly: false, isUnpublished: false, acceptsChanges: false, difference: difference)
     }
 
     deinit { abandon() }

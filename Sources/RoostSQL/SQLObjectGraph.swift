@@ -20,7 +20,11 @@ final class SQLObjectGraph: ObjectGraph {
         try snapshot.requireOpen()
         let lookup = try snapshot.lookup(snapshot.model.entities[root].name)
         for key in keys {
-            if let error = try lookup.statement.look(up: key, into: &batch, plan: lookup.plan) { throw error }
+            if let error = try lookup.statement.look(
+                up: key, into: &batch, plan: lookup.plan, accepting: snapshot.acceptsChanges)
+            {
+                throw error
+            }
         }
     }
 

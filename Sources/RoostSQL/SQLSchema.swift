@@ -32,25 +32,30 @@ public final class SQLSchema: Sendable {
         let scope: String?
     }
 
-    /// The version of the format; `FORMAT.md` of the adapter describes it.
-    public static let formatVersion = 2
+    /// The version of the format that new stores have; `FORMAT.md` of the adapter describes it.
+    public static let formatVersion = 3
+    /// The oldest version of the format that stores may have.
+    public static let oldestFormatVersion = 2
 
-    /// Refuses a store whose format has another version than ``formatVersion``.
+    /// Refuses a store whose format has a version that this program does not read.
     ///
     /// - Throws: `unsupportedVersion`.
     public static func requireFormat(_ version: Int, of storeName: String) throws(StoreError) {
-        guard version != formatVersion else { return }
+        guard version < oldestFormatVersion || version > formatVersion else { return }
         let remedy =
             version > formatVersion
             ? "Use a newer program."
             : "Dump it with the version of the program that wrote it, and load the dump."
         throw StoreError(
             .unsupportedVersion,
-            "'\(storeName)' has format version \(version); this program reads \(formatVersion). \(remedy)")
+            "'\(storeName)' has format version \(version); this program reads \(oldestFormatVersion) to \(formatVersion). \(remedy)"
+        )
     }
 
     /// The model.
     public let model: ManagedObjectModel
+    /// The version of the format.
+    public let formatVersion: Int
     /// The tables of every store, whatever its model.
     public let systemTables: [Item]
     /// The tables of objects and links.
@@ -59,6 +64,7 @@ public final class SQLSchema: Sendable {
     public let indexes: [Item]
 
     let dialect: any SQLDialect
+    let checksum: SQLChecksum
     let objectTables: [SQLTable]
     /// By entity number, the position in `objectTables`.
     let tableOfEntity: [Int]
@@ -71,10 +77,13 @@ public final class SQLSchema: Sendable {
     let reading: [SQLReadPlan]
     /// By entity number, SELECT of the one row with a key, if it is of the entity or a subentity.
     let lookupSQL: [String]
+    /// By entity number, SELECT of all rows of the entity and its subentities in key order, of
+    /// those whose keys are above parameter 1, and of the first of these keys.
+    let scanSQL: [(all: String, rest: String, nextKey: String)]
     /// How a row of the tallies is read and written.
     let tallySQL: (select: String, update: String)
-    /// SELECT of the last key of a root entity.
-    let lastKeySQL: String
+    /// SELECT and upsert of the last key of a root entity.
+    let lastKeySQL: (select: String, set: String)
     /// The property columns that lead an index, by table.
     let indexedColumns: [Set<String>]
 
@@ -83,20 +92,33 @@ public final class SQLSchema: Sendable {
 
     /// Computes the schema of a model.
     ///
+    /// - Parameters:
+    ///   - model: The model.
+    ///   - dialect: How the database expects its SQL.
+    ///   - formatVersion: The version of the format.
     /// - Throws: `limitExceeded` when a hierarchy has more properties than a table can have columns.
-    public init(_ model: ManagedObjectModel, dialect: any SQLDialect) throws(StoreError) {
+    public init(
+        _ model: ManagedObjectModel, dialect: any SQLDialect, formatVersion: Int = SQLSchema.formatVersion
+    ) throws(StoreError) {
         self.model = model
         self.dialect = dialect
-        systemTables = Self.systemTables(dialect)
+        self.formatVersion = formatVersion
+        let checksum = SQLChecksum(formatVersion: formatVersion)
+        self.checksum = checksum
+        systemTables = Self.systemTables(dialect, formatVersion: formatVersion)
         tallySQL = SQLTallies.statements(dialect)
-        lastKeySQL = "SELECT last FROM _roost_keys WHERE entity = \(dialect.parameter(1))"
+        let lastKeyColumns = formatVersion >= 3 ? ["last", "checksum"] : ["last"]
+        lastKeySQL = (
+            "SELECT \(lastKeyColumns.joined(separator: ", ")) FROM _roost_keys WHERE entity = \(dialect.parameter(1))",
+            dialect.upsert(into: "_roost_keys", key: ["entity"], columns: lastKeyColumns)
+        )
         var names = SQLNames(dialect: dialect, taken: systemTables.map(\.name))
         var tables: [Item] = []
 
         var objectTables: [SQLTable] = []
         var tableOfEntity = [Int](repeating: 0, count: model.entities.count)
         for root in model.roots {
-            let table = try Self.objectTable(root: root, names: &names, model: model, dialect: dialect)
+            let table = try Self.objectTable(root: root, names: &names, model: model, dialect: dialect, checksum)
             for number in model.entities[root].selfAndSubentities { tableOfEntity[number] = objectTables.count }
             objectTables.append(table)
             tables.append(
@@ -122,11 +144,18 @@ public final class SQLSchema: Sendable {
         self.tableOfEntity = tableOfEntity
         self.linkTables = linkTables
         reading = model.entities.map {
-            SQLReadPlan(entity: $0, in: objectTables[tableOfEntity[$0.number]], model: model)
+            SQLReadPlan(entity: $0, in: objectTables[tableOfEntity[$0.number]], model: model, checksum: checksum)
         }
         lookupSQL = zip(model.entities, reading).map { entity, plan in
             let filter = Self.scope(entity.selfAndSubentities, root: model.entities[entity.root]).map { " AND \($0)" }
             return "\(plan.selectSQL) WHERE _id = \(dialect.parameter(1))\(filter ?? "")"
+        }
+        scanSQL = zip(model.entities, reading).map { entity, plan in
+            let table = objectTables[tableOfEntity[entity.number]].quotedName
+            let filter = Self.scope(entity.selfAndSubentities, root: model.entities[entity.root]).map { [$0] } ?? []
+            let all = SQLFetchStatement.words(filter) + " ORDER BY _id"
+            let rest = SQLFetchStatement.words(["_id > \(dialect.parameter(1))"] + filter) + " ORDER BY _id"
+            return (plan.selectSQL + all, plan.selectSQL + rest, "SELECT _id FROM \(table)\(rest) LIMIT 1")
         }
         constraints = Self.constraints(model, objectTables, tableOfEntity)
 
@@ -147,7 +176,7 @@ public final class SQLSchema: Sendable {
             let table = objectTables[position]
             return SQLUpdatePlan(
                 table, isIndexed: table.columns.map { drafts.allColumns[position].contains($0.quotedName) },
-                model: model, dialect: dialect)
+                model: model, dialect: dialect, checksum: checksum)
         }
     }
 
@@ -169,14 +198,17 @@ public final class SQLSchema: Sendable {
         return "_entity IN (\(entities.map(String.init).joined(separator: ", ")))"
     }
 
-    /// The tables of every store, whatever its model.
-    public static func systemTables(_ dialect: any SQLDialect) -> [Item] {
+    /// The tables of every store of a version of the format, whatever its model.
+    public static func systemTables(
+        _ dialect: any SQLDialect, formatVersion: Int = SQLSchema.formatVersion
+    ) -> [Item] {
         let (integer, text, any) = (dialect.integerType, dialect.textType, dialect.anyType)
         func table(_ name: String, _ columns: [String], key: [String]) -> Item {
             Item(name: name, table: name, sql: dialect.createTable(name, columns: columns, primaryKey: key))
         }
+        let checksum = formatVersion >= 3 ? ["checksum \(integer) NOT NULL"] : []
         return [
-            table("_roost_metadata", ["name \(text) NOT NULL", "value \(any)"], key: ["name"]),
+            table("_roost_metadata", ["name \(text) NOT NULL", "value \(any)"] + checksum, key: ["name"]),
             table("_roost_entities", ["number \(integer) NOT NULL", "name \(text) NOT NULL"], key: ["number"]),
             table(
                 "_roost_tallies",
@@ -185,12 +217,13 @@ public final class SQLSchema: Sendable {
                     "sum \(integer) NOT NULL",
                 ],
                 key: ["kind", "number"]),
-            table("_roost_keys", ["entity \(integer) NOT NULL", "last \(integer) NOT NULL"], key: ["entity"]),
+            table(
+                "_roost_keys", ["entity \(integer) NOT NULL", "last \(integer) NOT NULL"] + checksum, key: ["entity"]),
         ]
     }
 
     private static func objectTable(
-        root: Int, names: inout SQLNames, model: ManagedObjectModel, dialect: any SQLDialect
+        root: Int, names: inout SQLNames, model: ManagedObjectModel, dialect: any SQLDialect, _ checksum: SQLChecksum
     ) throws(StoreError) -> SQLTable {
         let name = names.claim(model.entities[root].name.text)
         var columnNames = SQLNames(dialect: dialect, taken: ["_id", "_entity", "_version", "_checksum"])
@@ -233,7 +266,9 @@ public final class SQLSchema: Sendable {
                 "Entity '\(model.entities[root].name)' and its subentities need \(columns.count) columns; a table can have \(dialect.maximumColumnCount - SQLRowColumns.systemColumnCount)."
             )
         }
-        return SQLTable(root: root, name: name, columns: columns, fields: fields, model: model, dialect: dialect)
+        return SQLTable(
+            root: root, name: name, columns: columns, fields: fields, model: model, dialect: dialect, checksum: checksum
+        )
     }
 
     private static func constraints(

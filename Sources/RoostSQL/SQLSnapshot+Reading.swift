@@ -5,21 +5,18 @@ extension SQLSnapshot {
     public func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
         _ = try open()
         let entity = try model.requireEntity(entity)
-        var conditions: [String] = []
-        var values: [SQLValue] = []
         if let id {
             guard try model.requireEntity(id.entity).root == entity.root else {
                 throw StoreError(
                     .invalidRequest,
                     "Records of '\(entity.name)' cannot go on behind \(id), which is of another hierarchy.")
             }
-            conditions.append("_id > \(schema.dialect.parameter(1))")
-            values.append(.integer(id.key))
         }
-        let plan = schema.reading[entity.number]
-        let filter = schema.entityFilter(entity.selfAndSubentities, in: schema.table(of: entity.number))
-        let sql = plan.selectSQL + SQLFetchStatement.words(conditions + (filter.map { [$0] } ?? [])) + " ORDER BY _id"
-        return SQLRecordCursor(self, try lease(sql, values), plan: plan)
+        let (plan, sql) = (schema.reading[entity.number], schema.scanSQL[entity.number])
+        // No key is below 1.
+        let scan = SQLScan(restSQL: sql.rest, nextKeySQL: sql.nextKey, lastKey: max(0, id?.key ?? 0))
+        let lease = if let id { try lease(sql.rest, [.integer(id.key)]) } else { try lease(sql.all, []) }
+        return SQLRecordCursor(self, lease, plan: plan, scan: scan)
     }
 
     /// Reads the records with these IDs, in this order.
@@ -41,7 +38,11 @@ extension SQLSnapshot {
         batch.removeAll()
         try requireOpen()
         let lookup = try lookup(id.entity)
-        if let error = try lookup.statement.look(up: id.key, into: &batch, plan: lookup.plan) { throw error }
+        if let error = try lookup.statement.look(
+            up: id.key, into: &batch, plan: lookup.plan, accepting: acceptsChanges)
+        {
+            throw error
+        }
         return !batch.isEmpty
     }
 
@@ -66,7 +67,7 @@ extension SQLSnapshot {
         }
         let sql =
             "SELECT \(columns.list) FROM \(table.quotedName)\(condition) ORDER BY \(columns.source), \(columns.order), \(columns.target)"
-        return SQLLinkCursor(self, try lease(sql, values), relationship: relationship.number)
+        return SQLLinkCursor(self, try lease(sql, values), relationship: relationship.number, isScan: true)
     }
 
     /// Reads where the to-many `relationship` leads from one object, in its order, or in key order.

@@ -3,6 +3,10 @@ public import RoostCore
 /// A read transaction: a consistent view of the store as it was when the snapshot was made.
 public final class SQLSnapshot: StoreSnapshot {
     let store: SQLStore
+    /// Whether rows that do not match their checksums are read as they are.
+    let acceptsChanges: Bool
+    /// Whether the connection is given back at the end.
+    private let ownsConnection: Bool
     private var connection: (any SQLConnection)?
     /// The statements that cursors hold; taken from them when the snapshot closes, because the connection goes to others.
     private var leases: [ObjectIdentifier: SQLLease] = [:]
@@ -17,9 +21,21 @@ public final class SQLSnapshot: StoreSnapshot {
     public var model: ManagedObjectModel { store.schema.model }
     var schema: SQLSchema { store.schema }
 
-    init(store: SQLStore, connection: any SQLConnection) {
+    /// Makes a view of what a connection in a transaction reads.
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - connection: The connection.
+    ///   - acceptsChanges: Whether rows that do not match their checksums are read as they are; nil
+    ///     for the store's own setting.
+    ///   - ownsConnection: Whether the end of the snapshot gives the connection back.
+    init(
+        store: SQLStore, connection: any SQLConnection, acceptsChanges: Bool? = nil, ownsConnection: Bool = true
+    ) {
         self.store = store
         self.connection = connection
+        self.acceptsChanges = acceptsChanges ?? store.acceptsChanges
+        self.ownsConnection = ownsConnection
         lookups = [SQLLookup?](repeating: nil, count: store.schema.reading.count)
         linkQueries = [(source: Int, sql: String)?](repeating: nil, count: store.schema.model.relationships.count)
     }
@@ -39,7 +55,7 @@ public final class SQLSnapshot: StoreSnapshot {
         leases = [:]
         for case let lookup? in lookups { connection.recycle(lookup.statement) }
         (lookups, lastLookup) = ([], nil)
-        store.database.endReading(connection)
+        if ownsConnection { store.database.endReading(connection) }
     }
 
     /// Counts and digests, as the last commit recorded them.
@@ -47,7 +63,7 @@ public final class SQLSnapshot: StoreSnapshot {
 
     /// The user's metadata, as the last commit left them.
     public func userMetadata() throws(StoreError) -> [String: MetadataValue] {
-        try SQLMetadata.userMetadata(try open(), storeName: store.database.name)
+        try SQLMetadata.userMetadata(try open(), storeName: store.database.name, schema)
     }
 
     /// The highest key ever used or reserved in the hierarchy of `entity`; 0 if none was.

@@ -221,7 +221,7 @@ final class SQLBulkLoader: BulkLoader {
                     try SQLMetadata.create(schema, uuid: store.storeUUID, userMetadata: userMetadata, on: connection)
                     // Keys that were reserved before the load are not given out again.
                     for (table, key) in zip(schema.objectTables, initialLastKeys) {
-                        try SQLStore.setLastKey(key, table.root, connection, schema.dialect)
+                        try SQLStore.setLastKey(key, table.root, connection, schema)
                     }
                 }
             } catch {

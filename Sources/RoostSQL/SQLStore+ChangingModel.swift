@@ -9,7 +9,7 @@ extension SQLStore: ModelChangingStore {
         to model: ManagedObjectModel, keeping kept: KeptContent
     ) throws(StoreError) -> (any ModelChange)? {
         try requireWritable()
-        let new = try SQLSchema(model, dialect: schema.dialect)
+        let new = try SQLSchema(model, dialect: schema.dialect, formatVersion: schema.formatVersion)
         let difference = SQLSchemaDifference(from: schema, to: new, keeping: kept)
         guard let connection = try database.beginRebuilding(difference) else { return nil }
         do throws(StoreError) {

@@ -23,7 +23,7 @@ extension SQLStore {
             guard !overflow, end < Int64.max else {
                 throw StoreError(.limitExceeded, "The keys of '\(model.entities[root].name)' are used up.")
             }
-            try Self.setLastKey(end, root, connection, schema.dialect)
+            try Self.setLastKey(end, root, connection, schema)
             return last + 1..<end + 1
         }
         return state.withLock { state in
@@ -63,20 +63,35 @@ extension SQLStore {
     }
 
     static func lastKey(_ root: Int, _ connection: any SQLConnection, _ store: SQLStore) throws(StoreError) -> Int64 {
-        guard let last = try connection.integer(store.schema.lastKeySQL, .integer(Int64(root))), last >= 0 else {
-            throw StoreError(
-                .corrupted,
-                "The last key of '\(store.model.entities[root].name)' is missing in '\(store.database.name)'.")
+        let hasChecksum = store.schema.formatVersion >= 3
+        return try connection.withStatement(store.schema.lastKeySQL.select) { (statement) throws(StoreError) -> Int64 in
+            try statement.bind(.integer(Int64(root)), at: 1)
+            func damaged(_ reason: String) -> StoreError {
+                StoreError(
+                    .corrupted,
+                    "The last key of '\(store.model.entities[root].name)' \(reason) in '\(store.database.name)'. Restore the store from a backup."
+                )
+            }
+            guard try statement.step() else { throw damaged("is missing") }
+            let last = try statement.integer(at: 0)
+            if hasChecksum, try statement.integer(at: 1) != checksum(ofLastKey: last, root) {
+                throw damaged("is damaged")
+            }
+            guard last >= 0 else { throw damaged("is damaged") }
+            return last
         }
-        return last
+    }
+
+    private static func checksum(ofLastKey key: Int64, _ root: Int) -> Int64 {
+        SQLChecksum.row("keys", "\(root)", "\(key)")
     }
 
     static func setLastKey(
-        _ key: Int64, _ root: Int, _ connection: any SQLConnection, _ dialect: any SQLDialect
+        _ key: Int64, _ root: Int, _ connection: any SQLConnection, _ schema: SQLSchema
     ) throws(StoreError) {
-        try connection.run(
-            "UPDATE _roost_keys SET last = \(dialect.parameter(1)) WHERE entity = \(dialect.parameter(2))",
-            .integer(key), .integer(Int64(root)))
+        let sql = schema.lastKeySQL.set
+        guard schema.formatVersion >= 3 else { return try connection.run(sql, .integer(Int64(root)), .integer(key)) }
+        try connection.run(sql, .integer(Int64(root)), .integer(key), .integer(checksum(ofLastKey: key, root)))
     }
 
     /// Raises the last keys to those that were written; by position in the schema's object tables.
@@ -86,7 +101,7 @@ extension SQLStore {
             guard let key, key > recorded[table] else { continue }
             let root = schema.objectTables[table].root
             if try Self.lastKey(root, connection, self) < key {
-                try Self.setLastKey(key, root, connection, schema.dialect)
+                try Self.setLastKey(key, root, connection, schema)
             }
         }
     }

@@ -2,8 +2,9 @@ public import RoostCore
 
 /// A persistent store in an SQL database: the engine behind every SQL backend.
 ///
-/// One table for each entity hierarchy, one column for each property, so that people and other tools can read the data. What
-/// they change is read as changed; ``integrityFindings()`` tells that it happened.
+/// One table for each entity hierarchy, one column for each property, so that people and other
+/// tools can read the data. A row that another tool changed does not match its checksum, and is
+/// damaged unless the store accepts changes.
 public final class SQLStore: PersistentStore {
     /// The type the store is registered under.
     public let type: any PersistentStoreType
@@ -21,6 +22,8 @@ public final class SQLStore: PersistentStore {
     /// Of a store whose model is being changed: what its tables were made of.
     let difference: SQLSchemaDifference?
     let state: Mutex<State>
+    /// Whether objects that another program changed are read and updated as they are.
+    public let acceptsChanges: Bool
 
     struct State {
         var isClosed = false
@@ -46,20 +49,22 @@ public final class SQLStore: PersistentStore {
     ///   - url: Where the store is.
     ///   - isReadOnly: Whether changes are refused.
     ///   - isUnpublished: Whether nobody knows the store's name yet; see `StoreOptions/isUnpublished`.
+    ///   - acceptsChanges: Whether objects that another program changed are taken as they are; see
+    ///     `StoreOptions/acceptsChanges`.
     public convenience init(
         _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
         url: StoreURL,
-        isReadOnly: Bool, isUnpublished: Bool
+        isReadOnly: Bool, isUnpublished: Bool, acceptsChanges: Bool = false
     ) {
         self.init(
             database, schema: schema, storeUUID: storeUUID, type: type, url: url, isReadOnly: isReadOnly,
-            isUnpublished: isUnpublished, difference: nil)
+            isUnpublished: isUnpublished, acceptsChanges: acceptsChanges, difference: nil)
     }
 
     /// Wraps a database in which the tables of a schema were just made, as far as they were not there.
     init(
         _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
-        url: StoreURL, isReadOnly: Bool, isUnpublished: Bool, difference: SQLSchemaDifference?
+        url: StoreURL, isReadOnly: Bool, isUnpublished: Bool, acceptsChanges: Bool, difference: SQLSchemaDifference?
     ) {
         self.database = database
         self.schema = schema
@@ -69,6 +74,7 @@ public final class SQLStore: PersistentStore {
         self.isReadOnly = isReadOnly
         self.isUnpublished = isUnpublished
         self.difference = difference
+        self.acceptsChanges = acceptsChanges
         state = Mutex(
             State(
                 reservedKeys: schema.objectTables.map { _ in 1..<1 },
@@ -83,8 +89,8 @@ public final class SQLStore: PersistentStore {
     public func metadata() throws(StoreError) -> StoreMetadata {
         try reading { (connection) throws(StoreError) in
             StoreMetadata(
-                type: type.name, formatVersion: SQLSchema.formatVersion, storeUUID: storeUUID, model: model,
-                userMetadata: try SQLMetadata.userMetadata(connection, storeName: database.name))
+                type: type.name, formatVersion: schema.formatVersion, storeUUID: storeUUID, model: model,
+                userMetadata: try SQLMetadata.userMetadata(connection, storeName: database.name, schema))
         }
     }
 

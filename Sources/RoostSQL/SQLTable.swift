@@ -40,7 +40,7 @@ final class SQLTable: Sendable {
 
     init(
         root: Int, name: String, columns: [SQLColumn], fields: [[SQLFieldColumns]?], model: ManagedObjectModel,
-        dialect: any SQLDialect
+        dialect: any SQLDialect, checksum: SQLChecksum
     ) {
         self.root = root
         self.name = name
@@ -50,7 +50,7 @@ final class SQLTable: Sendable {
         order = Self.order(columns, entityCount: fields.count { $0 != nil })
         writing = SQLWritePlan(
             model: model, table: dialect.quote(name), columns: columns.map(\.quotedName), order: order, fields: fields,
-            dialect: dialect)
+            dialect: dialect, checksum: checksum)
     }
 
     private static func order(_ columns: [SQLColumn], entityCount: Int) -> [Int] {
@@ -158,8 +158,10 @@ public final class SQLReadPlan: Sendable {
     public let entity: Int
     /// By entity number; nil for entities that cannot occur.
     public let entities: [Entity?]
-    /// What the SELECT lists: `_id`, `_entity`, `_version`, then the property columns.
+    /// The columns of the SELECT: `_id`, `_entity`, `_version`, `_checksum`, then the property columns.
     public let columnList: String
+    /// The rule by which `_checksum` is computed.
+    public let checksum: SQLChecksum
     /// `SELECT` of ``columnList`` `FROM` the table, to be followed by conditions.
     let selectSQL: String
     /// The same with the table called `t0`, to be followed by JOINs too.
@@ -168,13 +170,14 @@ public final class SQLReadPlan: Sendable {
     private let allowedDestinations: [[Bool]?]
 
     /// The columns before those of properties.
-    public static let systemColumnCount = 3
+    public static let systemColumnCount = 4
 
-    init(entity: ManagedObjectModel.Entity, in table: SQLTable, model: ManagedObjectModel) {
+    init(entity: ManagedObjectModel.Entity, in table: SQLTable, model: ManagedObjectModel, checksum: SQLChecksum) {
         self.model = model
+        self.checksum = checksum
         self.entity = entity.number
         var used = [Int?](repeating: nil, count: table.columns.count)
-        var list = ["_id", "_entity", "_version"]
+        var list = ["_id", "_entity", "_version", "_checksum"]
         func position(_ column: Int) -> Int {
             if let known = used[column] { return known }
             used[column] = list.count
@@ -229,6 +232,32 @@ public final class SQLReadPlan: Sendable {
             "The row of \(id) cannot be read: \(property)\(reason). Mend it with an SQL tool, or convert the store without its damaged objects (roost convert --skip-damaged).",
             damagedObject: id)
     }
+
+    /// The error for a row whose values do not match its checksum; it names the object.
+    ///
+    /// - Parameters:
+    ///   - key: The row's key.
+    ///   - entity: The number of the row's entity.
+    /// - Returns: The error to throw.
+    @inline(never)
+    public func changed(key: Int64, entity: Int) -> StoreError {
+        let id = ObjectID(model.entities[entity].name, key)
+        return StoreError(
+            .corrupted,
+            "\(id) does not match its checksum: it was damaged, or changed by another program. 'roost check' lists all such objects. For changes that were made on purpose, use --accept-changes, or 'roost check --accept' to keep them.",
+            damagedObject: id)
+    }
+
+    /// The error for a row with a value that is larger than the connection reads; it names the
+    /// object.
+    @inline(never)
+    func tooLarge(key: Int64, _ error: StoreError) -> StoreError {
+        let id = ObjectID(model.entities[entity].name, key)
+        return StoreError(
+            error.code,
+            "\(id) has a value that is larger than the option maximumValueBytes allows; open the store with a larger one.",
+            damagedObject: id, underlying: error.underlying)
+    }
 }
 
 /// Which parameter of a statement gets which field of a record.
@@ -241,6 +270,8 @@ public struct SQLRowColumns: Sendable {
     public let unused: [[Int32]]
     /// How many columns there are.
     public let count: Int
+    /// The rule by which `_checksum` is computed.
+    public let checksum: SQLChecksum
 
     /// The parameters before those of properties: `_id`, `_entity`, `_version`, `_checksum`.
     public static let systemColumnCount = 4
@@ -249,7 +280,9 @@ public struct SQLRowColumns: Sendable {
     ///   - positions: By position in the table, the position among these columns; nil for one that is left out.
     ///   - fields: By entity number, where its fields are in the table.
     ///   - model: The model of the records.
-    init(_ positions: [Int?], fields: [[SQLFieldColumns]?], model: ManagedObjectModel) {
+    ///   - checksum: The rule by which `_checksum` is computed.
+    init(_ positions: [Int?], fields: [[SQLFieldColumns]?], model: ManagedObjectModel, checksum: SQLChecksum) {
+        self.checksum = checksum
         count = positions.count { $0 != nil }
         var steps = model.entities.map { _ in [SQLStep]?.none }
         var unused = model.entities.map { _ in [Int32]() }
@@ -287,9 +320,9 @@ public final class SQLWritePlan: Sendable {
 
     init(
         model: ManagedObjectModel, table: String, columns: [String], order: [Int], fields: [[SQLFieldColumns]?],
-        dialect: any SQLDialect
+        dialect: any SQLDialect, checksum: SQLChecksum
     ) {
-        self.columns = SQLRowColumns(Array(columns.indices), fields: fields, model: model)
+        self.columns = SQLRowColumns(Array(columns.indices), fields: fields, model: model, checksum: checksum)
         let names = ["_id", "_entity", "_version", "_checksum"] + columns
         rowsPerInsert = max(1, min(24, dialect.maximumParameterCount / names.count))
         existsSQL = "SELECT 1 FROM \(table) WHERE _id = \(dialect.parameter(1))"
@@ -315,42 +348,43 @@ public final class SQLWritePlan: Sendable {
 ///
 /// Setting a column makes the database rewrite the column's index entries, even to the value it has.
 public final class SQLUpdatePlan: Sendable {
-    /// SELECT of version, entity, content hash and the indexed columns of one row, by key.
-    public let headSQL: String
-    /// By entity number, the fields that are in indexed columns, with their columns in that SELECT; nil for other hierarchies.
-    public let indexed: [[SQLStep]?]
+    /// SELECT of version, entity and checksum of one row, by key.
+    let headSQL: String
+    /// By entity number, the fields that are in indexed columns; nil for other hierarchies.
+    let indexed: [RecordAgreement?]
     /// Where the other fields go in ``updateSQL``.
     public let columns: SQLRowColumns
     /// UPDATE of the columns that no index has, of one row; parameters as in an INSERT, the entity must be the one that is there.
     public let updateSQL: String
-
-    /// The columns of ``headSQL`` before the indexed ones.
-    public static let headColumnCount = 3
 
     /// - Parameters:
     ///   - table: The table.
     ///   - isIndexed: By position in the table, whether some index has the column.
     ///   - model: The model of the records.
     ///   - dialect: How the database wants its SQL.
-    init(_ table: SQLTable, isIndexed: [Bool], model: ManagedObjectModel, dialect: any SQLDialect) {
-        var (indexed, others): ([Int?], [Int?]) = ([], [])
-        var (indexedNames, otherNames): ([String], [String]) = ([], [])
+    ///   - checksum: The rule by which `_checksum` is computed.
+    init(
+        _ table: SQLTable, isIndexed: [Bool], model: ManagedObjectModel, dialect: any SQLDialect, checksum: SQLChecksum
+    ) {
+        var others: [Int?] = []
+        var otherNames: [String] = []
         for (position, column) in table.columns.enumerated() {
-            indexed.append(isIndexed[position] ? indexedNames.count + Self.headColumnCount : nil)
             others.append(isIndexed[position] ? nil : otherNames.count)
-            if isIndexed[position] {
-                indexedNames.append(column.quotedName)
-            } else {
-                otherNames.append(column.quotedName)
+            if !isIndexed[position] { otherNames.append(column.quotedName) }
+        }
+        headSQL =
+            "SELECT _version, _entity, _checksum FROM \(table.quotedName) WHERE _id = \(dialect.parameter(1))"
+        indexed = zip(model.entities, table.fields).map { entity, places in
+            places.map { places in
+                let layout = entity.layout
+                let fields = layout.fields.filter { field in
+                    let place = places[field.index]
+                    return isIndexed[place.column] || place.entityColumn.map { isIndexed[$0] } ?? false
+                }
+                return RecordAgreement(fields, layout)
             }
         }
-        let head = ["_version", "_entity", "_checksum"] + indexedNames
-        headSQL =
-            "SELECT \(head.joined(separator: ", ")) FROM \(table.quotedName) WHERE _id = \(dialect.parameter(1))"
-        self.indexed = SQLRowColumns(indexed, fields: table.fields, model: model).entities.map { steps in
-            steps?.filter { $0.column >= 0 }
-        }
-        columns = SQLRowColumns(others, fields: table.fields, model: model)
+        columns = SQLRowColumns(others, fields: table.fields, model: model, checksum: checksum)
         let settings = (["_version", "_checksum"] + otherNames).enumerated().map {
             "\($1) = \(dialect.parameter($0 + 3))"
         }

@@ -60,11 +60,17 @@ public enum SQLTallies {
     static func apply(
         _ change: StoreTally, known: inout SQLKnownTallies, _ connection: any SQLConnection, _ store: SQLStore
     ) throws(StoreError) -> UInt64 {
+        // A count that no store can have is found before anything is added to it, whichever row it is in.
+        if known[.generation, 0] == nil { _ = try read(connection, store) }
         // A commit of one object spends more on statements about the store than on its own: their texts are made once.
-        try connection.withStatement(store.schema.tallySQL.update) { (update) throws(StoreError) -> UInt64 in
+        return try connection.withStatement(store.schema.tallySQL.update) { (update) throws(StoreError) -> UInt64 in
             func add(_ change: Tally, _ kind: SQLTallyKind, _ number: Int) throws(StoreError) -> Int {
                 func replace(_ old: Tally) throws(StoreError) -> Tally? {
                     let new = Tally(count: old.count &+ change.count, sum: old.sum &+ change.sum)
+                    // Another program may have set what is stored to anything, or removed what is counted out here.
+                    guard kind == .generation || Tally.canBe(count: old.count) && Tally.canBe(count: new.count) else {
+                        throw damaged(store)
+                    }
                     try update.bind(.text(kind.rawValue), at: 1)
                     try update.bind(.integer(Int64(number)), at: 2)
                     try update.bind(.integer(Int64(old.count)), at: 3)
@@ -90,6 +96,26 @@ public enum SQLTallies {
             }
             return UInt64(bitPattern: Int64(try add(Tally(count: 1), .generation, 0)))
         }
+    }
+
+    /// Records counts and sums of entities and relationships, and adds one to the generation, which
+    /// is returned.
+    static func set(
+        _ tally: StoreTally, _ connection: any SQLConnection, _ store: SQLStore
+    ) throws(StoreError) -> UInt64 {
+        let sql = store.schema.dialect.upsert(
+            into: "_roost_tallies", key: ["kind", "number"], columns: ["count", "sum"])
+        func set(_ tally: Tally, _ kind: SQLTallyKind, _ number: Int) throws(StoreError) {
+            try connection.run(
+                sql, .text(kind.rawValue), .integer(Int64(number)), .integer(Int64(tally.count)),
+                .integer(Int64(bitPattern: tally.sum)))
+        }
+        for (number, tally) in tally.entities.enumerated() { try set(tally, .entity, number) }
+        for relationship in store.model.linkRelationships {
+            try set(tally.relationships[relationship.number], .relationship, relationship.number)
+        }
+        var nothing = SQLKnownTallies(model: store.model)
+        return try apply(StoreTally(model: store.model), known: &nothing, connection, store)
     }
 
     /// One row as it is stored.

@@ -157,7 +157,7 @@ struct SQLiteOpening {
             notices: leftover?.notices(staysBesideFile: settings.isReadOnly) ?? [])
         return SQLStore(
             database, schema: schema, storeUUID: uuid, type: type, url: url, isReadOnly: settings.isReadOnly,
-            isUnpublished: options.isUnpublished)
+            isUnpublished: options.isUnpublished, acceptsChanges: options.acceptsChanges)
     }
 
     /// Brings the mark of stores whose writers do not flush each commit up to date.
@@ -177,13 +177,16 @@ struct SQLiteOpening {
     /// Also says whether a writer may have left commits in the log that it did not flush.
     private func inspect(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, SQLSchema, Bool) {
         let check = try SQLiteSchemaCheck(connection)
-        try check.requireSystemTables()
-        let (uuid, model) = try SQLMetadata.read(connection, storeName: path)
-        let schema = try SQLSchema(model, dialect: SQLiteDialect())
+        let version = Int(clamping: try connection.integer("PRAGMA user_version") ?? 0)
+        try SQLSchema.requireFormat(version, of: path)
+        try check.requireSystemTables(formatVersion: version)
+        let (uuid, model) = try SQLMetadata.read(connection, storeName: path, formatVersion: version)
+        let schema = try SQLSchema(model, dialect: SQLiteDialect(), formatVersion: version)
         try check.require(schema)
+        try SQLMetadata.requireEntities(of: schema, connection, storeName: path)
         if let expected = options.model {
             let metadata = StoreMetadata(
-                type: "sqlite", formatVersion: SQLSchema.formatVersion, storeUUID: uuid, model: model)
+                type: "sqlite", formatVersion: version, storeUUID: uuid, model: model)
             guard expected.isCompatible(with: metadata) else {
                 throw .modelMismatch(path, has: model, expected: expected)
             }

@@ -47,8 +47,8 @@ struct SQLiteSchemaCheck {
     var isUnflushed: Bool { entries[UnflushedMark.table]?.sql == UnflushedMark.declaration }
 
     /// Whether there is any metadata to read.
-    func requireSystemTables() throws(StoreError) {
-        let tables = SQLSchema.systemTables(SQLiteDialect())
+    func requireSystemTables(formatVersion: Int) throws(StoreError) {
+        let tables = SQLSchema.systemTables(SQLiteDialect(), formatVersion: formatVersion)
         guard tables.contains(where: { entries[$0.name] != nil }) else {
             throw StoreError(.notAStore, "'\(path)' has none of the tables of a Roost store.")
         }

@@ -54,7 +54,8 @@ extension SQLiteStatement {
         try check(sqlite3_bind_int64(handle, first, record.key))
         try check(sqlite3_bind_int64(handle, first + 1, Int64(number)))
         try check(sqlite3_bind_int64(handle, first + 2, Int64(version)))
-        try check(sqlite3_bind_int64(handle, first + 3, Int64(bitPattern: record.storedContentHash)))
+        let checksum = columns.checksum.checksum(contentHash: record.storedContentHash, version: version)
+        try check(sqlite3_bind_int64(handle, first + 3, Int64(bitPattern: checksum)))
         let base = first + Int32(SQLRowColumns.systemColumnCount)
         for column in columns.unused[number] { try check(sqlite3_bind_null(handle, base + column)) }
         let code = steps.withUnsafeBufferPointer { steps in
@@ -99,44 +100,6 @@ extension SQLiteStatement {
             tail = end
         }
         return SQLITE_OK
-    }
-
-    /// Whether the current row holds the values of a record, for the fields of some steps.
-    public func holds(_ record: RecordReader, in steps: [SQLStep]) throws(StoreError) -> Bool {
-        let handle = try open()
-        for step in steps {
-            let value = sqlite3_column_value(handle, step.column)
-            let type = sqlite3_value_type(value)
-            if record.bytes[Int(step.nullByte)] & step.nullMask != 0 {
-                guard type == SQLITE_NULL else { return false }
-                continue
-            }
-            let field = record.layout.fields[Int(step.fieldIndex)]
-            switch step.kind {
-            case .integer64, .integer32, .integer16, .boolean, .order, .reference:
-                guard type == SQLITE_INTEGER, sqlite3_value_int64(value) == record.integer(field) else { return false }
-            case .polymorphicReference, .objectID:
-                let entity = step.entityColumn < 0 ? nil : sqlite3_column_value(handle, step.entityColumn)
-                guard type == SQLITE_INTEGER, sqlite3_value_int64(value) == record.integer(field), let entity,
-                    sqlite3_value_type(entity) == SQLITE_INTEGER,
-                    sqlite3_value_int64(entity) == Int64(record.reference(field)?.entity ?? -1)
-                else { return false }
-            case .double, .date:
-                guard type == SQLITE_FLOAT, sqlite3_value_double(value).bitPattern == record.double(field).bitPattern
-                else { return false }
-            case .string, .uri, .uuid, .data, .transformable:
-                let isText = step.kind == .string || step.kind == .uri
-                guard type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else { return false }
-                let start = sqlite3_value_blob(value)
-                let count = Int(sqlite3_value_bytes(value))
-                guard start != nil || count == 0 else { throw failure(SQLITE_NOMEM) }
-                guard UnsafeRawBufferPointer(start: start, count: count).elementsEqual(record.bytes(field)) else {
-                    return false
-                }
-            case .float, .decimal, .composite: return false
-            }
-        }
-        return true
     }
 
     /// Binds a value that is not null.

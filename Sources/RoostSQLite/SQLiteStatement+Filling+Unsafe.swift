@@ -6,7 +6,9 @@ public import RoostSQL
 
 extension SQLiteStatement {
     /// Adds the records of the next rows to a batch until it is full.
-    public func fill(_ batch: inout RecordBatch, plan: SQLReadPlan) throws(StoreError) -> SQLFill {
+    public func fill(
+        _ batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
+    ) throws(StoreError) -> SQLFill {
         let handle = try open()
         guard !batch.isFull else { return .full }
         guard try step() else { return .end }
@@ -14,7 +16,7 @@ extension SQLiteStatement {
             // Rows of one entity mostly follow each other: what depends on the entity is looked up once for all of them.
             guard let entity = entity(handle, plan) else { return .damaged(foreign(handle, plan)) }
             let end = entity.steps.withUnsafeBufferPointer { steps in
-                fill(&batch, handle, steps, entity, plan)
+                fill(&batch, handle, steps, entity, plan, accepting)
             }
             if case .otherEntity = end { continue }
             try connection?.verifyUnchanged()
@@ -24,13 +26,14 @@ extension SQLiteStatement {
             case .otherEntity: continue
             case .failed(let code): throw failure(code)
             case .damaged(let field, let reason): return .damaged(damaged(handle, plan, entity, field, reason))
+            case .changed: return .damaged(plan.changed(key: sqlite3_column_int64(handle, 0), entity: entity.number))
             }
         }
     }
 
     /// Adds the record of the one row that the statement gives for a key, and makes it ready to run again.
     public func look(
-        up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan
+        up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
     ) throws(StoreError) -> StoreError? {
         let handle = try open()
         try check(sqlite3_bind_int64(handle, 1, key))
@@ -40,10 +43,11 @@ extension SQLiteStatement {
         let fixed = entity.template.count
         reserve(fixed)
         let end = entity.steps.withUnsafeBufferPointer { steps in
-            appendRow(to: &batch, handle, steps, entity, fixed, plan)
+            appendRow(to: &batch, handle, steps, entity, fixed, plan, accepting)
         }
         try connection?.verifyUnchanged()
         switch end {
+        case .changed: return plan.changed(key: key, entity: entity.number)
         case .failed(let code): throw failure(code)
         case .damaged(let field, let reason): return damaged(handle, plan, entity, field, reason)
         default: return nil
@@ -79,18 +83,20 @@ extension SQLiteStatement {
         case otherEntity
         case failed(Int32)
         case damaged(Int32?, StaticString)
+        /// The current row's values do not match its checksum.
+        case changed
     }
 
     private func fill(
         _ batch: inout RecordBatch, _ handle: OpaquePointer, _ steps: UnsafeBufferPointer<SQLStep>,
-        _ entity: SQLReadPlan.Entity, _ plan: SQLReadPlan
+        _ entity: SQLReadPlan.Entity, _ plan: SQLReadPlan, _ accepting: Bool
     ) -> RunEnd {
         let number = Int64(entity.number)
         let fixed = entity.template.count
         reserve(fixed)
         let clock = connection?.clock
         while true {
-            let end = appendRow(to: &batch, handle, steps, entity, fixed, plan)
+            let end = appendRow(to: &batch, handle, steps, entity, fixed, plan, accepting)
             if let end { return end }
             if batch.isFull { return .full }
             clock?.pointee.reset()
@@ -116,7 +122,7 @@ extension SQLiteStatement {
     /// such values may be read by every `sqlite3_value` function (<https://www.sqlite.org/c3ref/value.html>).
     private func appendRow(
         to batch: inout RecordBatch, _ handle: OpaquePointer, _ steps: UnsafeBufferPointer<SQLStep>,
-        _ entity: SQLReadPlan.Entity, _ fixed: Int, _ plan: SQLReadPlan
+        _ entity: SQLReadPlan.Entity, _ fixed: Int, _ plan: SQLReadPlan, _ accepting: Bool
     ) -> RunEnd? {
         let (keyValue, versionValue) = (sqlite3_column_value(handle, 0), sqlite3_column_value(handle, 2))
         guard sqlite3_value_type(keyValue) == SQLITE_INTEGER, sqlite3_value_type(versionValue) == SQLITE_INTEGER,
@@ -201,7 +207,15 @@ extension SQLiteStatement {
         }
         let bytes = UnsafeRawBufferPointer(start: base, count: length)
         base.storeBytes(of: version.littleEndian, toByteOffset: RecordLayout.Header.version, as: UInt32.self)
-        let checksum = RecordHash.content(of: bytes, key: key) ^ RecordHash.versionMask(version)
+        let hash = RecordHash.content(of: bytes, key: key)
+        if !accepting {
+            let stored = sqlite3_column_value(handle, 3)
+            guard sqlite3_value_type(stored) == SQLITE_INTEGER,
+                UInt64(bitPattern: sqlite3_value_int64(stored))
+                    == plan.checksum.checksum(contentHash: hash, version: version)
+            else { return .changed }
+        }
+        let checksum = hash ^ RecordHash.versionMask(version)
         base.storeBytes(of: checksum.littleEndian, toByteOffset: RecordLayout.Header.checksum, as: UInt64.self)
         // Every slot and end was just written as the layout has it.
         batch.append(built: bytes, key: key, entity: entity.number)

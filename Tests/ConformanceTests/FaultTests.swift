@@ -5,12 +5,15 @@ import Testing
 
 @Suite("The conformance suite notices")
 struct FaultTests {
-    /// Around stores in memory, where every fault can show and nothing waits for a disk.
+    /// Around stores in memory, where nothing waits for a disk; faults that need a file, around
+    /// stores that are files.
     @Test(
         "every fault that a store can be given, by the check that is named for it",
         arguments: FaultyStoreType.Fault.allCases)
     func notices(fault: FaultyStoreType.Fault) throws {
-        try expectCaught(fault, around: try #require(StoreFixture.writable.first { $0.name == "memory" }))
+        let needsFile: Set<FaultyStoreType.Fault> = [.readsDamage, .signsDamage]
+        let name = needsFile.contains(fault) ? "sqlite" : "memory"
+        try expectCaught(fault, around: try #require(StoreFixture.writable.first { $0.name == name }))
     }
 
     @Test(

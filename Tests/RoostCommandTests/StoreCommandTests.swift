@@ -14,7 +14,7 @@ struct StoreCommandTests {
         #expect(info["type"] as? String == type)
         #expect(info["path"] as? String == "music")
         #expect(UUID(uuidString: info["uuid"] as? String ?? "") != nil)
-        #expect(info["formatVersion"] as? Int == 2)
+        #expect(info["formatVersion"] as? Int == (type == "sqlite" ? 3 : 2))
         #expect((info["capabilities"] as? [String])?.contains("writing") == true)
         #expect(info["bytes"] as? Int == before.count)
         let entities = try #require(info["entities"] as? [[String: Any]])

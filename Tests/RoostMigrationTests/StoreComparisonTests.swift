@@ -110,7 +110,7 @@ struct StoreComparisonTests {
         let damage = findings.filter { $0.severity == .damage }.map(\.message)
         #expect(damage.contains { $0.contains("Person/p5") })
         #expect(damage.contains { $0.contains("Shelf/p1") })
-        #expect(damage.contains { $0.contains("'Shelf' has 4 objects, but 5 were written") })
-        #expect(damage.count == 4)
+        // The numbers of objects are right with the damaged ones, so they are not findings too.
+        #expect(damage.count == 2)
     }
 }

@@ -34,8 +34,10 @@ struct ForeignProgramTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func create(_ name: String, count: Int64 = 3) throws -> any PersistentStore {
-        let store = try type.create(directory.url(name), model: try Models.note(), options: StoreOptions())
+    private func create(
+        _ name: String, count: Int64 = 3, options: StoreOptions = StoreOptions()
+    ) throws -> any PersistentStore {
+        let store = try type.create(directory.url(name), model: try Models.note(), options: options)
         try store.change { changes in
             for key in 1...count { try changes.insert(ObjectID("Note", key), values: ["text": .string("text \(key)")]) }
         }
@@ -77,9 +79,9 @@ struct ForeignProgramTests {
         #expect(handles.isEmpty)
     }
 
-    @Test("rows that a shell writes while the store is open are read, and do not harm what Roost writes")
+    @Test("rows that a shell writes while the store is open are accepted on request, and do not harm what Roost writes")
     func sideBySide() throws {
-        let store = try create("a")
+        let store = try create("a", options: StoreOptions(acceptsChanges: true))
         let path = directory.file("a")
         for round in Int64(0)..<5 {
             try Shell.run("UPDATE Note SET text = 'shell \(round)' WHERE _id = 1", on: path)
@@ -92,15 +94,21 @@ struct ForeignProgramTests {
         #expect(try Shell.run("PRAGMA integrity_check", on: path) == "ok\n")
     }
 
-    @Test("rows that a shell changes, deletes and inserts are read as they are, and the check reports each")
+    @Test("rows that a shell changes, deletes and inserts are read as they are on request, and the check reports each")
     func edits() throws {
         try create("a", count: 6).close()
         let path = directory.file("a")
         try Shell.run(
             "UPDATE Note SET text = 'edited' WHERE _id = 2; DELETE FROM Note WHERE _id = 3; INSERT INTO Note (_id, _entity, _version, _checksum, text) VALUES (9, 0, 1, 0, 'new')",
             on: path)
-        let store = try type.open(directory.url("a"), options: StoreOptions())
+        let strict = try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true))
+        #expect(code { _ = try strict.records("Note") } == .corrupted)
+        #expect(try strict.notices() == [])
+        try strict.close()
+        let store = try type.open(directory.url("a"), options: StoreOptions(acceptsChanges: true))
         #expect(try store.records("Note").map(\.id.key) == [1, 2, 4, 5, 6, 9])
+        let notices = try store.notices().joined(separator: " ")
+        #expect(notices.contains("Note/p2, Note/p9") && notices.contains("inserted or deleted"), "\(notices)")
         let findings = try store.integrityFindings().map(\.message)
         #expect(findings.contains { $0.contains("Note/p2") })
         #expect(findings.contains { $0.contains("Note/p9") })
@@ -139,6 +147,7 @@ struct ForeignProgramTests {
         try made.close()
         try Shell.run("DELETE FROM Album WHERE _id = 1", on: directory.file("a"))
         let store = try type.open(directory.url("a"), options: StoreOptions())
+        // The rows that are left match their checksums: what is missing shows in the tallies.
         for relationship in [tracks, tags, similar] { #expect(try store.links(relationship, from: album) == []) }
         #expect(try store.links(similar, from: ObjectID("Album", 2)).map(\.target) == [1])
         try store.close()

@@ -127,7 +127,7 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("a row that another tool changed is read as changed and reported")
+    @Test("a row that another tool changed is damaged, and the cursor continues after it")
     func editedRow() throws {
         try create("a").close()
         try tool(
@@ -148,21 +148,47 @@ struct OpeningTests {
                 damaged.append(error.damagedObject)
             }
         }
-        #expect(keys == [1, 2, 3, 4, 6, 7, 8, 9, 10])
-        #expect(damaged == [ObjectID("Note", 5)])
-        let edited = try store.collect(snapshot.records(with: [ObjectID("Note", 3)]))
-        #expect(try edited.map { try $0.value("text") } == ["edited"])
+        #expect(keys == [1, 2, 4, 6, 7, 8, 9, 10])
+        #expect(damaged == [ObjectID("Note", 3), ObjectID("Note", 5)])
+        #expect(code { _ = try store.collect(snapshot.records(with: [ObjectID("Note", 3)])) } == .corrupted)
+        #expect(code { _ = try snapshot.record(with: ObjectID("Note", 3), into: &batch) } == .corrupted)
+        #expect(code { _ = try store.collect(snapshot.fetch(FetchRequest("Note"))) } == .corrupted)
         snapshot.close()
         let findings = try store.integrityFindings().map(\.message)
         #expect(findings.contains { $0.contains("Note/p3") })
         #expect(findings.contains { $0.contains("Note/p5") })
-        // Writing it anew heals it: the digest is what was recorded, minus the old, plus the new.
-        try store.change {
-            try $0.update(ObjectID("Note", 3), version: 1, values: ["text": "healed"])
-            $0.delete(ObjectID("Note", 5), version: 1)
+        // Neither is signed by an update, nor forgotten by a delete.
+        let recorded = try store.digest()
+        for (key, delete) in [(Int64(3), false), (3, true), (5, false), (5, true)] {
+            do {
+                try store.change {
+                    if delete {
+                        $0.delete(ObjectID("Note", key), version: 1)
+                    } else {
+                        try $0.update(ObjectID("Note", key), version: 1, values: ["text": "healed"])
+                    }
+                    try $0.insert(ObjectID("Note", 50), values: [:])
+                }
+                Issue.record("the change of Note/p\(key) was written")
+            } catch let error as StoreError {
+                #expect(error.code == .corrupted && error.damagedObject == ObjectID("Note", key), "\(error)")
+            }
         }
-        #expect(try store.findings() == [])
+        #expect(try store.digest() == recorded)
         try store.close()
+        // With the changes accepted, what a record can hold is read and written.
+        let accepting = try type.open(directory.url("a"), options: StoreOptions(acceptsChanges: true))
+        let view = try accepting.snapshot()
+        let edited = try accepting.collect(view.records(with: [ObjectID("Note", 3)]))
+        #expect(try edited.map { try $0.value("text") } == ["edited"])
+        view.close()
+        try accepting.change { try $0.update(ObjectID("Note", 3), version: 1, values: ["text": "healed"]) }
+        #expect(code { try accepting.change { $0.delete(ObjectID("Note", 5), version: 1) } } == .corrupted)
+        try accepting.close()
+        try tool("UPDATE Note SET text = 'text 5' WHERE _id = 5", on: "a")
+        let sound = try type.open(directory.url("a"), options: StoreOptions())
+        #expect(try sound.findings() == [])
+        try sound.close()
     }
 
     @Test("text that is not UTF-8 is refused exactly where the standard library refuses it")
@@ -184,7 +210,8 @@ struct OpeningTests {
                 "INSERT INTO Note (_id, _entity, _version, _checksum, text) VALUES (\(index + 100), 0, 1, 0, CAST(X'\(hex)' AS TEXT))",
                 on: "a")
         }
-        let reopened = try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true))
+        let reopened = try type.open(
+            directory.url("a"), options: StoreOptions(isReadOnly: true, acceptsChanges: true))
         let snapshot = try reopened.snapshot()
         for (index, bytes) in samples.enumerated() {
             let isValid = String(validating: bytes, as: UTF8.self) != nil

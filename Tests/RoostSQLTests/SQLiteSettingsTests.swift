@@ -18,7 +18,7 @@ struct SQLiteSettingsTests {
             ("journal_mode", SQLValue.text("wal")), ("synchronous", .integer(2)), ("wal_autocheckpoint", .integer(0)),
             ("busy_timeout", .integer(3000)), ("cell_size_check", .integer(1)), ("mmap_size", .integer(0)),
             ("trusted_schema", .integer(0)), ("encoding", .text("UTF-8")), ("page_size", .integer(4096)),
-            ("application_id", .integer(0x526F_7374)), ("user_version", .integer(2)), ("auto_vacuum", .integer(0)),
+            ("application_id", .integer(0x526F_7374)), ("user_version", .integer(3)), ("auto_vacuum", .integer(0)),
         ] {
             let found = try connection.withStatement("PRAGMA \(pragma)") { (statement) throws(StoreError) -> SQLValue in
                 try statement.step() ? try statement.value(at: 0) : .null

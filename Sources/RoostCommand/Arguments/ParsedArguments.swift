@@ -42,8 +42,8 @@ struct ParsedArguments: Sendable {
             }
         }
         guard !has("help") else { return }
-        for option in options where values[option.name] != nil {
-            guard let needed = option.needs, values[needed] == nil else { continue }
+        for option in options where values[option.name] != nil || has(option.name) {
+            guard let needed = option.needs, values[needed] == nil, !has(needed) else { continue }
             throw UsageError("option '--\(option.name)' needs '--\(needed)' too")
         }
         // What may be replaced must be named.

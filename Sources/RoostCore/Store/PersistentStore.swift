@@ -35,11 +35,15 @@ public protocol PersistentStore: AnyObject, Sendable {
     ///
     /// On return it is durable, as far as the store's type is persistent.
     ///
-    /// - Throws: `conflict` with every object whose version is stale, or that does not exist under its own entity; `constraintViolation` with
-    ///   every object that is rejected, under each constraint once, beside the object that holds the values: one that holds them in the
-    ///   store and goes on to, or else the first of the change set to claim them, updates before inserts;
-    ///   `duplicateObject` for an insert whose key is taken in its hierarchy; `objectNotFound` for a link whose end does not
-    ///   exist after the change; `busy` when another writer holds on longer than the timeout. Nothing is written in any of these cases.
+    /// - Throws: `conflict` with every object whose version is stale, or that does not exist under
+    ///   its own entity; `constraintViolation` with every object that is rejected, under each
+    ///   constraint once, beside the object that holds the values: one that holds them in the store
+    ///   and goes on to, or else the first of the change set to claim them, updates before inserts;
+    ///   `duplicateObject` for an insert whose key is taken in its hierarchy; `objectNotFound` for
+    ///   a link whose end does not exist after the change; `corrupted`, with
+    ///   ``StoreError/damagedObject``, for an update or a delete of an object whose stored record
+    ///   does not match its checksum; `busy` when another writer holds on longer than the timeout.
+    ///   Nothing is written in any of these cases.
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt
 
     /// Inserts objects from values by property name, in one transaction.

@@ -114,6 +114,9 @@ private struct StoreCheck {
     let model: ManagedObjectModel
     var findings: FindingList
     private var tally: StoreTally
+    /// By entity number, how many records were damaged; they are findings of their own, and are not
+    /// in the tally.
+    private var damagedCounts: [Int]
     private var pending: [Reference] = []
     private var found: RecordBatch
     /// By entity number: the fields of its records that are to-one relationships.
@@ -128,6 +131,7 @@ private struct StoreCheck {
         self.findings = findings
         model = snapshot.model
         tally = StoreTally(model: model)
+        damagedCounts = Array(repeating: 0, count: model.entities.count)
         found = RecordBatch(model: model)
         references = model.entities.map { entity in
             entity.layout.fields.filter { $0.kind == .reference || $0.kind == .polymorphicReference }
@@ -156,11 +160,12 @@ private struct StoreCheck {
         while true {
             do throws(StoreError) {
                 guard try cursor.next(into: &batch) else { return }
-            } catch  where error.code == .corrupted {
+            } catch  where Self.isAboutContent(error) {
                 findings.add(.damage, error.message, kind: "record")
                 // A cursor that names the same object twice does not get on.
                 guard let damaged = error.damagedObject, damaged != lastDamaged else { return }
                 lastDamaged = damaged
+                if let entity = model.entity(damaged.entity) { damagedCounts[entity.number] += 1 }
                 continue
             }
             batch.forEachRecord { record in
@@ -168,6 +173,12 @@ private struct StoreCheck {
             }
             if pending.count >= Self.lookupCount { try lookUp() }
         }
+    }
+
+    /// Whether an error is a finding about the content: damage, or one object that is too large to
+    /// be read.
+    private static func isAboutContent(_ error: StoreError) -> Bool {
+        error.code == .corrupted || error.code == .limitExceeded && error.damagedObject != nil
     }
 
     private mutating func check(_ record: RecordReader, in root: ManagedObjectModel.Entity, lastKey: inout Int64) {
@@ -327,7 +338,7 @@ private struct StoreCheck {
         while true {
             do throws(StoreError) {
                 guard try cursor.next(into: &found) else { break }
-            } catch  where error.code == .corrupted {
+            } catch  where Self.isAboutContent(error) {
                 // The pass over its own entity reports it; here it only counts as existing.
                 guard let damaged = error.damagedObject, damaged != lastDamaged,
                     let entity = model.entity(damaged.entity)
@@ -402,6 +413,8 @@ private struct StoreCheck {
     private mutating func compare(_ recorded: StoreTally) {
         for (entity, (found, recorded)) in zip(model.entities, zip(tally.entities, recorded.entities))
         where found != recorded {
+            let damaged = damagedCounts[entity.number]
+            guard damaged == 0 || found.count + damaged != recorded.count else { continue }
             findings.add(
                 .damage, Self.difference("Entity '\(entity.name)'", "objects", found, recorded), kind: "digest")
         }

@@ -24,7 +24,10 @@ public struct StoreError: Error, Sendable {
     public let violations: [ConstraintViolation]
     /// The objects that cannot be deleted, and what stands against it; only with code ``Code/deleteDenied``.
     public let denials: [DeleteDenial]
-    /// The one object whose record is damaged; only with code ``Code/corrupted``, and nil when more than one record is affected.
+    /// The one object that cannot be read, and nil if more than one object is affected.
+    ///
+    /// Set only with code ``Code/corrupted``, and with ``Code/limitExceeded`` for an object that is
+    /// too large.
     public let damagedObject: ObjectID?
     /// The backend's own error, for example an SQLite extended result code.
     public let underlying: (any Error)?

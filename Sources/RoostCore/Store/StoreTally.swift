@@ -55,7 +55,7 @@ public struct StoreTally: Hashable, Sendable {
     /// Everything in one number.
     public var digest: StoreDigest {
         StoreDigest(
-            objectCount: entities.reduce(0) { $0 + $1.count }, linkCount: relationships.reduce(0) { $0 + $1.count },
+            objectCount: entities.reduce(0) { $0 &+ $1.count }, linkCount: relationships.reduce(0) { $0 &+ $1.count },
             sum: (entities + relationships).reduce(0) { $0 &+ $1.sum })
     }
 

@@ -7,24 +7,28 @@ struct DumpWriter: ~Copyable {
     private static let chunkByteCount = 128 * 1024
 
     private let snapshot: any StoreSnapshot
+    private let store: any PersistentStore
     private let cancellation: ConversionCancellation?
     private let sink: ([UInt8]) throws(StoreError) -> Void
     private let records: RecordTextWriter
     private var scope: DumpScope
     private var tally: StoreTally
+    private var found: FoundContent
     private var text = TextBuffer()
     private var checksum = TextChecksum()
 
     init(
-        _ snapshot: any StoreSnapshot, _ scope: DumpScope, _ cancellation: ConversionCancellation?,
-        to sink: @escaping ([UInt8]) throws(StoreError) -> Void
+        _ snapshot: any StoreSnapshot, of store: any PersistentStore, _ scope: DumpScope,
+        _ cancellation: ConversionCancellation?, to sink: @escaping ([UInt8]) throws(StoreError) -> Void
     ) {
         self.snapshot = snapshot
+        self.store = store
         self.scope = scope
         self.cancellation = cancellation
         self.sink = sink
         records = RecordTextWriter(model: snapshot.model)
         tally = StoreTally(model: snapshot.model)
+        found = FoundContent(snapshot.model)
     }
 
     /// Writes everything from the first line to the last.
@@ -40,6 +44,8 @@ struct DumpWriter: ~Copyable {
         {
             try writeLinks(of: relationship)
         }
+        // Before the last line: 'load' refuses a text without it.
+        try found.requireRecorded(try snapshot.recordedTally(), store)
         try writeTrailer()
         return tally.digest
     }
@@ -89,9 +95,16 @@ struct DumpWriter: ~Copyable {
         var batch = RecordBatch(model: snapshot.model)
         var isWhole = true
         for number in root.selfAndSubentities where !scope.includes(number) { isWhole = false }
+        _ = found.begins(root.selfAndSubentities.filter { scope.includes($0) })
+        var lastKey: Int64 = 0
         while try cursor.next(into: &batch) {
             try cancellation?.check()
+            for index in 0..<batch.count {
+                guard batch.key(at: index) > lastKey else { throw Self.outOfOrder("\(batch.id(at: index))", store) }
+                lastKey = batch.key(at: index)
+            }
             if !isWhole { batch = included(batch) }
+            found.add(batch)
             scope.note(batch)
             for index in 0..<batch.count {
                 try batch.withRecord(at: index) { (record) throws(StoreError) in
@@ -116,8 +129,17 @@ struct DumpWriter: ~Copyable {
     private mutating func writeLinks(of relationship: ManagedObjectModel.Relationship) throws(StoreError) {
         let cursor = try snapshot.links(of: relationship.name, after: nil)
         var batch = LinkBatch(relationship: relationship.number)
+        _ = found.begins(linksOf: relationship.number)
+        var last: Link?
         while try cursor.next(into: &batch) {
             try cancellation?.check()
+            found.add(batch)
+            for link in batch.links {
+                if let last, (last.source, last.order, last.target) >= (link.source, link.order, link.target) {
+                    throw Self.outOfOrder("a link of '\(relationship.name)'", store)
+                }
+                last = link
+            }
             if !scope.isWhole { batch.links = batch.links.filter { includes($0, relationship) } }
             tally.add(batch)
             for start in stride(from: 0, to: batch.count, by: DumpFormat.linksPerLine) {
@@ -132,6 +154,13 @@ struct DumpWriter: ~Copyable {
                 try flush()
             }
         }
+    }
+
+    private static func outOfOrder(_ what: String, _ store: any PersistentStore) -> StoreError {
+        StoreError(
+            .corrupted,
+            "The content of '\(store.url.path)' is not in order: \(what) does not come after the one before it. The file is damaged; restore it from a backup."
+        )
     }
 
     /// Whether an object at either end is in the dump.

@@ -3,10 +3,12 @@ public import RoostCore
 extension MigrationManager {
     /// Writes what a store holds as JSON Lines, from one snapshot.
     ///
-    /// The text has a first line with format, model and metadata, one line for each object, lines of links, and a last line with
-    /// counts, digest and checksum; DUMP-FORMAT.md describes it. Every value is in it exactly; the same content gives
-    /// the same text. Memory is bounded whatever the size of the store. After an error the text has no last line, so that
-    /// nobody takes it for a whole one.
+    /// The text has a first line with format, model and metadata, one line for each object, lines
+    /// of links, and a last line with counts, digest and checksum; DUMP-FORMAT.md describes it.
+    /// Every value is in it exactly; the same content gives the same text. What was written is
+    /// compared with the tally of the last commit before the last line. Memory is bounded whatever
+    /// the size of the store. After an error the text has no last line, so that nobody takes it for
+    /// a whole one.
     /// - Parameters:
     ///   - store: The store; others may write meanwhile.
     ///   - entities: The entities whose objects are written, those of subentities included; nil for everything. Links are written
@@ -14,7 +16,8 @@ extension MigrationManager {
     ///   - cancellation: Where to ask for the end.
     ///   - sink: Takes the next bytes of the text; its errors come out of the call.
     /// - Returns: The digest of what was written, which is the store's when everything was.
-    /// - Throws: `unknownEntity`, naming the nearest one; `corrupted`, naming the damaged record; `cancelled`; what `sink` throws.
+    /// - Throws: `unknownEntity`, naming the nearest one; `corrupted`, naming the damaged record,
+    ///   or what is not as the last commit recorded it; `cancelled`; what `sink` throws.
     @discardableResult
     public func dump(
         _ store: any PersistentStore, entities: [EntityName]? = nil, cancellation: ConversionCancellation? = nil,
@@ -30,7 +33,7 @@ extension MigrationManager {
         let frozen = try FrozenStore(store)
         defer { try? frozen.close() }
         let (metadata, snapshot) = (try frozen.metadata(), try frozen.snapshot())
-        var writer = DumpWriter(snapshot, DumpScope(store.model, entities: chosen), cancellation, to: sink)
+        var writer = DumpWriter(snapshot, of: store, DumpScope(store.model, entities: chosen), cancellation, to: sink)
         return try writer.write(metadata)
     }
 

@@ -39,7 +39,9 @@ extension InPlaceMigration {
     /// It is where no backup is kept, where the way to the model is one step of one pass, and where at least half of all objects and links
     /// stay as they are: what is written anew goes into the log first and leaves gaps in the file.
     func modelChange(of store: any PersistentStore) throws(StoreError) -> ModelChangePlan? {
-        guard !options.keepsBackup, store is any ModelChangingStore, let chain = try steps(from: store.metadata()),
+        // Rows that stay would stay without a checksum that matches them.
+        guard !options.keepsBackup, !store.takesChanges, store is any ModelChangingStore,
+            let chain = try steps(from: store.metadata()),
             chain.steps.count == 1, let step = chain.steps.first,
             step.stage?.willMigrate == nil, step.stage?.didMigrate == nil
         else { return nil }

@@ -134,24 +134,12 @@ struct InPlaceMigration: Sendable {
         return (report, backup)
     }
 
-    /// Throws code `corrupted` where the store does not hold what its last commit recorded: the new one would hide that, and nobody would
-    /// have the old one any more.
-    private static func requireRecordedContent(of store: any PersistentStore, _ path: String) throws(StoreError) {
-        let snapshot = try store.snapshot()
-        defer { snapshot.close() }
-        guard let recorded = try snapshot.recordedTally() else { return }
-        let found = try snapshot.computeTally()
-        guard found.entities != recorded.entities || found.relationships != recorded.relationships else { return }
-        throw .notRecordedContent(path)
-    }
-
     /// Makes the new store beside the old one; nil when that has the model.
     private func migrate(
         _ source: any PersistentStore, _ type: any PersistentStoreType, _ path: String
     ) throws(StoreError) -> ChainRun.Outcome? {
         let identity = try source.metadata()
         guard let chain = try steps(from: identity) else { return nil }
-        if !options.keepsBackup { try Self.requireRecordedContent(of: source, path) }
         var options = options
         options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
         let run = ChainRun(
@@ -237,16 +225,7 @@ struct InPlaceMigration: Sendable {
 
     private var settlingOptions: StoreOptions {
         StoreOptions(
-            timeoutSeconds: options.conversion.timeoutSeconds, typeOptions: options.conversion.sourceTypeOptions)
-    }
-}
-
-extension StoreError {
-    /// The store at a path is not what its last commit recorded, and nobody would have it any more.
-    static func notRecordedContent(_ path: String) -> StoreError {
-        StoreError(
-            .corrupted,
-            "'\(path)' does not hold what its last commit recorded: another program changed it, or it was damaged; 'roost check' says more. Keep a backup to migrate it as it is, or migrate it into another store."
-        )
+            timeoutSeconds: options.conversion.timeoutSeconds, acceptsChanges: options.conversion.acceptsChanges,
+            typeOptions: options.conversion.sourceTypeOptions)
     }
 }

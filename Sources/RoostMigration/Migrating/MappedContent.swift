@@ -19,7 +19,6 @@ final class MappedContent: ContentSource {
     private let store: any PersistentStore
     private let plan: MappingPlan
     private let options: ConversionOptions
-    private let requiresRecordedContent: Bool
     private let result = Mutex(Outcome())
     /// The directories for temporary files: that of the destination, as soon as it is known.
     private let spillDirectories: Mutex<[String]>
@@ -30,13 +29,7 @@ final class MappedContent: ContentSource {
     ///   - store: The source.
     ///   - plan: A plan without obstacles.
     ///   - options: How the source is read.
-    ///   - requiresRecordedContent: Whether reading throws code `corrupted` where the source does not hold what its last commit recorded;
-    ///     then what becomes nothing is read too.
-    init(
-        _ store: any PersistentStore, _ plan: MappingPlan, options: ConversionOptions,
-        requiresRecordedContent: Bool = false
-    ) {
-        self.requiresRecordedContent = requiresRecordedContent
+    init(_ store: any PersistentStore, _ plan: MappingPlan, options: ConversionOptions) {
         self.store = store
         self.plan = plan
         self.options = options
@@ -78,10 +71,9 @@ final class MappedContent: ContentSource {
     func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        var reading = MappedReading(snapshot, plan, options, spillDirectories: spillDirectories.withLock { $0 })
-        if requiresRecordedContent { try reading.countRest() }
+        var reading = MappedReading(
+            snapshot, store, plan, options, spillDirectories: spillDirectories.withLock { $0 })
         guard let copied = try reading.run(into: channel) else { return nil }
-        if requiresRecordedContent { try reading.requireRecordedContent(of: store.url.path) }
         let outcome = Outcome(counts: reading.counts, recorded: reading.recorded, losses: reading.losses)
         result.withLock { $0 = outcome }
         return copied
@@ -91,6 +83,7 @@ final class MappedContent: ContentSource {
 /// One pass over a source.
 private struct MappedReading {
     private let snapshot: any StoreSnapshot
+    private let store: any PersistentStore
     private let plan: MappingPlan
     private let options: ConversionOptions
     private let spillDirectories: [String]
@@ -104,9 +97,11 @@ private struct MappedReading {
     private var found: FoundContent
 
     init(
-        _ snapshot: any StoreSnapshot, _ plan: MappingPlan, _ options: ConversionOptions, spillDirectories: [String]
+        _ snapshot: any StoreSnapshot, _ store: any PersistentStore, _ plan: MappingPlan, _ options: ConversionOptions,
+        spillDirectories: [String]
     ) {
         self.snapshot = snapshot
+        self.store = store
         self.plan = plan
         self.options = options
         self.spillDirectories = spillDirectories
@@ -137,7 +132,13 @@ private struct MappedReading {
             losses += MigrationReport.losses(maker.source.name, transform.lostIDs)
         }
         copied.skipped = skipped.ids
-        if copied.skipped.isEmpty { copied.warnings = found.warnings(against: recorded) }
+        if skipped.isEmpty {
+            // Of content that becomes nothing, too: what is lost with it may be what a damaged value says.
+            if recorded != nil, !store.takesChanges { try found.countRest(of: snapshot, options.cancellation) }
+            try found.requireRecorded(recorded, store)
+        } else {
+            copied.warnings = found.warnings(against: recorded, skipped: skipped.ids)
+        }
         copied.skippedThere = copied.skipped.flatMap { id in
             plan.makers.filter { $0.source.name == id.entity }.map { ObjectID($0.destination.name, id.key) }
         }
@@ -338,40 +339,6 @@ private struct MappedReading {
         }
         copied.tally.add(batch)
         return channel.send(.links(batch))
-    }
-
-    /// Counts what becomes nothing, or is not read as a whole.
-    mutating func countRest() throws(StoreError) {
-        let whole = Set(plan.hierarchies.compactMap(\.source).filter { plan.source.entities[$0].root == $0 })
-        for root in plan.source.roots where !whole.contains(root) {
-            _ = found.begins(plan.source.entities[root].selfAndSubentities)
-            _ = try forEachBatch(of: plan.source.entities[root]) { (this, records) in
-                this.found.add(records)
-                return true
-            }
-        }
-        let read = Set(
-            plan.links.compactMap { link -> Int? in
-                if case .links(let number) = link.relation.storage { return number }
-                return nil
-            })
-        for relationship in plan.source.linkRelationships where !read.contains(relationship.number) {
-            _ = found.begins(linksOf: relationship.number)
-            let cursor = try snapshot.links(of: relationship.name, after: nil)
-            var links = LinkBatch(relationship: relationship.number)
-            while try cursor.next(into: &links) {
-                try options.cancellation?.check()
-                found.add(links)
-            }
-        }
-    }
-
-    // MARK: After
-
-    /// Throws code `corrupted` where the source, of which all was counted, does not hold what its last commit recorded.
-    func requireRecordedContent(of path: String) throws(StoreError) {
-        guard let recorded else { return }
-        guard found.isWhole(recorded) else { throw .notRecordedContent(path) }
     }
 }
 

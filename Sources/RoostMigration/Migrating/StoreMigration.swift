@@ -9,8 +9,7 @@ struct StoreMigration: Sendable {
     let registry: StoreRegistry
     /// Whether the destination is the source's own file as a transaction changes it.
     ///
-    /// What the source holds must then be what its last commit recorded, which one pass finds out while it reads, and one
-    /// thread at a time uses the destination.
+    /// One thread at a time then uses the destination.
     var isModelChange = false
     /// Whether a plan refuses where there is no space for a new store.
     var needsSpace = true
@@ -66,8 +65,7 @@ struct StoreMigration: Sendable {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         if let refusal = try plan.refusals(snapshot, countsNulls: false).first { throw refusal }
-        let content = MappedContent(
-            store, plan, options: options.conversion, requiresRecordedContent: isModelChange)
+        let content = MappedContent(store, plan, options: options.conversion)
         let copied = try conversion.filler.fill(from: content)
         let outcome = content.outcome
         let mappings = zip(plan.mapping.entityMappings, outcome.counts).map { mapping, counts in

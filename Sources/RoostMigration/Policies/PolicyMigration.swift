@@ -110,6 +110,7 @@ final class PolicyMigration {
             try makeObjects()
             try translateIDs()
             try makeRelationships()
+            if skipped.isEmpty { try requireRecordedContent() }
             try validate()
         } catch {
             content.abandon()
@@ -119,7 +120,10 @@ final class PolicyMigration {
         copied.skipped = skipped.ids
         copied.warnings = try EmptyRelationships(plan.declaration, from: plan.source, to: plan.destination)
             .warnings(store)
-        if skipped.isEmpty { copied.warnings += source.found.warnings(against: try source.snapshot.recordedTally()) }
+        if !skipped.isEmpty {
+            copied.warnings += source.found.warnings(
+                against: try source.snapshot.recordedTally(), skipped: skipped.ids)
+        }
         copied.isFlushed = !content.hasCommitted
         var counts: [(read: Int, made: Int)] = []
         for mapping in plan.mappings {
@@ -130,6 +134,16 @@ final class PolicyMigration {
         }
         contents.outcome.withLock { $0 = PolicyContent.Outcome(counts: counts, losses: losses) }
         return copied
+    }
+
+    /// Throws code `corrupted` where the source does not hold what its last commit recorded.
+    ///
+    /// Entities of which a predicate chose objects, links that no rule follows, and what becomes
+    /// nothing are read for it.
+    private func requireRecordedContent() throws(StoreError) {
+        guard !contents.source.takesChanges, let recorded = try source.snapshot.recordedTally() else { return }
+        try source.found.countRest(of: source.snapshot, contents.options.conversion.cancellation)
+        try source.found.requireRecorded(recorded, contents.source)
     }
 
     // MARK: Policies

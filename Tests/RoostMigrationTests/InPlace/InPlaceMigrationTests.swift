@@ -315,7 +315,7 @@ struct InPlaceMigrationTests {
     }
 
     @Test(
-        "a store that does not hold what was recorded is migrated only where the old one is kept",
+        "a store that does not hold what was recorded is not migrated, with a backup or without",
         arguments: Sample.fileTypes)
     func keepsEvidence(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -327,17 +327,15 @@ struct InPlaceMigrationTests {
         ])
         let faulty = StoreURL(type: "faulty", path: url.path)
         let manager = MigrationManager(registry: registry)
-        let error = error { _ = try manager.migrateInPlace(faulty, model: try Notes.v2()) }
-        #expect(error?.code == .corrupted && error?.message.contains("last commit recorded") == true)
-        #expect(try bytes(url) == before)
-        #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
-        // With a backup the evidence stays, and the report says what is missing.
-        let unverified = ConversionOptions(verifies: false)
-        let report = try manager.migrateInPlace(
-            faulty, model: try Notes.v2(), options: MigrationOptions(conversion: unverified, keepsBackup: true))
-        #expect(report.links == 0 && report.warnings.contains { $0.contains("relationship 'Note.tags'") })
-        let backup = try #require(report.backup)
-        #expect(try bytes(StoreURL(type: type, path: backup)) == before)
+        for keepsBackup in [false, true] {
+            let options = MigrationOptions(
+                conversion: ConversionOptions(verifies: false), keepsBackup: keepsBackup)
+            let error = error { _ = try manager.migrateInPlace(faulty, model: try Notes.v2(), options: options) }
+            #expect(error?.code == .corrupted)
+            #expect(error?.message.contains("relationship 'Note.tags'") == true, "\(error.map { "\($0)" } ?? "")")
+            #expect(try bytes(url) == before)
+            #expect(try directory.names().filter { $0.contains("roost-tmp") || $0.contains("backup") } == [])
+        }
     }
 
     @Test("what a program that is not Roost's writes meanwhile is not lost", arguments: Sample.fileTypes)

@@ -1,0 +1,209 @@
+import Foundation
+import Roost
+import Testing
+
+/// Commands on a store in which a value changed without a commit.
+@Suite("A changed value in a store")
+struct DamageCommandTests {
+    private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
+
+    private static func model() throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Note", attributes: [.init("text", .string), .init("count", .integer16)],
+                relationships: [.toMany("tags", "Tag", inverse: "notes")]),
+            EntityDescription(
+                "Tag", attributes: [.init("name", .string)], relationships: [.toMany("notes", "Note", inverse: "tags")]),
+        ])
+    }
+
+    /// Makes a store `notes`, a sound copy `sound`, and changes one letter of the text of Note/p3.
+    private func makeStore(_ place: Workplace, _ type: String = "sqlite", damaged: Bool = true) throws {
+        let model = try Self.model()
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: place.file("notes")), model: model)
+        var changes = ChangeSet(model: model)
+        for key in Int64(1)...9 {
+            try changes.insert(
+                ObjectID("Note", key), values: ["text": .string("written text \(key)"), "count": .int(key)])
+            try changes.insert(ObjectID("Tag", key), values: ["name": .string("tag \(key)")])
+            try changes.add(Link(key, 10 - key), to: RelationshipName("Note", "tags"))
+        }
+        _ = try store.commit(changes)
+        try store.close()
+        try place.write(place.bytes("notes"), to: "sound")
+        guard damaged else { return }
+        var bytes = try place.bytes("notes")
+        let range = try #require(bytes.firstRange(of: Data("written text 3".utf8)))
+        bytes[range.lowerBound] ^= 8
+        try place.write(bytes, to: "notes")
+    }
+
+    @Test(
+        "fails what would pass it on, with the object's ID, and leaves no file", arguments: Workplace.fileTypes)
+    func refuses(type: String) throws {
+        let place = try Workplace()
+        try makeStore(place, type)
+        // A JSON document is compared as a whole when it is opened, and names no object.
+        let id = type == "json" ? "" : "Note/p3"
+        let before = try place.bytes("notes")
+        let dump = try place.roost("dump", "\(type):notes")
+        dump.expectError(3, containing: id)
+        #expect(!dump.output.contains("\"end\""))
+        try place.roost("dump", "\(type):notes", "--entity=Note").expectError(3, containing: id)
+        try place.roost("convert", "\(type):notes", "lmdb:other").expectError(3, containing: id)
+        try place.roost("backup", "\(type):notes", "other").expectError(3, containing: id)
+        try place.roost("compact", "\(type):notes").expectError(3, containing: id)
+        try place.roost("diff", "\(type):notes", "\(type):sound").expectError(3, containing: id)
+        try place.roost("fetch", "\(type):notes", "Note", "--id=3").expectError(3, containing: id)
+        try place.roost("update", "\(type):notes", "Note", "--set=count = 3", "--yes").expectError(3, containing: id)
+        try place.roost("delete", "\(type):notes", "Note", "--id=3", "--yes").expectError(3, containing: id)
+        #expect(try place.bytes("notes") == before)
+        #expect(try !place.names().contains("other"))
+        #expect(try place.roost("check", "\(type):notes").code == 1)
+        // An older backup stays.
+        try place.write(place.bytes("sound"), to: "old")
+        let old = try place.bytes("old")
+        try place.roost("backup", "\(type):notes", "\(type):old", "--overwrite").expectError(3, containing: id)
+        #expect(try place.bytes("old") == old)
+    }
+
+    @Test("is refused by migrations, in one pass and in place, and the store stays", arguments: Workplace.fileTypes)
+    func migrations(type: String) throws {
+        let place = try Workplace()
+        try makeStore(place, type)
+        let before = try place.bytes("notes")
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Note", attributes: [.init("text", .string), .init("count", .integer16), .init("new", .date)]),
+            EntityDescription("Other", attributes: [.init("name", .string)]),
+        ])
+        try place.write(Data(model.document()), to: "new.roostmodel.json")
+        for way in [["--output=\(type):other"], ["--in-place"], ["--in-place", "--keep-backup"]] {
+            let run = try place.start(["migrate", "\(type):notes", "--to=new.roostmodel.json"] + way).wait()
+            run.expectError(3)
+            #expect(try place.bytes("notes") == before, "\(way)")
+        }
+        #expect(try !place.names().contains("other"))
+    }
+
+    @Test("is a difference from the tally where it is a link or a missing object, also of what a migration leaves out")
+    func tallies() throws {
+        let place = try Workplace()
+        try makeStore(place, damaged: false)
+        // The tally of tags alone is changed: the objects themselves are as they were.
+        var bytes = try place.bytes("notes")
+        let model = try Self.model()
+        let store = try StoreRegistry.builtIn.open(
+            StoreURL(type: "sqlite", path: place.file("notes")), options: StoreOptions(isReadOnly: true))
+        let tag = try #require(model.entity("Tag"))
+        let sum = try #require(try store.snapshot().recordedTally()).entities[tag.number].sum
+        try store.close()
+        let range = try #require(bytes.firstRange(of: withUnsafeBytes(of: sum.bigEndian) { Data($0) }))
+        bytes[range.lowerBound] ^= 1
+        try place.write(bytes, to: "notes")
+        let dump = try place.roost("dump", "notes")
+        dump.expectError(3, containing: "entity 'Tag'")
+        #expect(!dump.output.contains("\"end\""))
+        let part = try place.roost("dump", "notes", "--entity=Note")
+        #expect(part.code == 0, "\(part.errors)")
+        try place.roost("dump", "notes", "--entity=Tag").expectError(3, containing: "entity 'Tag'")
+        try place.roost("convert", "notes", "lmdb:other").expectError(3, containing: "entity 'Tag'")
+        let without = try ManagedObjectModel(entities: [
+            EntityDescription("Note", attributes: [.init("text", .string), .init("count", .integer16)])
+        ])
+        try place.write(Data(without.document()), to: "new.roostmodel.json")
+        try place.roost("migrate", "notes", "--to=new.roostmodel.json", "--output=lmdb:other")
+            .expectError(3, containing: "entity 'Tag'")
+        #expect(try !place.names().contains("other"))
+    }
+
+    @Test("is taken on request, with a warning that names it")
+    func acceptsChanges() throws {
+        let place = try Workplace()
+        try makeStore(place)
+        for command in [
+            ["dump", "notes"], ["convert", "notes", "lmdb:copy"], ["backup", "notes", "backup"],
+            ["migrate", "notes", "--to=notes", "--output=json:migrated"],
+        ] {
+            let run = try place.start(command + ["--accept-changes"]).wait()
+            #expect(run.code == 0, "\(command): \(run.errors)")
+            #expect(
+                (run.output + run.errors).contains("1 object was changed by another program: Note/p3."), "\(command)")
+        }
+        for store in ["lmdb:copy", "backup", "json:migrated"] {
+            #expect(try place.roost("check", store).code == 0)
+            let found = try place.roost("fetch", store, "Note", "--where=text BEGINSWITH 'written'", "--count")
+            #expect(found.output == "8\n")
+        }
+        let update = try place.roost("update", "notes", "Note", "--set=count = 7", "--yes", "--accept-changes")
+        #expect(update.code == 0, "\(update.errors)")
+        #expect(try place.roost("check", "notes").code == 0)
+    }
+
+    @Test("is kept with check --accept, which lists it and asks")
+    func accept() throws {
+        let place = try Workplace()
+        try makeStore(place)
+        let before = try place.bytes("notes")
+        try place.roost("check", "notes", "--accept").expectError(2, containing: "--yes")
+        try place.roost("check", "notes", "--yes").expectError(2, containing: "--accept")
+        #expect(try place.bytes("notes") == before)
+        let run = try place.roost("check", "notes", "--accept", "--yes")
+        #expect(run.code == 0 && run.output.contains("Note/p3") && run.output.contains("Accepted"), "\(run.errors)")
+        #expect(try place.roost("check", "notes").output == "sqlite:notes is sound.\n")
+        let again = try place.roost("check", "notes", "--accept", "--yes", "--json")
+        #expect(try again.json()["accepted"] as? Bool == false)
+        #expect(try place.roost("check", "notes", "--accept", "--yes").output.contains("Nothing to accept"))
+        let changed = try place.roost("diff", "notes", "sqlite:sound")
+        #expect(changed.code == 1 && changed.output.contains("Note/p3"))
+    }
+
+    @Test("is accepted, with a report in JSON", arguments: [true, false])
+    func acceptJSON(damaged: Bool) throws {
+        let place = try Workplace()
+        try makeStore(place, damaged: damaged)
+        let report = try place.roost("check", "notes", "--accept", "--yes", "--json").json()
+        #expect(report["accepted"] as? Bool == damaged)
+        #expect(report["objects"] as? [String] == (damaged ? ["Note/p3"] : []))
+        #expect((report["entities"] as? [[String: Any]])?.count == (damaged ? 1 : 0))
+        #expect((report["generation"] != nil) == damaged)
+    }
+
+    @Test("is not accepted in stores that other programs do not write", arguments: ["lmdb", "json"])
+    func otherTypes(type: String) throws {
+        let place = try Workplace()
+        try makeStore(place, type, damaged: false)
+        let run = try place.roost("check", "\(type):notes", "--accept", "--yes")
+        run.expectError(3, containing: "'\(type)'")
+    }
+
+    @Test(
+        "is accepted on a terminal for a yes alone", .enabled(if: hasTerminals, "/usr/bin/script is missing"),
+        arguments: [("y", 0), ("n", 1)])
+    func asking(answer: String, code: Int) throws {
+        let place = try Workplace()
+        try makeStore(place)
+        let before = try place.bytes("notes")
+        let script = "printf '\(answer)\\n' | /usr/bin/script -qec \"$*\" /dev/null"
+        let run = try place.roost("check", "notes", "--accept", through: ["/bin/sh", "-c", script, "sh"])
+        #expect(run.code == Int32(code), "\(run.output) \(run.errors)")
+        #expect(run.output.contains("Note/p3") && run.output.contains("Accept these changes? [y/N]"), "\(run.output)")
+        #expect(try (place.bytes("notes") == before) == (code == 1))
+        #expect(try place.roost("check", "notes").code == Int32(code))
+    }
+
+    @Test("in metadata and in the model keeps the store from being opened")
+    func metadata() throws {
+        for text in ["\"attributes\"", "\"entities\""] {
+            let place = try Workplace()
+            try makeStore(place, damaged: false)
+            var bytes = try place.bytes("notes")
+            let range = try #require(bytes.firstRange(of: Data(text.utf8)))
+            bytes[range.lowerBound + 1] ^= 1
+            try place.write(bytes, to: "notes")
+            try place.roost("dump", "notes").expectError(3, containing: "metadata 'model'")
+            try place.roost("dump", "notes", "--accept-changes").expectError(3, containing: "metadata 'model'")
+            #expect(try place.roost("check", "notes").code == 1)
+        }
+    }
+}

@@ -1,0 +1,349 @@
+import Foundation
+import RoostCore
+import RoostSQL
+import RoostSQLite
+import Testing
+
+/// Damage that checksums of rows and tallies of tables show.
+@Suite("Checksums of SQLite stores", .enabled(if: Shell.path != nil))
+struct ChecksumTests {
+    let directory: TemporaryDirectory
+    let type = SQLiteStoreType()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func create(_ name: String = "a", count: Int64 = 12, options: StoreOptions = StoreOptions()) throws {
+        var options = options
+        options.userMetadata = ["title": .string("mine")]
+        let store = try type.create(directory.url(name), model: try Models.music(), options: options)
+        try store.change { changes in
+            for key in 1...count {
+                try changes.insert(
+                    ObjectID("Track", key), values: ["title": .string("title \(key)"), "i64": .int(key)])
+                try changes.insert(ObjectID("Album", key), values: ["title": .string("album \(key)")])
+            }
+            for key in 1...count {
+                try changes.add(Link(key, count + 1 - key), to: RelationshipName("Album", "similar"))
+            }
+        }
+        try store.close()
+    }
+
+    private func open(_ options: StoreOptions = StoreOptions()) throws -> any PersistentStore {
+        try type.open(directory.url("a"), options: options)
+    }
+
+    @Test(
+        "a row is damaged whichever of its columns changes",
+        arguments: [
+            "_version = 0", "_version = 7", "_checksum = _checksum + 1", "title = 'x'", "title = NULL", "i64 = -i64",
+            "cover = X'00'", "place = 1", "length = 0.5",
+        ])
+    func columns(change: String) throws {
+        try create()
+        try Shell.run("UPDATE Track SET \(change) WHERE _id = 5", on: directory.file("a"))
+        let store = try open()
+        do {
+            _ = try store.records("Track")
+            Issue.record("\(change) was not noticed")
+        } catch let error as StoreError {
+            #expect(error.code == .corrupted && error.damagedObject == ObjectID("Track", 5), "\(error)")
+            #expect(error.message.contains("--accept-changes"))
+        }
+        try store.close()
+    }
+
+    @Test(
+        "metadata that another program changed are refused when the store is opened",
+        arguments: ["model", "user", "storeUUID"])
+    func metadata(name: String) throws {
+        try create()
+        let values = [
+            "model": "replace(value, '\"Track\"', '\"Trick\"')", "user": "'{}'",
+            "storeUUID": "'00000000-0000-4000-8000-000000000000'",
+        ]
+        let value = try #require(values[name])
+        try Shell.run("UPDATE _roost_metadata SET value = \(value) WHERE name = '\(name)'", on: directory.file("a"))
+        // The user's metadata are read when they are asked for.
+        let error = code {
+            let store = try open(StoreOptions(isReadOnly: true, acceptsChanges: true))
+            defer { try? store.close() }
+            _ = try store.metadata()
+        }
+        #expect(error == .corrupted)
+    }
+
+    @Test("a last key that another program changed is refused, so that no key is given out twice")
+    func lastKeys() throws {
+        try create()
+        try Shell.run("UPDATE _roost_keys SET last = last - 1", on: directory.file("a"))
+        let store = try open()
+        let snapshot = try store.snapshot()
+        #expect(code { _ = try snapshot.lastKey(of: "Track") } == .corrupted)
+        snapshot.close()
+        #expect(code { _ = try store.reserveKeys(1, for: "Track") } == .corrupted)
+        #expect(try store.integrityFindings().contains { $0.message.contains("last key") })
+        try store.close()
+    }
+
+    @Test(
+        "a model without the entities that the store was made with is refused, with a right checksum too",
+        arguments: [2, 3])
+    func otherModel(formatVersion: Int) throws {
+        if formatVersion == 2 { try copyFixture() } else { try create() }
+        let empty = #"{"formatVersion":1,"entities":{}}"#
+        var change = "UPDATE _roost_metadata SET value = '\(empty)'"
+        if formatVersion == 3 {
+            let checksum = Int64(bitPattern: RecordHash.wide(Array("metadata\0model\0\(empty)".utf8)).low)
+            change += ", checksum = \(checksum)"
+        }
+        try Shell.run("\(change) WHERE name = 'model'", on: directory.file("a"))
+        #expect(code { _ = try open() } == .corrupted)
+    }
+
+    @Test(
+        "no commit adds to a tally that cannot be, whichever row it is in",
+        arguments: ["9223372036854775807", "-9223372036854775807 - 1", "-1"], ["number = 0", "number > 0", "TRUE"])
+    func tallies(count: String, rows: String) throws {
+        try create()
+        try Shell.run(
+            "UPDATE _roost_tallies SET count = \(count), sum = \(count) WHERE kind <> 'generation' AND \(rows)",
+            on: directory.file("a"))
+        let before = try directory.bytes("a")
+        let store = try open()
+        #expect(
+            code {
+                try store.change { try $0.update(ObjectID("Track", 1), version: 1, values: ["title": "new"]) }
+            } == .corrupted)
+        #expect(code { try store.change { try $0.insert(ObjectID("Album", 99), values: [:]) } } == .corrupted)
+        #expect(try checkStore(store).contains { $0.severity == .damage })
+        try store.close()
+        #expect(try directory.bytes("a") == before)
+    }
+
+    @Test("a commit that would count below zero is refused")
+    func negativeTally() throws {
+        try create()
+        try Shell.run("UPDATE _roost_tallies SET count = 0 WHERE kind = 'entity'", on: directory.file("a"))
+        let store = try open()
+        #expect(code { try store.change { $0.delete(ObjectID("Track", 1), version: 1) } } == .corrupted)
+        try store.close()
+    }
+
+    /// Exchanges the first and the last leaf page of a table.
+    private func exchangePages(of table: String) throws {
+        let list = try Shell.run(
+            "SELECT pageno FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf' ORDER BY path",
+            on: directory.file("a"))
+        let pages = list.split(separator: "\n").compactMap { Int($0) }
+        let (first, last) = (try #require(pages.first) - 1, try #require(pages.last) - 1)
+        try #require(pages.count > 2)
+        var bytes = try directory.bytes("a")
+        let (left, right) = (Array(bytes[first * 512..<first * 512 + 512]), Array(bytes[last * 512..<last * 512 + 512]))
+        bytes.replaceSubrange(first * 512..<first * 512 + 512, with: right)
+        bytes.replaceSubrange(last * 512..<last * 512 + 512, with: left)
+        try directory.write(bytes, to: "a")
+    }
+
+    @Test(
+        "rows and links never come out of order, whatever the order of the pages",
+        arguments: ["Track", "Album_similar"])
+    func exchangedPages(table: String) throws {
+        try create(count: 200, options: StoreOptions(typeOptions: ["pageSizeBytes": "512"]))
+        try exchangePages(of: table)
+        let damaged = try open(StoreOptions(isReadOnly: true))
+        defer { try? damaged.close() }
+        let snapshot = try damaged.snapshot()
+        defer { snapshot.close() }
+        var errors: [StoreError] = []
+        for entity in ["Track", "Album"] {
+            let cursor = try snapshot.records(of: EntityName(entity), after: nil)
+            var batch = RecordBatch(model: damaged.model)
+            var last: Int64 = 0
+            do {
+                while try cursor.next(into: &batch) {
+                    for index in 0..<batch.count {
+                        #expect(batch.key(at: index) > last)
+                        last = batch.key(at: index)
+                    }
+                }
+            } catch { errors.append(error) }
+        }
+        let links = try snapshot.links(of: RelationshipName("Album", "similar"), after: nil)
+        var batch = LinkBatch(relationship: 0)
+        var last = Link(0, 0)
+        do {
+            while try links.next(into: &batch) {
+                for link in batch.links {
+                    #expect((link.source, link.target) > (last.source, last.target))
+                    last = link
+                }
+            }
+        } catch { errors.append(error) }
+        #expect(errors.map(\.code) == [.corrupted])
+        #expect(try damaged.integrityFindings().contains { $0.severity == .damage })
+    }
+
+    @Test("a value that is too large to be read is a finding, and the check examines the rest")
+    func largeValue() throws {
+        let large = StoreOptions(typeOptions: ["maximumValueBytes": "\(4 << 20)"])
+        try create(options: large)
+        let store = try open(large)
+        try store.change {
+            try $0.update(
+                ObjectID("Track", 4), version: 1, values: ["cover": .data(Data(repeating: 7, count: 2 << 20))])
+        }
+        try store.close()
+        try Shell.run("UPDATE Track SET title = 'x' WHERE _id IN (3, 9)", on: directory.file("a"))
+        let small = try open(StoreOptions(typeOptions: ["maximumValueBytes": "\(1 << 20)"]))
+        let cursor = try small.snapshot().records(of: "Track", after: nil)
+        var batch = RecordBatch(model: small.model)
+        var (keys, damaged): ([Int64], [Int64]) = ([], [])
+        while true {
+            do {
+                guard try cursor.next(into: &batch) else { break }
+                keys += (0..<batch.count).map { batch.key(at: $0) }
+            } catch {
+                damaged.append(try #require(error.damagedObject).key)
+                #expect(error.code == (damaged.last == 4 ? .limitExceeded : .corrupted), "\(error)")
+            }
+        }
+        #expect(keys == [1, 2, 5, 6, 7, 8, 10, 11, 12])
+        #expect(damaged == [3, 4, 9])
+        let findings = try checkStore(small).map(\.message)
+        for key in damaged { #expect(findings.contains { $0.contains("Track/p\(key) ") }, "\(findings)") }
+        try small.close()
+    }
+
+    // MARK: Accepting
+
+    @Test("what another program changed is accepted as it was shown, and the store is sound then")
+    func accept() throws {
+        try create()
+        let path = directory.file("a")
+        try Shell.run(
+            """
+            UPDATE Track SET title = 'edited', number = '1.50' WHERE _id IN (2, 3); DELETE FROM Track WHERE _id = 5;
+            INSERT INTO Album (_id, _version, _entity, _checksum, title) SELECT 70, 1, _entity, 0, 'by hand' FROM Album LIMIT 1;
+            UPDATE Album_similar SET "order" = 0; DELETE FROM Album_similar WHERE source = 1
+            """, on: path)
+        let store = try #require(try open() as? any ChangeAcceptingStore)
+        let changes = try store.externalChanges()
+        #expect(changes.objectCount == 3)
+        #expect(Set(changes.objects) == [ObjectID("Track", 2), ObjectID("Track", 3), ObjectID("Album", 70)])
+        #expect(changes.entities.map(\.name).sorted() == ["Album", "Track"])
+        #expect(changes.relationships.map { [$0.recorded, $0.found] } == [[6, 5]])
+        #expect(changes.sentences.count == 4, "\(changes.sentences)")
+        // Nothing is accepted that was not shown.
+        try Shell.run("UPDATE Track SET title = 'again' WHERE _id = 7", on: path)
+        #expect(code { _ = try store.acceptExternalChanges(changes) } == .conflict)
+        #expect(try store.externalChanges().objectCount == 4)
+        let generation = try store.snapshot().recordedTally()?.generation
+        #expect(try store.acceptExternalChanges(store.externalChanges()) == (generation ?? 0) + 1)
+        #expect(try store.externalChanges().isEmpty)
+        #expect(try store.findings() == [])
+        let titles = try store.records("Track").map { [$0.id.key: try $0.value("title")] }
+        #expect(titles.contains([2: "edited"]) && titles.contains([7: "again"]) && titles.count == 11)
+        // Who read an object before has a conflict, and new keys come after the accepted ones.
+        #expect(
+            code { try store.change { try $0.update(ObjectID("Track", 2), version: 1, values: [:]) } } == .conflict)
+        #expect(try store.reserveKeys(1, for: "Album").lowerBound > 70)
+        try store.change { try $0.update(ObjectID("Track", 2), version: 2, values: ["title": "after"]) }
+        #expect(try store.findings() == [])
+        #expect(try store.acceptExternalChanges(store.externalChanges()) == (generation ?? 0) + 2)
+        try store.close()
+    }
+
+    @Test(
+        "what no store can hold is not accepted, and nothing is changed",
+        arguments: [
+            "UPDATE Track SET i16 = 99999 WHERE _id = 2", "UPDATE Track SET _entity = 77 WHERE _id = 2",
+            "UPDATE Track SET token = X'00' WHERE _id = 2",
+            "UPDATE Track SET title = CAST(X'FF' AS TEXT) WHERE _id = 2",
+            "UPDATE Album_similar SET source = 0 WHERE source = 2", "UPDATE _roost_keys SET last = 1",
+            "UPDATE _roost_tallies SET count = -5 WHERE kind = 'entity'",
+            "UPDATE Album_similar SET inverse_order = 4 WHERE source = 2",
+        ])
+    func unacceptable(change: String) throws {
+        try create()
+        try Shell.run("UPDATE Track SET title = 'fine' WHERE _id = 1; \(change)", on: directory.file("a"))
+        let before = try directory.bytes("a")
+        let store = try #require(try open(StoreOptions(acceptsChanges: true)) as? any ChangeAcceptingStore)
+        let error = code { _ = try store.acceptExternalChanges(store.externalChanges()) }
+        #expect(error == .corrupted)
+        try store.close()
+        #expect(try directory.bytes("a") == before)
+    }
+
+    @Test("an index that does not match its table is damage, which is not accepted as a change")
+    func damagedIndex() throws {
+        try create()
+        let path = directory.file("a")
+        try Shell.run("UPDATE Album SET title = 'edited' WHERE _id = 1", on: path)
+        let page = try Shell.run(
+            "SELECT pageno FROM dbstat WHERE name = 'Album_title_index' AND pagetype = 'leaf'", on: path)
+        var bytes = try directory.bytes("a")
+        let start = (try #require(Int(page.trimmingCharacters(in: .newlines))) - 1) * 4096
+        let place = try #require(Data(bytes[start..<start + 4096]).firstRange(of: Data("album 7".utf8)))
+        bytes[start + place.lowerBound] ^= 2
+        try directory.write(bytes, to: "a")
+        let store = try #require(try open() as? any ChangeAcceptingStore)
+        let changes = try store.externalChanges()
+        #expect(changes.objects == [ObjectID("Album", 1)])
+        #expect(code { _ = try store.acceptExternalChanges(changes) } == .corrupted)
+        #expect(try store.externalChanges() == changes)
+        try store.close()
+    }
+
+    // MARK: Older formats
+
+    /// A store in format version 2, with every type of attribute, links and an object at version 2
+    /// and above.
+    private func copyFixture() throws {
+        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("Fixtures/format-2.sqlite")
+        try FileManager.default.copyItem(at: fixture, to: URL(fileURLWithPath: directory.file("a")))
+    }
+
+    @Test("a store of format version 2 is read, verified and written, and stays one of version 2")
+    func formatVersion2() throws {
+        try copyFixture()
+        let store = try open()
+        #expect(try store.metadata().formatVersion == 2)
+        #expect(try store.digest()?.description == "901dd8230f0bf530-13-4")
+        #expect(try store.findings() == [])
+        let album = try #require(try store.records("Album").first)
+        try store.change {
+            try $0.update(album.id, version: album.version, values: ["title": "new"])
+            try $0.insert(ObjectID("Album", 500), values: ["title": "other"])
+            $0.userMetadata["title"] = .string("changed")
+        }
+        #expect(try store.reserveKeys(1, for: "Album").lowerBound > 500)
+        try store.close()
+        let again = try open()
+        #expect(try again.metadata().formatVersion == 2)
+        #expect(try again.metadata().userMetadata["title"] == .string("changed"))
+        #expect(try again.findings() == [])
+        #expect(try checkStore(again) == [])
+        try again.close()
+        try Shell.run("UPDATE Album SET title = 'x' WHERE _id = 500", on: directory.file("a"))
+        let damaged = try #require(try open() as? any ChangeAcceptingStore)
+        #expect(code { _ = try damaged.records("Album") } == .corrupted)
+        _ = try damaged.acceptExternalChanges(damaged.externalChanges())
+        #expect(try damaged.findings() == [])
+        try damaged.close()
+    }
+
+    @Test("a store of a newer format is refused by the number of its version")
+    func newerFormat() throws {
+        try create()
+        try Shell.run("PRAGMA user_version = 4", on: directory.file("a"))
+        do {
+            _ = try open()
+            Issue.record("it was opened")
+        } catch let error as StoreError {
+            #expect(error.code == .unsupportedVersion)
+            #expect(error.message.contains("format version 4") && error.message.contains("2 to 3"), "\(error)")
+        }
+    }
+}
