@@ -52,8 +52,10 @@ enum SQLiteCompanions {
 
     /// The store's UUID, after making sure that reading it runs nothing foreign.
     private static func identity(_ connection: SQLiteConnection) throws(StoreError) -> StoreUUID {
-        try SQLiteSchemaCheck(connection).requireSystemTables()
-        return try SQLMetadata.read(connection, storeName: connection.path).uuid
+        let version = Int(clamping: try connection.integer("PRAGMA user_version") ?? 0)
+        try SQLSchema.requireFormat(version, of: connection.path)
+        try SQLiteSchemaCheck(connection).requireSystemTables(formatVersion: version)
+        return try SQLMetadata.read(connection, storeName: connection.path, formatVersion: version).uuid
     }
 }
 
