@@ -96,26 +96,30 @@ extension ModelFile {
     ) throws(StoreError) -> String? {
         let (names, current) = try CoreDataModelReader.versionNames(at: path)
         guard names.count > 1 else { return nil }
-        // Of versions that store the same, the current one is meant, or else the newest.
-        var versions: [(name: String, model: ManagedObjectModel)] = []
-        for name in [current].compactMap(\.self) + names.reversed().filter({ $0 != current }) {
-            versions.append((name, try CoreDataModelReader.read(at: path, version: name).model))
-        }
         var options = store.options
         options.isReadOnly = true
+        let type: any PersistentStoreType
+        let embedded: ManagedObjectModel?
         do throws(StoreError) {
-            let type = try registry.type(named: store.url.type)
-            let models = versions.map(\.model)
-            if let fitting = try type.fittingModels(among: models, storeAt: store.url, options: options) {
-                guard let first = fitting.first, fitting.allSatisfy({ models[$0].hasVersionHashes(of: models[first]) })
-                else { return nil }
-                return versions[first].name
-            }
-            let embedded = try type.metadata(at: store.url, options: options).model
-            return versions.first { $0.model.hasVersionHashes(of: embedded) }?.name
+            type = try registry.type(named: store.url.type)
+            let holdsModel = try type.fittingModels(among: [], storeAt: store.url, options: options) == nil
+            embedded = holdsModel ? try type.metadata(at: store.url, options: options).model : nil
         } catch {
             // Opening the store says what is wrong with it.
             return nil
         }
+        // Of versions that store the same, the current one is meant, or else the newest.
+        var models: [ManagedObjectModel] = []
+        let ordered = [current].compactMap(\.self) + names.reversed().filter { $0 != current }
+        for name in ordered {
+            let model = try CoreDataModelReader.read(at: path, version: name).model
+            if let embedded, model.hasVersionHashes(of: embedded) { return name }
+            models.append(model)
+        }
+        guard embedded == nil,
+            let fitting = try type.fittingModels(among: models, storeAt: store.url, options: options),
+            let first = fitting.first, fitting.allSatisfy({ models[$0].hasVersionHashes(of: models[first]) })
+        else { return nil }
+        return ordered[first]
     }
 }

@@ -148,8 +148,9 @@ package struct VersionBundle {
                 mapping.entityMappings.allSatisfy { mapping in
                     let (name, hash) = entity(mapping)
                     guard let name, let hash else { return true }
+                    guard let entity = version.model.entity(name) else { return false }
                     return VersionHash.Recipe.allCases.contains { recipe in
-                        version.model.versionHashes(by: recipe)[name] == hash
+                        version.model.versionHash(of: entity, by: recipe) == hash
                     }
                 }
             }

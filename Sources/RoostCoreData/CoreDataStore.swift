@@ -167,12 +167,12 @@
             {
                 return name
             }
+            let cached = try cachedModel(database, tables)?.model
             var models: [(name: String, model: ManagedObjectModel)] = []
-            for name in ordered { models.append((name, try CoreDataModelReader.read(at: path, version: name).model)) }
-            if let cached = try cachedModel(database, tables)?.model,
-                let found = models.first(where: { $0.model.hasSameVersionHashes(as: cached) })
-            {
-                return found.name
+            for name in ordered {
+                let model = try CoreDataModelReader.read(at: path, version: name).model
+                if let cached, model.hasSameVersionHashes(as: cached) { return name }
+                models.append((name, model))
             }
             var fitting: [(name: String, model: ManagedObjectModel)] = []
             for candidate in models where try fits(candidate.model, database, tables) { fitting.append(candidate) }

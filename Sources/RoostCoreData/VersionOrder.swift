@@ -28,7 +28,9 @@ package struct VersionOrder {
 
     /// The names in natural order.
     private let names: [String]
-    /// By position: the positions of the versions that come later, each with the reason.
+    /// By position: the positions that come later, each with the reason.
+    ///
+    /// The positions after those of the names are boundaries between groups of versions.
     private var later: [[(position: Int, reason: Reason)]]
 
     /// An order without any evidence.
@@ -57,10 +59,9 @@ package struct VersionOrder {
         for (older, newer) in mappings { add(older, before: newer, .mappingModel) }
         let words = Dictionary(grouping: self.names, by: Self.firstWord)
         // A model may have been renamed on the way: what is named like the current version comes last.
-        if let current, let newest = words[Self.firstWord(current)] {
-            for older in self.names where Self.firstWord(older) != Self.firstWord(current) {
-                for newer in newest { add(older, before: newer, .currentVersion) }
-            }
+        if let current {
+            let word = Self.firstWord(current)
+            add(self.names.filter { Self.firstWord($0) != word }, before: words[word] ?? [], .currentVersion)
         }
         for word in words.keys.sorted() {
             let alike = words[word] ?? []
@@ -69,18 +70,27 @@ package struct VersionOrder {
         if let store {
             add(store.older, before: store.newer, .store)
             let (older, newer) = (Self.firstWord(store.older), Self.firstWord(store.newer))
-            for older in words[older] ?? [] where Self.firstWord(older) != newer {
-                for newer in words[newer] ?? [] { add(older, before: newer, .store) }
-            }
+            if older != newer { add(words[older] ?? [], before: words[newer] ?? [], .store) }
         }
     }
 
-    /// Notes that a version comes before another one, unless something more certain says the
-    /// contrary.
+    /// Notes that a version comes before another one, unless something more certain says the contrary.
     private mutating func add(_ older: String, before newer: String, _ reason: Reason) {
-        guard let from = names.firstIndex(of: older), let to = names.firstIndex(of: newer), from != to,
-            !isBefore(to, from, .unknown)
-        else { return }
+        guard let from = names.firstIndex(of: older), let to = names.firstIndex(of: newer) else { return }
+        add(from, before: to, reason)
+    }
+
+    /// Notes that all versions of a group come before all of another group.
+    private mutating func add(_ older: [String], before newer: [String], _ reason: Reason) {
+        guard !older.isEmpty, !newer.isEmpty else { return }
+        let boundary = later.count
+        later.append([])
+        for name in newer { if let position = names.firstIndex(of: name) { add(boundary, before: position, reason) } }
+        for name in older { if let position = names.firstIndex(of: name) { add(position, before: boundary, reason) } }
+    }
+
+    private mutating func add(_ from: Int, before to: Int, _ reason: Reason) {
+        guard from != to, !isBefore(to, from, .unknown) else { return }
         later[from].append((to, reason))
     }
 
@@ -106,14 +116,15 @@ package struct VersionOrder {
         }
     }
 
+    /// The positions of the versions, oldest first.
     private var positions: [Int] {
-        var count = names.map { _ in 0 }
+        var count = later.map { _ in 0 }
         for next in later.joined() { count[next.position] += 1 }
-        var (rest, sorted): ([Int], [Int]) = (Array(names.indices), [])
+        var (rest, sorted): ([Int], [Int]) = (Array(later.indices), [])
         // No circle was let in, so there is always one that nothing comes before.
         while let index = rest.firstIndex(where: { count[$0] == 0 }) ?? rest.indices.first {
             let position = rest.remove(at: index)
-            sorted.append(position)
+            if names.indices.contains(position) { sorted.append(position) }
             for next in later[position] { count[next.position] -= 1 }
         }
         return sorted

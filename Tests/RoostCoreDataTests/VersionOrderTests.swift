@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostCore
+import RoostCoreData
 import RoostMigration
 import Testing
 
@@ -176,6 +177,18 @@ struct VersionOrderTests {
             ])
         let error = try failure { try history(path, VersionEvidence(mappings: files)) }
         #expect(error.code == .invalidRequest && error.message.contains("AC.roostmapping.json"))
+    }
+
+    @Test("many versions are ordered as few are")
+    func many() throws {
+        for index in 1...1500 {
+            try directory.write("", to: "Many.xcdatamodeld/\(index % 2 == 0 ? "A" : "B") \(index).xcdatamodel/contents")
+        }
+        try directory.write(
+            "<plist version=\"1.0\"><dict><key>_XCCurrentVersionName</key><string>A 2.xcdatamodel</string></dict></plist>",
+            to: "Many.xcdatamodeld/.xccurrentversion")
+        let names = try CoreDataModelReader.versions(at: directory.file("Many.xcdatamodeld"))
+        #expect(names.count == 1500 && names.first == "B 1" && names[749] == "B 1499" && names[750] == "A 2")
     }
 
     #if SQLite

@@ -70,7 +70,7 @@ extension ManagedObjectModel {
     ///
     /// The hashes of an older recipe are computed for the whole model when they are asked for
     /// first.
-    func versionHash(of entity: Entity, by recipe: VersionHash.Recipe) -> VersionHash {
+    package func versionHash(of entity: Entity, by recipe: VersionHash.Recipe) -> VersionHash {
         guard recipe != .current else { return entity.versionHash }
         return resolved.olderHashes.withLock { known in
             let hashes =
