@@ -40,7 +40,11 @@ struct SQLiteOpening {
                 return try openOnAnyDisk(type: type, url: url, lock: lock, check: check)
             } catch {
                 // A log that this attempt left empty goes again; what is in it otherwise stays.
-                if !SQLiteSettling.needsRecovery(path) { try? SQLiteSettling.afterLastUse(path, settings, lock, check) }
+                if SQLiteSettling.needsRecovery(path) {
+                    SQLiteSettling.removeIndex(path)
+                } else {
+                    try? SQLiteSettling.afterLastUse(path, settings, lock, check)
+                }
                 throw error
             }
         } catch {
