@@ -62,7 +62,8 @@ extension Subcommand {
         let cancellation = ConversionCancellation()
         var options = ConversionOptions(
             overwrites: arguments.has("overwrite"), sourceModel: store.options.model,
-            sourceTypeOptions: store.options.typeOptions, timeoutSeconds: store.options.timeoutSeconds,
+            acceptsLinks: store.options.acceptsLinks, sourceTypeOptions: store.options.typeOptions,
+            timeoutSeconds: store.options.timeoutSeconds,
             cancellation: cancellation)
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
         defer { progress.clear() }

@@ -40,7 +40,8 @@ extension Subcommand {
         var options = ConversionOptions(
             overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
             verifies: !arguments.has("no-verify"), sourceModel: source.options.model,
-            sourceTypeOptions: source.options.typeOptions, destinationTypeOptions: destination.options.typeOptions,
+            acceptsLinks: source.options.acceptsLinks, sourceTypeOptions: source.options.typeOptions,
+            destinationTypeOptions: destination.options.typeOptions,
             timeoutSeconds: source.options.timeoutSeconds, cancellation: cancellation)
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
         let manager = MigrationManager(registry: .builtIn)

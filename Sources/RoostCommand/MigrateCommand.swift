@@ -136,7 +136,8 @@ private struct MigrationRequest {
             conversion: ConversionOptions(
                 overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
                 verifies: !arguments.has("no-verify"), sourceModel: store.options.model,
-                sourceTypeOptions: store.options.typeOptions, timeoutSeconds: store.options.timeoutSeconds),
+                acceptsLinks: store.options.acceptsLinks, sourceTypeOptions: store.options.typeOptions,
+                timeoutSeconds: store.options.timeoutSeconds),
             inference: MappingModel.InferenceOptions(convertsToString: arguments.has("to-text")),
             keepsBackup: arguments.has("keep-backup"))
         let files = arguments.allValues("mapping")

@@ -20,8 +20,12 @@
 
         /// Looks at the files of the store at `path`.
         ///
-        /// - Throws: `notFound`, `notAStore`, `permissionDenied`, `ioFailure`, `noSpace`.
-        init(path: String) throws(StoreError) {
+        /// - Parameters:
+        ///   - path: The path of the main file.
+        ///   - acceptsLinks: Whether to read a file that has other names (hard links) and no log or
+        ///     journal under this one.
+        /// - Throws: `notFound`, `notAStore`, `hasOtherNames`, `permissionDenied`, `ioFailure`, `noSpace`.
+        init(path: String, acceptsLinks: Bool) throws(StoreError) {
             self.path = path
             guard !path.isEmpty, !path.utf8.contains(0) else {
                 throw StoreError(.notFound, "There is no file '\(path)'; check the path.")
@@ -34,6 +38,7 @@
                 throw StoreError(.notAStore, "'\(path)' is empty, not a Core Data store; check the path.")
             }
             self.main = main
+            try Self.requireLog(ofStoreAt: path, acceptsLinks: acceptsLinks)
             if let journal = try FileStamp(at: path + "-journal"), journal.size > 0 {
                 let (directory, name) = Self.split(path)
                 copy = try PrivateDirectory(copying: [name, name + "-journal", name + "-wal"], of: directory)
@@ -41,6 +46,25 @@
                 copy = nil
                 try Self.requireWholeFile(path, size: main.size)
             }
+        }
+
+        /// Refuses a log or journal that is not a file, and a file whose log may have another name.
+        ///
+        /// SQLite finds a log by the name that the file is opened under. Copies that share their
+        /// files by hard links, as some backups do, have a log under each name that needs one.
+        private static func requireLog(ofStoreAt path: String, acceptsLinks: Bool) throws(StoreError) {
+            var hasLog = false
+            for suffix in ["-wal", "-journal"] {
+                guard let stamp = try FileStamp(at: path + suffix) else { continue }
+                guard stamp.isRegular else {
+                    throw StoreError(
+                        .notAStore,
+                        "'\(path)\(suffix)' is not a file, and belongs to the store '\(path)' by its name; move it away."
+                    )
+                }
+                if stamp.size > 0 { hasLog = true }
+            }
+            if !hasLog, !acceptsLinks { try StoreFile.requireReplaceableName(at: path) }
         }
 
         /// Refuses a file whose end is missing: SQLite reads zeros there, and objects would be left out without a word.

@@ -40,7 +40,7 @@
             try type.requireKnown(options.typeOptions)
             self.type = type
             self.url = url
-            source = try CoreDataSource(path: url.path)
+            source = try CoreDataSource(path: url.path, acceptsLinks: options.acceptsLinks)
             state = State(path: url.path)
             let (database, files) = try source.open()
             let tables = try CoreDataTables(database)

@@ -40,7 +40,7 @@
                 return false
             }
             do throws(StoreError) {
-                let (database, _) = try CoreDataSource(path: path).open()
+                let (database, _) = try CoreDataSource(path: path, acceptsLinks: true).open()
                 let statement = try database.prepare(
                     "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('Z_METADATA', 'Z_PRIMARYKEY')"
                 )
@@ -66,7 +66,7 @@
             among models: [ManagedObjectModel], storeAt url: StoreURL, options: StoreOptions
         ) throws(StoreError) -> [Int]? {
             guard options.typeOptions["model"] == nil else { return nil }
-            let (database, files) = try CoreDataSource(path: url.path).open()
+            let (database, files) = try CoreDataSource(path: url.path, acceptsLinks: options.acceptsLinks).open()
             let fitting = try CoreDataStore.fittingModels(among: models, database)
             try files.verify()
             return fitting

@@ -14,6 +14,9 @@ public struct FileIdentity: Hashable, Sendable {
     /// When the contents last changed, in nanoseconds since 1970; no part of the identity.
     public let modificationNanoseconds: Int
 
+    /// The number of names (hard links) that the file has; not part of the identity.
+    public let linkCount: Int
+
     /// The identity of the file at `path`, through links.
     ///
     /// Throws `notFound`, `missingDirectory`, `permissionDenied`.
@@ -26,6 +29,7 @@ public struct FileIdentity: Hashable, Sendable {
         inode = status.inode
         byteCount = status.byteCount
         modificationNanoseconds = status.modificationNanoseconds
+        linkCount = status.linkCount
     }
 
     /// Whether this is the same file as `other`, and nobody wrote to it between: neither size nor time of change differ.
@@ -58,6 +62,21 @@ public final class FileHandleCheck: Sendable {
         self.path = path
     }
 
+    /// Checks what ``verify(minimumByteCount:)`` checks, and that the file has got no other name
+    /// (hard link).
+    ///
+    /// Call it when a write transaction begins, and again right before it is committed.
+    ///
+    /// - Parameter minimumByteCount: The bytes that the library relies on.
+    /// - Returns: The file as it is now, with its size.
+    /// - Throws: What ``verify(minimumByteCount:)`` throws; `hasOtherNames`.
+    @discardableResult
+    public func verifyForWriting(minimumByteCount: Int = 0) throws(StoreError) -> FileIdentity {
+        let now = try verify(minimumByteCount: minimumByteCount)
+        guard now.linkCount <= 1 else { throw StoreFile.hasOtherNames(path, now) }
+        return now
+    }
+
     /// Checks that nobody has changed the file since it was found, for a reader who could set no lock on it.
     ///
     /// - Parameter now: The file as ``verify(minimumByteCount:)`` gave it; nil to look.
@@ -68,7 +87,7 @@ public final class FileHandleCheck: Sendable {
         guard found.isUnchanged(since: identity) else {
             throw StoreError(
                 .storeReplaced,
-                "'\(path)' is read without locks, which this user may not set there, and somebody changed it meanwhile; open it again"
+                "'\(path)' is read without locks, and another program changed it; open it again"
             )
         }
     }

@@ -1,5 +1,13 @@
 internal import RoostCore
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// The files on which a library in this process holds POSIX locks.
 ///
 /// The system forgets all of a process's POSIX locks on a file as soon as the process closes any handle on it, whoever opened it.
@@ -49,6 +57,27 @@ public final class HeldFiles: Sendable {
             case .success(let status) = FileStatus.of(path, followingLinks: followingLinks)
         else { return nil }
         return entries.withLock { $0[FileIdentity(status)]?.handles.popLast() }
+    }
+
+    /// Returns the first bytes of `file`, which a library locks while it has the file at `path` open.
+    ///
+    /// The library cannot begin to use the file at `path` before this returns.
+    ///
+    /// - Returns: Up to `count` bytes; nil if the library has the file under `path` open, or if
+    ///   `file` cannot be read.
+    func read(prefix count: Int, of file: String, unlessHeld path: String) -> [UInt8]? {
+        entries.withLock { entries in
+            if let identity = try? FileIdentity(at: path), entries[identity] != nil { return nil }
+            guard isUsable(file) else { return nil }
+            let descriptor = retrying { open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW) }
+            guard descriptor >= 0 else { return nil }
+            // A file that was only read has nothing to lose when closing fails.
+            defer { try? OpenFile.closeNow(descriptor) }
+            guard case .success(let status) = FileStatus.of(descriptor: descriptor), status.isRegular else {
+                return nil
+            }
+            return try? StoreFile.readBytes(descriptor, count: min(count, status.byteCount), offset: 0)
+        }
     }
 
     /// Closes a handle, or puts that off while the file is counted in.

@@ -23,7 +23,10 @@ final class LockFile: Sendable {
     ///
     /// `isWritable` says whether an exclusive lock may be asked for. If not, a file that this user can only read will do.
     init(forStoreAt storePath: String, _ region: Region, isWritable: Bool) throws(StoreError) {
-        let path = StoreFile.resolvingLink(storePath) + region.suffix
+        let target = StoreFile.resolvingLink(storePath)
+        let path = target + region.suffix
+        // Before it is opened: closing another program's file would drop the POSIX locks that this process has on it.
+        try Self.requireOwn(target, region)
         var unsafeDirectory: StoreError?
         do throws(SystemError) {
             let file: OpenFile
@@ -47,6 +50,19 @@ final class LockFile: Sendable {
         }
         self.path = path
         self.region = region
+        // Another file may have got the name meanwhile.
+        try Self.requireOwn(target, region)
+    }
+
+    /// Checks that nothing but a lock file has the name of one: a plain file with one name, which
+    /// is empty.
+    private static func requireOwn(_ storePath: String, _ region: Region) throws(StoreError) {
+        guard let status = try StoreFile.plainCompanion(region.suffix, ofStoreAt: storePath), status.byteCount > 0
+        else { return }
+        throw StoreError(
+            .notAStore,
+            "'\(storePath)\(region.suffix)' is not empty, so it is not the lock file of the store '\(storePath)'; move it away"
+        )
     }
 
     deinit {

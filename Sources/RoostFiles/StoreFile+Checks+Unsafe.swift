@@ -59,34 +59,6 @@ extension StoreFile {
         retrying({ faccessat(AT_FDCWD, directory(of: resolvingLink(path)), W_OK | X_OK, AT_EACCESS) }) == 0
     }
 
-    /// Checks that the file at `path` has no other name: who writes to it writes to no other file.
-    ///
-    /// - Throws: `notAStore` for a file with several hard links; `notFound`, `missingDirectory`, `permissionDenied`.
-    public static func requireOnlyName(at path: String) throws(StoreError) {
-        guard try status(of: path).linkCount <= 1 else {
-            throw StoreError(.notAStore, "'\(path)' has other names (hard links), so it was left alone; remove it")
-        }
-    }
-
-    /// Checks that a store that is to be written has no other name.
-    ///
-    /// Each name has locks of its own, and a log or journal of its own: what two programs commit under two names is lost. Names that
-    /// a replacement which never ended left behind are taken away first.
-    ///
-    /// The caller holds the ``StoreLock`` of `path`, so that no replacement is under way.
-    ///
-    /// - Throws: `hasOtherNames`; `notFound`, `missingDirectory`, `permissionDenied`.
-    public static func requireOneName(ofStoreAt path: String) throws(StoreError) {
-        guard try status(of: path).linkCount > 1 else { return }
-        sweepTemporarySiblings(of: path)
-        guard try status(of: path).linkCount <= 1 else {
-            throw StoreError(
-                .hasOtherNames,
-                "'\(path)' has other names (hard links), and a store that is written under two names loses commits; remove the other names, or put a copy of the closed store in its place"
-            )
-        }
-    }
-
     /// Checks that a file that takes the place of the one at `path` can have the same owner.
     ///
     /// - Throws: `permissionDenied` when the file is another user's and this one is not the superuser; `notFound`,

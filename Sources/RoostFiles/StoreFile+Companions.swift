@@ -31,27 +31,94 @@ extension StoreFile {
         }
     }
 
-    /// Checks that nothing foreign stands where a library keeps a file beside an open store that it overwrites and removes.
+    /// Checks that no file that a store keeps beside its own can be anything else.
     ///
-    /// The index of an SQLite log is known by its length alone: a process that opens and closes one loses SQLite's locks on it. LMDB's
-    /// lock file is looked at; call it where this process does not have the store open. A file that this user cannot read passes, since
-    /// the library cannot write it either.
+    /// A library writes to such a file, follows a link, and waits for a pipe. So call this before a
+    /// library gets the store's path, and before such a file is removed. The checks:
+    ///
+    /// - Every file is a plain file with one name, or does not exist.
+    /// - `-wal`, `-shm` and `-lock` have the format of SQLite's log and its index, and of LMDB's
+    ///   lock file.
+    /// - `.lock` is empty.
+    ///
+    /// Whether a log or a journal belongs to this very store is for the store's type to check.
+    ///
+    /// Takes no lock. LMDB's lock file is opened and closed, which drops the POSIX locks of this
+    /// process on it. So call this only where the process does not have that store open.
     ///
     /// - Parameters:
-    ///   - suffix: What stands behind the store's name: `-shm` or `-lock`.
-    ///   - path: The store's file; no link.
+    ///   - suffixes: The text after the store's name, for each file.
+    ///   - path: The store's file; not a symbolic link.
     /// - Throws: `notAStore`, naming the file.
-    public static func requireNothingForeign(_ suffix: String, besideStoreAt path: String) throws(StoreError) {
-        let file = path + suffix
-        guard case .success(let status) = FileStatus.of(file, followingLinks: false), status.isRegular else { return }
-        let isOwn =
-            suffix == "-shm"
-            ? status.byteCount <= newIndexByteCount || status.byteCount.isMultiple(of: indexStepByteCount)
-            : isLeftover(path, suffix) || read(prefix: 1, of: file) == nil
-        guard !isOwn else { return }
-        throw StoreError(
+    public static func requireOwnCompanions(_ suffixes: [String], ofStoreAt path: String) throws(StoreError) {
+        for suffix in suffixes {
+            guard let status = try plainCompanion(suffix, ofStoreAt: path) else { continue }
+            guard canBeCompanion(suffix, ofStoreAt: path, status) else {
+                throw foreign(path + suffix, "is not a file", ofStoreAt: path)
+            }
+        }
+    }
+
+    /// Checks that files beside a store are plain files with one name each, or do not exist.
+    ///
+    /// Opens nothing.
+    ///
+    /// - Parameters:
+    ///   - suffixes: The text after the store's name, for each file.
+    ///   - path: The store's file; not a symbolic link.
+    /// - Throws: `notAStore`, naming the file.
+    public static func requirePlainCompanions(_ suffixes: [String], ofStoreAt path: String) throws(StoreError) {
+        for suffix in suffixes { _ = try plainCompanion(suffix, ofStoreAt: path) }
+    }
+
+    /// Returns the status of a file beside a store; nil if it does not exist or cannot be examined.
+    static func plainCompanion(_ suffix: String, ofStoreAt path: String) throws(StoreError) -> FileStatus? {
+        guard case .success(let status) = FileStatus.of(path + suffix, followingLinks: false) else { return nil }
+        guard status.isRegular else {
+            throw foreign(path + suffix, "is \(status.noun), not a file", ofStoreAt: path)
+        }
+        guard status.linkCount <= 1 else {
+            throw foreign(path + suffix, "has other names (hard links), so it is not a file", ofStoreAt: path)
+        }
+        return status
+    }
+
+    private static func foreign(_ file: String, _ what: String, ofStoreAt path: String) -> StoreError {
+        StoreError(
             .notAStore,
-            "'\(file)' is no file of the store '\(path)', which would overwrite and remove it; move it away")
+            "'\(file)' \(what) of the store '\(path)', which keeps a file of its own under this name; move it away")
+    }
+
+    private static func canBeCompanion(_ suffix: String, ofStoreAt path: String, _ status: FileStatus) -> Bool {
+        if status.byteCount == 0 { return true }
+        switch suffix {
+        case StoreLock.suffix: return false
+        case "-wal":
+            // A user who cannot read it gets SQLite's error.
+            guard let bytes = read(prefix: examinedByteCount, of: path + suffix) else { return true }
+            return isLog(bytes) || bytes.allSatisfy { $0 == 0 }
+        case "-shm":
+            guard status.byteCount <= newIndexByteCount || status.byteCount.isMultiple(of: indexStepByteCount) else {
+                return false
+            }
+            // While SQLite has it open in this process it is SQLite's, and must not be opened and closed.
+            let bytes = HeldFiles.shared.read(prefix: indexUnitByteCount, of: path + suffix, unlessHeld: path)
+            return bytes.map(isIndex) ?? true
+        case "-lock":
+            guard let bytes = read(prefix: examinedByteCount, of: path + suffix) else { return true }
+            return isReaderTable(bytes, byteCount: status.byteCount)
+        default: return true
+        }
+    }
+
+    /// Whether no file has this name, or one without bytes.
+    ///
+    /// - Throws: What keeps it from being examined.
+    public static func isEmpty(_ path: String) throws(StoreError) -> Bool {
+        do throws(StoreError) { return try byteCount(at: path) == 0 } catch {
+            guard error.code == .notFound else { throw error }
+            return true
+        }
     }
 
     /// Removes what stores that are gone have left beside `path`, where no store is, and what holds nothing.
@@ -70,14 +137,15 @@ extension StoreFile {
     /// Removes the files that belong to the store at `path`, before the store itself is removed.
     ///
     /// Durable on return, so that none of them can outlive the store: beside its name it would be taken for the next one's.
-    /// Something else in the place of LMDB's lock file or of the index of SQLite's log stays.
     ///
     /// The caller holds the ``StoreLock`` of `path` exclusively.
+    ///
+    /// - Throws: What ``requireOwnCompanions(_:ofStoreAt:)`` throws, before anything is removed;
+    ///   what ``remove(_:)`` throws.
     public static func removeCompanions(of path: String, _ suffixes: [String]) throws(StoreError) {
+        try requireOwnCompanions(suffixes, ofStoreAt: path)
         var isChanged = false
         for suffix in suffixes where exists(path + suffix) {
-            // What is in a log or a journal is the store's. Those that hold nothing are known by their bytes.
-            guard !["-shm", "-lock"].contains(suffix) || isLeftover(path, suffix) else { continue }
             try remove(path + suffix)
             isChanged = true
         }
@@ -86,12 +154,10 @@ extension StoreFile {
 
     /// The most bytes that are looked at.
     private static let examinedByteCount = 1 << 20
-    /// The format in the header of the index of an SQLite log, <https://www.sqlite.org/walformat.html>.
-    private static let indexFormat: UInt32 = 3_007_000
-    /// How long SQLite makes the index of a log before it knows more, and the steps in which it grows.
+    /// The unit in which the index of an SQLite log grows, see <https://www.sqlite.org/walformat.html>.
+    private static let indexUnitByteCount = 32 << 10
+    /// How long SQLite makes the index of a log before it knows more, and the steps in which it grows to its unit.
     private static let (newIndexByteCount, indexStepByteCount) = (3, 4 << 10)
-    /// What LMDB's lock files begin with, as its data files do somewhat later.
-    private static let readerTableMagic: UInt32 = 0xBEEF_C0DE
 
     /// Whether the file with this suffix is not there, or holds nothing that anybody can miss.
     private static func isLeftover(_ path: String, _ suffix: String) -> Bool {
@@ -109,15 +175,62 @@ extension StoreFile {
             return false
         }
         if bytes.count == status.byteCount, bytes.allSatisfy({ $0 == 0 }) { return true }
-        // As the machine that wrote it writes numbers, which may have been another one.
-        let word = bytes[..<4].reduce(0) { $0 << 8 | UInt32($1) }
         switch suffix {
         case "-shm":
             // On a full disk an index stops growing between two of its units.
-            return status.byteCount.isMultiple(of: indexStepByteCount)
-                && [word, word.byteSwapped].contains(indexFormat)
-        case "-lock": return [word, word.byteSwapped].contains(readerTableMagic)
+            return status.byteCount.isMultiple(of: indexStepByteCount) && indexFormats.contains(word(bytes, 0))
+        case "-lock": return readerTableMagics.contains(word(bytes, 0))
         default: return false
         }
+    }
+
+    // MARK: Formats
+
+    /// The numbers that an SQLite log begins with, and the number of its format.
+    ///
+    /// See <https://www.sqlite.org/fileformat.html#the_write_ahead_log>.
+    private static let (logMagics, logFormat): ([UInt32], UInt32) = ([0x377F_0682, 0x377F_0683], 3_007_000)
+    /// The number of the format of a log's index, in the byte order of either kind of machine.
+    private static let indexFormats = [UInt32(3_007_000), UInt32(3_007_000).byteSwapped]
+    /// The length of the header of a log's index, and the offset of the hash table in its first unit.
+    private static let (indexHeaderByteCount, indexHashOffset) = (136, 16 << 10)
+    /// The number that LMDB's lock files begin with, in the byte order of either kind of machine.
+    private static let readerTableMagics = [UInt32(0xBEEF_C0DE), UInt32(0xBEEF_C0DE).byteSwapped]
+    /// LMDB's lock file is a header of two units and one for each reader.
+    private static let (readerByteCount, readerMutexOffset) = (64, 24)
+
+    /// Whether these are the first bytes of an SQLite log, perhaps with a damaged header.
+    private static func isLog(_ bytes: [UInt8]) -> Bool {
+        bytes.count >= 8 && (logMagics.contains(word(bytes, 0)) || word(bytes, 4) == logFormat)
+    }
+
+    /// Whether these are the first bytes of the index of an SQLite log, finished or not.
+    ///
+    /// SQLite fills in page numbers and their hash table first, and the header last.
+    private static func isIndex(_ bytes: [UInt8]) -> Bool {
+        if bytes.count >= indexHeaderByteCount, indexFormats.contains(word(bytes, 0)) { return true }
+        guard bytes.prefix(indexHeaderByteCount).allSatisfy({ $0 == 0 }) else { return false }
+        // A slot of the hash table has a position among at most 4096 page numbers.
+        return stride(from: indexHashOffset, to: bytes.count - 1, by: 2).allSatisfy { offset in
+            let (first, second) = (Int(bytes[offset]), Int(bytes[offset + 1]))
+            return min(first << 8 | second, second << 8 | first) <= 4096
+        }
+    }
+
+    /// Whether these are the first bytes of LMDB's lock file, finished or not.
+    ///
+    /// LMDB makes its two mutexes first, and then says in the header what the file is.
+    private static func isReaderTable(_ bytes: [UInt8], byteCount: Int) -> Bool {
+        guard byteCount.isMultiple(of: readerByteCount), bytes.count >= 2 * readerByteCount else {
+            return bytes.allSatisfy { $0 == 0 }
+        }
+        return readerTableMagics.contains(word(bytes, 0))
+            || (bytes.prefix(readerMutexOffset) + bytes.dropFirst(2 * readerByteCount)).allSatisfy { $0 == 0 }
+    }
+
+    /// Four bytes as a big-endian number; 0 where there are fewer.
+    private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
+        guard bytes.count >= offset + 4 else { return 0 }
+        return bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 }

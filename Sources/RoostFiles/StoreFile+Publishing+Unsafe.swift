@@ -230,7 +230,7 @@ extension StoreFile {
     private static func removeTemporarySiblings(of path: String) {
         let target = resolvingLink(path)
         let directory = directory(of: target)
-        guard isUsable(directory), let entries = entries(of: directory) else { return }
+        guard let entries = entries(of: directory) else { return }
         for sibling in Set(entries.compactMap { temporarySibling(named: $0, of: target) }).sorted() {
             let file = "\(directory)/\(sibling)"
             if case .success(let status) = FileStatus.of(file, followingLinks: false),
@@ -257,8 +257,8 @@ extension StoreFile {
     }
 
     /// The names in a directory; nil if it cannot be read.
-    private static func entries(of directory: String) -> [String]? {
-        guard let stream = opendir(directory) else { return nil }
+    static func entries(of directory: String) -> [String]? {
+        guard isUsable(directory), let stream = opendir(directory) else { return nil }
         defer { closedir(stream) }
         var names: [String] = []
         // SAFETY: the entry is valid until the next readdir on this stream, and d_name ends with a NUL.

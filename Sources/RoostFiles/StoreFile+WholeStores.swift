@@ -56,9 +56,15 @@ extension StoreFile {
     ///   - companions: What follows the store's name in the names of files that go with it, such as a journal; see
     ///     ``removeCompanions(of:_:)``.
     ///   - isStore: Whether the file at a path is a store that may be removed.
-    /// - Throws: `busy` when somebody holds its ``StoreLock``; `notAStore` when `isStore` says no; `permissionDenied`.
+    ///   - requireOwnCompanions: Checks, under the store's lock, that the companions belong to the
+    ///     store at a path. Does nothing by default; ``requireOwnCompanions(_:ofStoreAt:)`` is
+    ///     always called.
+    /// - Throws: `busy` when another program holds its ``StoreLock``; `notAStore` when `isStore`
+    ///   returns false or a companion is another program's file; `permissionDenied`; what
+    ///   `requireOwnCompanions` throws.
     public static func removeStore(
-        at path: String, companions: [String] = [], isStore: (String) -> Bool
+        at path: String, companions: [String] = [], isStore: (String) -> Bool,
+        requireOwnCompanions: (String) throws(StoreError) -> Void = { (_) throws(StoreError) in }
     ) throws(StoreError) {
         let target = resolvingLink(path)
         guard try hasStore(at: target, isStore) else { return }
@@ -66,6 +72,7 @@ extension StoreFile {
         defer { lock.release() }
         // Once more under the lock: another process may have removed or replaced it meanwhile.
         guard try hasStore(at: target, isStore) else { return try lock.releaseRemovingFile() }
+        try requireOwnCompanions(target)
         // A journal must never be found beside another store of the same name, so it goes first.
         try removeCompanions(of: target, companions)
         try remove(target)
@@ -86,7 +93,9 @@ extension StoreFile {
     ///     Where no store has the destination's name, anything else in their place is refused.
     ///   - isStore: Whether the file at a path is a store of the caller's type.
     /// - Throws: `notFound`; `invalidRequest` when both are one file; `busy` when somebody holds the ``StoreLock`` of either; `alreadyExists`, also when something
-    ///   else stands where a companion belongs; `notAStore` when `isStore` says no to either file; `permissionDenied`, `ioFailure`.
+    ///   else stands where a companion belongs; `notAStore` when `isStore` returns false for either
+    ///   file, or a companion of either is another program's file; `hasOtherNames`;
+    ///   `permissionDenied`, `ioFailure`.
     public static func moveStore(
         from source: String, to destination: String, overwriting: Bool, companions: [String] = [],
         isStore: (String) -> Bool
@@ -102,7 +111,8 @@ extension StoreFile {
                 throw StoreError(.notFound, "'\(origin)' was removed by another program; nothing was replaced")
             }
             if overwriting, try hasStore(at: target, isStore) { return true }
-            if !overwriting { try requireAbsent(at: target) }
+            // Nor may a dangling link have the name.
+            try requireAbsent(at: target)
             try requireNoCompanions(of: target, companions)
             return false
         }
@@ -112,7 +122,12 @@ extension StoreFile {
         defer { originLock.release() }
         let targetLock = try StoreLock.acquire(forStoreAt: target, .exclusive, timeoutSeconds: 0)
         defer { targetLock.release() }
-        if try requireMovable() {
+        let isReplacing = try requireMovable()
+        for path in isReplacing ? [origin, target] : [origin] {
+            try requireOneName(ofStoreAt: path, forWriting: true)
+            try requireOwnCompanions(companions, ofStoreAt: path)
+        }
+        if isReplacing {
             try removeCompanions(of: target, companions)
         } else {
             try removeLeftovers(of: target, companions)

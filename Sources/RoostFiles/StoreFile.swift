@@ -56,6 +56,14 @@ public enum StoreFile {
         return name.hasPrefix(prefix) && StoreUUID(String(name.dropFirst(prefix.count))) != nil
     }
 
+    /// The path of the store that `path` is a backup of by its name; nil for any other name.
+    static func original(ofBackup path: String) -> String? {
+        let uuid = path.suffix(36)
+        let rest = path.dropLast(36)
+        guard StoreUUID(String(uuid)) != nil, rest.hasSuffix(backupInfix) else { return nil }
+        return String(rest.dropLast(backupInfix.count))
+    }
+
     /// What libraries and Roost put behind a store's name for the files that belong to it.
     static let companionSuffixes = ["-wal", "-shm", "-journal", "-lock", ".writer.lock", ".sound.lock", ".claim.lock"]
 

@@ -37,7 +37,7 @@ struct JSONOpening {
             (lock, writerLock) = try takeWritersPlace(under: held)
         }
         do throws(StoreError) {
-            if !settings.isReadOnly { try StoreFile.requireOneName(ofStoreAt: path) }
+            try requireOneName()
             return try open(lock, writerLock)
         } catch {
             writerLock?.close()
@@ -59,6 +59,7 @@ struct JSONOpening {
         } catch { return nil }
         let lock = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
         do throws(StoreError) {
+            try requireOneName()
             let document = try DocumentFile(at: path)
             // In this order, as everywhere: a document that still has its name has no journal but the one that was looked for.
             let hasJournal = try openJournal().identity != nil
@@ -76,8 +77,14 @@ struct JSONOpening {
         return nil
     }
 
+    private func requireOneName() throws(StoreError) {
+        try StoreFile.requireOneName(
+            ofStoreAt: path, forWriting: !settings.isReadOnly, acceptsLinks: options.acceptsLinks)
+    }
+
     /// Before the lock: beside a file that is no store no lock file is made.
     private func refuseForeignFile() throws(StoreError) {
+        try JournalReader.requireJournal(besideStoreAt: path)
         let document = try DocumentFile(at: path)
         do throws(StoreError) { try DocumentReader.requireRecognised(document) } catch {
             // One that is being written just now is looked at again under the lock.
@@ -152,6 +159,7 @@ struct JSONOpening {
     }
 
     private func openJournal() throws(StoreError) -> OpenJournal {
+        try StoreFile.requirePlainCompanions([JournalFile.suffix], ofStoreAt: path)
         do throws(StoreError) {
             let file = try RegularFile(at: path + JournalFile.suffix)
             let identity = try file.identity()

@@ -100,7 +100,8 @@ extension JSONStorage {
             at: path + JournalFile.suffix, beside: path, header, payload: payload)
     }
 
-    /// Throws code `storeReplaced` unless document and journal are as this storage left them.
+    /// Throws code `storeReplaced` unless document and journal are as this storage left them, and
+    /// `hasOtherNames` when the document has got another name.
     func requireCurrent(_ files: StoreFiles) throws(StoreError) {
         let now: FileIdentity
         do throws(StoreError) { now = try FileIdentity(at: path) } catch {
@@ -115,6 +116,7 @@ extension JSONStorage {
                 "Another program edited or replaced '\(path)' while it was open, so nothing is written over it; what was committed meanwhile is in the journal beside it. Close the store and open it anew."
             )
         }
+        guard now.linkCount <= 1 else { throw StoreFile.hasOtherNames(path, now) }
         if let journal = files.journal, !files.isJournalFolded { try journal.requireCurrent() }
     }
 

@@ -168,6 +168,8 @@ final class JSONStorage: OrderedKeyValueStorage {
             guard !settings.isReadOnly, !settings.isUnpublished else { return }
             do throws(StoreError) {
                 try requireCurrent(files)
+            } catch  where error.code == .hasOtherNames {
+                findings.append(StoreFinding(.warning, error.message))
             } catch {
                 findings.append(StoreFinding(.damage, error.message))
             }
@@ -201,7 +203,14 @@ final class JSONStorage: OrderedKeyValueStorage {
 
     /// A failure that left the commits in the journal, saying so: nothing is to be done again but the closing.
     private func keptInJournal(_ failure: StoreError, _ files: StoreFiles) -> StoreError {
-        guard failure.code == .noSpace, files.failure == nil, !files.isJournalFolded else { return failure }
+        guard files.failure == nil, !files.isJournalFolded else { return failure }
+        if failure.code == .hasOtherNames {
+            return StoreError(
+                failure.code,
+                "\(failure.message) Every commit is safe in the journal '\(path)\(JournalFile.suffix)' as long as both files stay together.",
+                underlying: failure.underlying)
+        }
+        guard failure.code == .noSpace else { return failure }
         return StoreError(
             failure.code,
             "The journal '\(path)\(JournalFile.suffix)' cannot be folded into '\(path)': the disk or the quota is full, or a limit of file size is reached. Every commit in it is safe as long as both files stay together; make room, and the next to close the store after writing folds it.",

@@ -25,6 +25,9 @@ public struct JSONStoreType: PersistentStoreType {
     /// The largest document, and when the journal is folded.
     public var optionDescriptions: [StoreOptionDescription] { JSONSettings.optionDescriptions }
 
+    /// `-journal`.
+    public var companionSuffixes: [String] { [JournalFile.suffix] }
+
     /// Whether the file begins with `{"format": "roost-json"`.
     public func recognises(fileAt path: String) -> Bool {
         StoreFile.read(prefix: DocumentFormat.prefixByteCount, of: path).map(DocumentFormat.isRecognised) ?? false
@@ -92,7 +95,9 @@ public struct JSONStoreType: PersistentStoreType {
 
     /// Removes the store, its journal, its lock file, and the link that `url` names if it is one.
     public func destroy(_ url: StoreURL) throws(StoreError) {
-        try StoreFile.removeStore(at: url.path, companions: [JournalFile.suffix], isStore: recognises)
+        try StoreFile.removeStore(at: url.path, companions: companionSuffixes, isStore: recognises) {
+            (path) throws(StoreError) in try JournalReader.requireOwnToRemove(besideStoreAt: path)
+        }
     }
 
     /// Puts the closed store at `source` in the place of `destination`, atomically.
@@ -104,7 +109,14 @@ public struct JSONStoreType: PersistentStoreType {
         guard !StoreFile.sameFile(origin, target) else {
             throw StoreError(.invalidRequest, "'\(target)' cannot be replaced with itself.")
         }
-        // Locked before they are looked at, so that nobody puts another file there meanwhile.
+        // Before the locks: beside a file that is not a store no lock file is made.
+        try requireRecognised(origin)
+        if try !exists(target) {
+            try StoreFile.requireAbsent(at: target)
+        } else if overwriting {
+            try requireRecognised(target)
+        }
+        // Once more under the locks, so that no other program puts another file there meanwhile.
         let originLock = try StoreLock.acquire(forStoreAt: origin, .exclusive, timeoutSeconds: 0)
         defer { originLock.release() }
         try requireRecognised(origin)
@@ -116,11 +128,13 @@ public struct JSONStoreType: PersistentStoreType {
                     .alreadyExists, "'\(target)' exists already; allow overwriting or choose another name.")
             }
             try requireRecognised(target)
+            try StoreFile.requireOneName(ofStoreAt: target, forWriting: true)
             try settle(target, targetLock)
         } else {
             try StoreFile.removeLeftovers(of: target, [JournalFile.suffix])
         }
         // A journal beside either would be taken for the other's after the renaming.
+        try StoreFile.requireOneName(ofStoreAt: origin, forWriting: true)
         try settle(origin, originLock)
         try StoreFile.syncFile(at: origin)
         try StoreFile.publish(origin, as: target, overwriting: overwriting)
@@ -128,6 +142,7 @@ public struct JSONStoreType: PersistentStoreType {
 
     /// Folds the journal of a store that was not closed, under the store's lock, which is held exclusively.
     private func settle(_ path: String, _ lock: StoreLock) throws(StoreError) {
+        try StoreFile.requirePlainCompanions(companionSuffixes, ofStoreAt: path)
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: path + JournalFile.suffix, forWriting: true)
         } catch {

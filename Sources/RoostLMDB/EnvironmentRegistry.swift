@@ -18,17 +18,24 @@ final class EnvironmentLease: Sendable {
 
 /// The environments this process has open, by file: LMDB loses its locks when a process opens a file twice.
 enum EnvironmentRegistry {
+    /// The key of an environment.
+    fileprivate struct Key: Hashable {
+        let identity: FileIdentity
+        /// The path, for a file with other names that is read without LMDB's locks; otherwise nil.
+        var linkedPath: String?
+    }
+
     /// A file's place.
     ///
     /// Its lock is held while the file is opened or closed, so that others wait for that.
     final class Slot: Sendable {
-        let identity: FileIdentity
+        fileprivate let key: Key
         /// The name it was opened under.
         let path: String
         fileprivate let environment = Mutex<LMDBEnvironment?>(nil)
 
-        fileprivate init(_ identity: FileIdentity, path: String) {
-            self.identity = identity
+        fileprivate init(_ key: Key, path: String) {
+            self.key = key
             self.path = path
         }
     }
@@ -39,38 +46,49 @@ enum EnvironmentRegistry {
         var userCount: Int
     }
 
-    private static let entries = Mutex<[FileIdentity: Entry]>([:])
+    private static let entries = Mutex<[Key: Entry]>([:])
 
     /// A share in the environment of a file, which is opened if this process does not have it open.
     ///
-    /// Who has the file open under another name reads it to replace it: then this waits, as it would for a lock of the name.
+    /// Waits while this process reads the file under a temporary name to replace it, as for a lock.
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
     {
         var patience = Patience(seconds: settings.timeoutSeconds)
         var identity = try FileIdentity(at: path)
-        while let name = entries.withLock({ $0[identity]?.slot.path }), isOther(name, than: path) {
+        while isBeingReplaced(identity, path) {
             guard patience.wait() else {
-                throw StoreError(
-                    .busy, "'\(path)' is being replaced, or open under another name, in this process; try again later")
+                throw StoreError(.busy, "'\(path)' is being replaced in this process; try again later")
             }
             identity = try FileIdentity(at: path)
         }
+        var key = Key(identity: identity)
+        if identity.linkCount > 1, !settings.isWritable, settings.acceptsLinks { key.linkedPath = path }
+        return try lease(key, path, settings, isNew: isNew)
+    }
+
+    private static func lease(
+        _ key: Key, _ path: String, _ settings: LMDBSettings, isNew: Bool
+    ) throws(StoreError) -> EnvironmentLease {
         let slot = try entries.withLock { (entries) throws(StoreError) in
             // LMDB's lock file goes by the name: two files of one name would clear each other's readers from it.
-            guard entries[identity] != nil || !entries.values.contains(where: { $0.slot.path == path }) else {
+            guard entries[key] != nil || !entries.values.contains(where: { $0.slot.path == path }) else {
                 throw StoreError(
                     .busy,
-                    "The file that stood under '\(path)' before is still open in this process; close its stores and snapshots first"
+                    "The file that '\(path)' was before, or had other names, is still open in this process; close its stores and snapshots first"
                 )
             }
-            let slot = entries[identity]?.slot ?? Slot(identity, path: path)
-            entries[identity, default: Entry(slot: slot, userCount: 0)].userCount += 1
+            let slot = entries[key]?.slot ?? Slot(key, path: path)
+            entries[key, default: Entry(slot: slot, userCount: 0)].userCount += 1
             return slot
         }
         let lease: EnvironmentLease
+        var isShared = false
         do throws(StoreError) {
             let environment = try slot.environment.withLock { (environment) throws(StoreError) in
-                if let environment { return environment }
+                if let environment {
+                    isShared = true
+                    return environment
+                }
                 let opened = try LMDBEnvironment(path: path, settings: settings, isNew: isNew)
                 environment = opened
                 return opened
@@ -80,28 +98,33 @@ enum EnvironmentRegistry {
             giveBack(slot)
             throw error
         }
+        // The file may have got other names since it was opened. The environment holds the store's lock.
+        if isShared, key.linkedPath == nil {
+            try StoreFile.requireOneName(ofStoreAt: path, forWriting: settings.isWritable)
+        }
         if settings.isWritable { try lease.environment.makeWritable(timeoutSeconds: settings.timeoutSeconds) }
         return lease
     }
 
-    /// Whether a file that both lead to has two names, rather than one that is written in two ways.
-    private static func isOther(_ name: String, than path: String) -> Bool {
-        guard StoreFile.name(of: name) != StoreFile.name(of: path) else { return false }
-        do throws(StoreError) { try StoreFile.requireOnlyName(at: path) } catch { return error.code == .notAStore }
-        return false
+    /// Whether this process reads the file under a temporary name of the store, to replace it.
+    private static func isBeingReplaced(_ identity: FileIdentity, _ path: String) -> Bool {
+        let names = entries.withLock { entries in
+            entries.values.filter { $0.slot.key.identity == identity }.map(\.slot.path)
+        }
+        return names.contains { StoreFile.isTemporarySibling($0, of: path) }
     }
 
     fileprivate static func giveBack(_ slot: Slot) {
         slot.environment.withLock { environment in
-            let isLast = entries.withLock { ($0[slot.identity]?.userCount ?? 0) <= 1 }
+            let isLast = entries.withLock { ($0[slot.key]?.userCount ?? 0) <= 1 }
             // Closed here, while others who want to open the file wait for this lock.
             if isLast {
                 environment?.close()
                 environment = nil
             }
             entries.withLock { entries in
-                entries[slot.identity]?.userCount -= 1
-                if entries[slot.identity]?.userCount == 0 { entries[slot.identity] = nil }
+                entries[slot.key]?.userCount -= 1
+                if entries[slot.key]?.userCount == 0 { entries[slot.key] = nil }
             }
         }
     }

@@ -63,16 +63,18 @@ final class LMDBEnvironment: Sendable {
         try StoreFile.refuseNetworkFileSystem(at: path)
         // Before the lock: beside a file that is no LMDB file no lock file is made. A store has its first bytes before its name.
         if !isNew { try LMDBFileCheck.requireMagic(path) }
+        try StoreFile.requireOwnCompanions(LMDBStoreType.companions, ofStoreAt: path)
         let storeLock =
             settings.isWritable
             ? try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
             : try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
-        if settings.isWritable { try StoreFile.requireOneName(ofStoreAt: path) }
-        // Behind the lock: the last one who closes the store removes LMDB's lock file, unless somebody has the lock.
-        try Self.requireLockFileIsPlain(path)
-        try StoreFile.requireNothingForeign("-lock", besideStoreAt: path)
+        let isLinked = try StoreFile.requireOneName(
+            ofStoreAt: path, forWriting: settings.isWritable, acceptsLinks: settings.acceptsLinks)
+        // Under the lock: the last one to close the store removes LMDB's lock file, unless another process has the lock.
+        try StoreFile.requireOwnCompanions(LMDBStoreType.companions, ofStoreAt: path)
         let handleCheck = try FileHandleCheck(at: path)
-        let soundness = try Self.examine(path, settings, isLocked: storeLock != nil, isNew: isNew)
+        // LMDB's locks belong to a name, and do not exclude a writer under another one.
+        let soundness = try Self.examine(path, settings, isLocked: storeLock != nil && !isLinked, isNew: isNew)
         self.storeLock = storeLock
         self.handleCheck = handleCheck
         self.soundness = soundness
@@ -144,35 +146,6 @@ final class LMDBEnvironment: Sendable {
                 guard try FileIdentity(at: path).modificationNanoseconds != before, patience.wait() else { throw error }
             }
         }
-    }
-
-    /// LMDB follows a link, of either kind, that is planted where its lock file belongs, and overwrites what it leads to.
-    private static func requireLockFileIsPlain(_ path: String) throws(StoreError) {
-        let lockFile = path + "-lock"
-        do throws(StoreError) {
-            try StoreFile.requireAbsent(at: lockFile)
-        } catch  where error.code == .alreadyExists {
-            do throws(StoreError) {
-                try requirePlainFile(lockFile)
-            } catch  where error.code == .notFound && !StoreFile.hasEntry(at: lockFile) {
-                // The last one who had the store open removed it. Only a lock keeps it there, and some readers can set none.
-            }
-        } catch  where error.code == .permissionDenied || error.code == .readOnly {
-            // Nothing is there, and nothing can be made: a read-only open does without.
-        }
-    }
-
-    private static func requirePlainFile(_ lockFile: String) throws(StoreError) {
-        guard StoreFile.resolvingLink(lockFile) == lockFile else {
-            throw StoreError(
-                .notAStore, "A symbolic link stands where LMDB's lock file '\(lockFile)' belongs; remove it")
-        }
-        do throws(StoreError) {
-            try StoreFile.requireRegularFile(at: lockFile, forWriting: false)
-        } catch  where error.code == .permissionDenied {
-            // A regular file of another user; LMDB says so too, and a read-only open does without.
-        }
-        try StoreFile.requireOnlyName(at: lockFile)
     }
 
     /// The map to begin with.
@@ -312,15 +285,19 @@ final class LMDBEnvironment: Sendable {
 
     // MARK: The gate
 
-    /// Checks that the file is still the one under the name, at the beginning of a transaction.
-    func verifyFile() throws(StoreError) {
+    /// Checks at the beginning of a transaction that the file has its name, and no other if it is
+    /// written.
+    func verifyFile(forWriting: Bool = false) throws(StoreError) {
         guard getpid() == processID else {
             throw StoreError(
                 .invalidRequest, "'\(path)' was opened before this process was forked; open it again in the new process"
             )
         }
         let known = knownByteCount.withLock { $0 }
-        let now = try handleCheck.verify(minimumByteCount: known)
+        let now =
+            forWriting
+            ? try handleCheck.verifyForWriting(minimumByteCount: known)
+            : try handleCheck.verify(minimumByteCount: known)
         if now.byteCount > known { knownByteCount.withLock { $0 = max($0, now.byteCount) } }
         if isUnlocked { try handleCheck.verifyUnchanged(now) }
         do throws(StoreError) {
@@ -378,7 +355,7 @@ final class LMDBEnvironment: Sendable {
             throw StoreError(.busy, "'\(path)' is open in this process for reading without locks; close it there first")
         }
         try StoreFile.requireRegularFile(at: path, forWriting: true)
-        try StoreFile.requireOneName(ofStoreAt: path)
+        try StoreFile.requireOneName(ofStoreAt: path, forWriting: true)
         let lock = try WriterLock(forStoreAt: path)
         try exclusively(timeoutSeconds: timeoutSeconds, "opened for writing") { (gate) throws(StoreError) in
             if !gate.isWritable { try reopen(&gate, isWritable: true) }

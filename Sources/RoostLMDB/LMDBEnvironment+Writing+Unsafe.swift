@@ -63,7 +63,7 @@ extension LMDBEnvironment {
             throw error
         }
         do throws(StoreError) {
-            try verifyFile()
+            try verifyFile(forWriting: true)
             try reopenIfNeeded(timeoutSeconds: patience.secondsLeft)
         } catch {
             leaveWriting()
@@ -128,6 +128,10 @@ extension LMDBEnvironment {
         } catch {
             writer.abort()
             guard writer.isMapFull else { throw error }
+        }
+        do throws(StoreError) { try handleCheck.verifyForWriting() } catch {
+            writer.abort()
+            throw error
         }
         guard !writer.isMapFull, let pointer = writer.transaction.end() else {
             writer.abort()

@@ -23,6 +23,8 @@ struct LMDBSettings: Sendable {
     var timeoutSeconds: Double
     /// Whether the file may be written.
     var isWritable: Bool
+    /// Whether a file that has other names may be read.
+    var acceptsLinks: Bool
     /// Whether commits are made durable only by `sync()`.
     var isUnpublished: Bool
 
@@ -33,6 +35,7 @@ struct LMDBSettings: Sendable {
         try options.requireValidTimeout()
         timeoutSeconds = options.timeoutSeconds
         isWritable = !options.isReadOnly
+        acceptsLinks = options.acceptsLinks
         isUnpublished = options.isUnpublished
         let given = options.typeOptions
         try LMDBStoreType().requireKnown(given)

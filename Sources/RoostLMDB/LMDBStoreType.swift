@@ -24,6 +24,11 @@ public struct LMDBStoreType: PersistentStoreType {
     /// `mapSize` and `maxReaders`.
     public var optionDescriptions: [StoreOptionDescription] { LMDBSettings.optionDescriptions }
 
+    static let companions = ["-lock"]
+
+    /// `-lock`.
+    public var companionSuffixes: [String] { Self.companions }
+
     /// Whether the file begins like an LMDB file that a program like this one wrote.
     public func recognises(fileAt path: String) -> Bool {
         StoreFile.read(prefix: LMDBMeta.byteCount, of: path).map(LMDBMeta.isRecognised) ?? false
@@ -62,7 +67,7 @@ public struct LMDBStoreType: PersistentStoreType {
         if options.isUnpublished { return try createUnpublished(url, model, options) }
         try StoreFile.requireAbsent(at: url.path)
         // LMDB would write over whatever stands where its lock file belongs.
-        try StoreFile.requireNoCompanions(of: url.path, ["-lock"])
+        try StoreFile.requireNoCompanions(of: url.path, Self.companions)
         let temporary = StoreFile.temporarySibling(of: url.path)
         // Held until the file has its name: what is locked is not swept away.
         let lock = try StoreLock.acquire(forStoreAt: temporary, .shared, timeoutSeconds: 0)
@@ -72,7 +77,7 @@ public struct LMDBStoreType: PersistentStoreType {
             try KeyValueStore(creating: storage, type: self, url: url, model: model, options: options).close()
             try StoreFile.remove(temporary + "-lock")
             try StoreFile.syncFile(at: temporary)
-            try StoreFile.requireNoCompanions(of: url.path, ["-lock"])
+            try StoreFile.requireNoCompanions(of: url.path, Self.companions)
             try StoreFile.publish(temporary, as: url.path, overwriting: false)
         } catch {
             throw Self.removing(temporary, after: error)
@@ -101,7 +106,7 @@ public struct LMDBStoreType: PersistentStoreType {
 
     /// Removes the store, its lock files, and the link that `url` names if it is one.
     public func destroy(_ url: StoreURL) throws(StoreError) {
-        try StoreFile.removeStore(at: url.path, companions: ["-lock"], isStore: recognises)
+        try StoreFile.removeStore(at: url.path, companions: Self.companions, isStore: recognises)
     }
 
     /// Puts a store in the place of another, or of none, by renaming it.
@@ -110,7 +115,7 @@ public struct LMDBStoreType: PersistentStoreType {
     ) throws(StoreError) {
         // What a process that was killed left behind belongs to files that are no longer open.
         try StoreFile.moveStore(
-            from: source.path, to: destination.path, overwriting: overwriting, companions: ["-lock"],
+            from: source.path, to: destination.path, overwriting: overwriting, companions: Self.companions,
             isStore: recognises)
     }
 }

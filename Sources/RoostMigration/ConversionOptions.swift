@@ -14,11 +14,17 @@ public struct ConversionOptions: Sendable {
     ///
     /// Stores that embed none need it.
     public var sourceModel: ManagedObjectModel?
+    /// Whether the file of the source may have other names (hard links); see
+    /// ``StoreOptions/acceptsLinks``.
+    public var acceptsLinks: Bool
     /// Options for opening the source, by name; see ``StoreOptions/typeOptions``.
     public var sourceTypeOptions: [String: String]
     /// Options for creating the destination, by name; see ``StoreOptions/typeOptions``.
     public var destinationTypeOptions: [String: String]
-    /// How long to wait for locks, in seconds.
+    /// How long to wait for a store that is in use, in seconds, before throwing `busy`.
+    ///
+    /// Each wait may take as long: for the source, for another conversion into the destination, and for programs that have
+    /// the store open that is to be replaced or compacted. ``cancellation`` ends the last two.
     public var timeoutSeconds: Double
     /// The bytes of disk space that must stay free beside the estimate for the destination.
     public var reservedBytes: Int
@@ -32,7 +38,7 @@ public struct ConversionOptions: Sendable {
     /// Makes options.
     public init(
         overwrites: Bool = false, skipsDamaged: Bool = false, verifies: Bool = true,
-        sourceModel: ManagedObjectModel? = nil, sourceTypeOptions: [String: String] = [:],
+        sourceModel: ManagedObjectModel? = nil, acceptsLinks: Bool = false, sourceTypeOptions: [String: String] = [:],
         destinationTypeOptions: [String: String] = [:], timeoutSeconds: Double = 10, reservedBytes: Int = 4 << 20,
         cancellation: ConversionCancellation? = nil, onProgress: (@Sendable (ConversionProgress) -> Void)? = nil
     ) {
@@ -40,6 +46,7 @@ public struct ConversionOptions: Sendable {
         self.skipsDamaged = skipsDamaged
         self.verifies = verifies
         self.sourceModel = sourceModel
+        self.acceptsLinks = acceptsLinks
         self.sourceTypeOptions = sourceTypeOptions
         self.destinationTypeOptions = destinationTypeOptions
         self.timeoutSeconds = timeoutSeconds

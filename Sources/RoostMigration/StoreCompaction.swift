@@ -21,7 +21,7 @@ struct StoreCompaction: Sendable {
         let clock = ContinuousClock()
         let start = clock.now
         let path = StoreFile.resolvingLink(url.path)
-        try StoreFile.requireRegularFile(at: path, forWriting: true)
+        try requireStore(path)
         // One time for all that is waited for.
         let patience = options.patience
         // Nobody else replaces the store, or sweeps away what is built here, before this ends.
@@ -42,7 +42,7 @@ struct StoreCompaction: Sendable {
             defer { lock.release() }
             try rewrite(path, &report)
         }
-        report.bytesAfter = Self.byteCount(path)
+        report.bytesAfter = byteCount(path)
         report.seconds = (clock.now - start).inSeconds
         return report
     }
@@ -52,7 +52,7 @@ struct StoreCompaction: Sendable {
         _ path: String, _ report: inout CompactionReport, _ patience: Patience, refusal: StoreError
     ) throws(StoreError) -> StoreLock {
         do throws(StoreError) {
-            return try StoreReplacement.lock(path, patience) { () throws(StoreError) in
+            return try StoreReplacement.lock(path, type, patience) { () throws(StoreError) in
                 try prepare(&report, path, patience)
             }
         } catch {
@@ -65,11 +65,11 @@ struct StoreCompaction: Sendable {
         _ path: String, _ patience: Patience
     ) throws(StoreError) -> (CompactionReport, StoreLock?) {
         var report = CompactionReport(
-            store: url.description, bytesBefore: Self.byteCount(path), bytesAfter: 0, objects: 0, links: 0,
+            store: url.description, bytesBefore: byteCount(path), bytesAfter: 0, objects: 0, links: 0,
             digest: "", inPlace: false, seconds: 0, warnings: [])
         var isSettled = false
         do throws(StoreError) {
-            let lock = try StoreReplacement.lock(path, Patience(seconds: 0)) { () throws(StoreError) in
+            let lock = try StoreReplacement.lock(path, type, Patience(seconds: 0)) { () throws(StoreError) in
                 try prepare(&report, path, patience)
                 isSettled = true
             }
@@ -89,6 +89,16 @@ struct StoreCompaction: Sendable {
         try settle(&report, patience)
         try requireSpace(path)
         try options.cancellation?.check()
+    }
+
+    /// Checks that the file is a store of the type, before anything is made beside it, such as a
+    /// lock file.
+    private func requireStore(_ path: String) throws(StoreError) {
+        try StoreFile.requireRegularFile(at: path, forWriting: true)
+        try StoreFile.requirePlainCompanions(type.companionSuffixes, ofStoreAt: path)
+        guard !type.recognises(fileAt: path) else { return }
+        // The type says best what is wrong: an empty file, a newer format, another program's file.
+        _ = try type.metadata(at: url, options: StoreOptions(isReadOnly: true))
     }
 
     /// Opens the store and closes it again: recovers what a crash left and brings everything into the one file.
@@ -115,7 +125,7 @@ struct StoreCompaction: Sendable {
     }
 
     private func requireSpace(_ path: String) throws(StoreError) {
-        let bytes = Self.byteCount(path)
+        let bytes = byteCount(path)
         let needed = bytes.addingReportingOverflow(bytes / 5).partialValue
         let available = try StoreFile.freeBytes(inDirectoryOf: path)
         let (total, overflow) = needed.addingReportingOverflow(options.reservedBytes)
@@ -127,9 +137,9 @@ struct StoreCompaction: Sendable {
         }
     }
 
-    private static func byteCount(_ path: String) -> Int {
+    private func byteCount(_ path: String) -> Int {
         // What is not there has no bytes.
-        ["", "-wal", "-journal"].reduce(0) { sum, suffix in
+        ([""] + type.companionSuffixes).reduce(0) { sum, suffix in
             sum + ((try? StoreFile.byteCount(at: path + suffix)) ?? 0)
         }
     }
@@ -156,6 +166,8 @@ struct StoreCompaction: Sendable {
         var options = options
         (options.verifies, options.skipsDamaged, options.overwrites) = (true, false, false)
         options.destinationTypeOptions = options.sourceTypeOptions
+        // The old store is read under the second name that the replacement gave it.
+        options.acceptsLinks = true
         return try MigrationManager(registry: registry).convert(from: .url(old), to: .url(new), options: options)
     }
 

@@ -80,7 +80,7 @@ struct StoreConversion: Sendable {
             url,
             options: StoreOptions(
                 isReadOnly: true, model: options.sourceModel, timeoutSeconds: options.timeoutSeconds,
-                isReadOnce: isReadOnce, typeOptions: options.sourceTypeOptions))
+                isReadOnce: isReadOnce, acceptsLinks: options.acceptsLinks, typeOptions: options.sourceTypeOptions))
         let result: Result
         do throws(StoreError) {
             result = try body(store)

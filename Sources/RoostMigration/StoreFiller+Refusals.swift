@@ -88,7 +88,8 @@ extension StoreFiller {
     /// What speaks against a name that a store beside gives its own files: it would take the new one for its log, and remove it.
     private func companionRefusal(_ url: StoreURL) -> StoreError? {
         let path = StoreFile.resolvingLink(url.path)
-        for suffix in ["-wal", "-shm", "-journal", "-lock", ".lock"] where path.hasSuffix(suffix) {
+        let suffixes = Set(registry.all.flatMap(\.companionSuffixes) + [StoreLock.suffix])
+        for suffix in suffixes.sorted() where path.hasSuffix(suffix) {
             let owner = String(path.dropLast(suffix.count))
             guard registry.all.contains(where: { $0.recognises(fileAt: owner) }) else { continue }
             return StoreError(
@@ -129,22 +130,27 @@ extension StoreFiller {
                 )
             ]
         }
-        return busyRefusals(url)
+        return busyRefusals(url, type)
     }
 
-    /// What is wrong when somebody has the store open that is to be replaced, for longer than the timeout: better said now than after the
-    /// copy.
+    /// The errors that keep a store from being replaced, found before the copy is made.
     ///
-    /// The replacement waits again.
-    private func busyRefusals(_ url: StoreURL) -> [StoreError] {
-        // Without a lock file nobody has the store open, and none is made for the question.
-        guard (try? StoreFile.requireRegularFile(at: StoreLock.path(forStoreAt: url.path), forWriting: false)) != nil
-        else { return [] }
+    /// Another process has it open for longer than the timeout, its file has other names, or a file beside it is another program's.
+    ///
+    /// The replacement waits and looks again.
+    private func busyRefusals(_ url: StoreURL, _ type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
-            try StoreLock.acquire(
-                forStoreAt: url.path, .exclusive, timeoutSeconds: options.timeoutSeconds,
-                isCancelled: options.isCancelled
-            ).release()
+            // Without a lock file no process has the store open, and none is made for the question.
+            let hasLockFile = StoreFile.hasEntry(at: StoreLock.path(forStoreAt: url.path))
+            let lock =
+                hasLockFile
+                ? try StoreLock.acquire(
+                    forStoreAt: url.path, .exclusive, timeoutSeconds: options.timeoutSeconds,
+                    isCancelled: options.isCancelled) : nil
+            defer { lock?.release() }
+            try StoreFile.requireReplaceableName(at: url.path)
+            try StoreFile.requireOwnCompanions(
+                type.companionSuffixes, ofStoreAt: StoreFile.resolvingLink(url.path))
             return []
         } catch {
             return [error]

@@ -17,6 +17,7 @@ struct SQLiteCompaction {
         guard !isCancelled() else { throw cancelled }
         try requireExact("was not compacted, because it")
         try requireSpace()
+        try StoreFile.requireOneName(ofStoreAt: path, forWriting: true)
         let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
         do throws(StoreError) {
             // Opening has compared the catalogue; what VACUUM runs comes from that alone.

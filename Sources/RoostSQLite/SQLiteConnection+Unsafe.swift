@@ -11,6 +11,10 @@ public final class SQLiteConnection: SQLConnection {
     enum Access {
         case readWrite
         case readOnly
+        /// Read-only, without locks, together with the log. The index of the log stays in memory.
+        ///
+        /// Makes and changes no file. For checking a log while the store's lock is held exclusively.
+        case unlocked
         /// Read-only, without locks, on a file that nobody changes; where somebody might, what tells after each reading.
         case immutable(FileHandleCheck?)
 
@@ -45,7 +49,9 @@ public final class SQLiteConnection: SQLConnection {
     /// The file that is counted in with ``HeldFiles`` until the connection is closed.
     private let identity: FileIdentity?
 
-    init(_ path: String, _ access: Access, _ settings: SQLiteSettings) throws(StoreError) {
+    init(
+        _ path: String, _ access: Access, _ settings: SQLiteSettings, unchanged: FileHandleCheck? = nil
+    ) throws(StoreError) {
         guard !path.utf8.contains(0) else { throw StoreError(.notFound, "A path must not contain U+0000.") }
         // Neither ":memory:" nor "file:…" may mean anything but a file of that name.
         var name = path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
@@ -53,6 +59,10 @@ public final class SQLiteConnection: SQLConnection {
         switch access {
         case .readWrite: flags |= SQLITE_OPEN_READWRITE
         case .readOnly: flags |= SQLITE_OPEN_READONLY
+        case .unlocked:
+            // Without locks SQLite has no shared memory either; see the locking mode that `connect` sets.
+            flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            name = "file:" + Self.percentEncoded(name) + "?vfs=unix-none"
         case .immutable:
             flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             name = "file:" + Self.percentEncoded(name) + "?immutable=1"
@@ -74,7 +84,7 @@ public final class SQLiteConnection: SQLConnection {
         self.path = path
         logPath = path + "-wal"
         self.identity = identity
-        if case .immutable(let check) = access { unlockedCheck = check } else { unlockedCheck = nil }
+        if case .immutable(let check) = access { unlockedCheck = check } else { unlockedCheck = unchanged }
         handle = opened
         logFrames = .allocate(capacity: 1)
         logFrames.initialize(to: 0)

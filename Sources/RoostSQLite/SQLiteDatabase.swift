@@ -38,6 +38,8 @@ final class SQLiteDatabase: SQLDatabase {
     /// Nil for a reader where no lock file can be made.
     let lock: StoreLock?
     private let check: FileHandleCheck
+    /// The check after each reading of a file that has other names; nil for any other file.
+    private let unchanged: FileHandleCheck?
     /// What keeps writers out of a file that is read without a log; nil where SQLite sets its own locks, or none can be set.
     private let fileLock: Mutex<SQLiteFileLock?>
     let notices: [String]
@@ -50,7 +52,8 @@ final class SQLiteDatabase: SQLDatabase {
     /// Takes over what ``SQLiteOpening`` prepared.
     init(
         path: String, settings: SQLiteSettings, isImmutable: Bool, pageSizeBytes: Int, lock: StoreLock?,
-        check: FileHandleCheck, writer: SQLiteConnection?, fileLock: SQLiteFileLock?, notices: [String]
+        check: FileHandleCheck, unchanged: FileHandleCheck? = nil, writer: SQLiteConnection?,
+        fileLock: SQLiteFileLock?, notices: [String]
     ) {
         self.path = path
         self.settings = settings
@@ -58,6 +61,7 @@ final class SQLiteDatabase: SQLDatabase {
         self.pageSizeBytes = pageSizeBytes
         self.lock = lock
         self.check = check
+        self.unchanged = unchanged
         self.fileLock = Mutex(fileLock)
         self.notices = notices
         state.withLock { $0.writer = writer }
@@ -76,7 +80,8 @@ final class SQLiteDatabase: SQLDatabase {
             if let pooled {
                 connection = pooled
             } else {
-                connection = try Self.connect(path, settings, isImmutable ? .immutable(check) : .readOnly)
+                connection = try Self.connect(
+                    path, settings, isImmutable ? .immutable(check) : .readOnly, unchanged: unchanged)
             }
             do throws(StoreError) {
                 try connection.run("BEGIN")
@@ -99,7 +104,7 @@ final class SQLiteDatabase: SQLDatabase {
         guard SQLiteSettling.needsRecovery(path) else { return }
         throw StoreError(
             .storeReplaced,
-            "'\(path)' is read without locks, which this user may not set there, and somebody writes to it; open it again"
+            "'\(path)' is read without locks, and another program writes to it; open it again"
         )
     }
 
@@ -144,6 +149,10 @@ final class SQLiteDatabase: SQLDatabase {
 
     func commitWriting(_ connection: any SQLConnection) throws(StoreError) {
         guard let writer = connection as? SQLiteConnection else { return }
+        do throws(StoreError) { try check.verifyForWriting() } catch {
+            rollBackWriting(writer)
+            throw error
+        }
         do throws(StoreError) {
             try writer.run("COMMIT")
         } catch {
@@ -169,7 +178,7 @@ final class SQLiteDatabase: SQLDatabase {
         do throws(StoreError) {
             let known = try enter { $0.writer }
             do throws(StoreError) {
-                try check.verify()
+                try check.verifyForWriting()
                 if let known { return known }
                 let writer = try Self.connect(path, settings, .readWrite)
                 state.withLock { $0.writer = writer }
@@ -316,15 +325,21 @@ final class SQLiteDatabase: SQLDatabase {
 
     /// Opens a connection with the settings of its role.
     static func connect(
-        _ path: String, _ settings: SQLiteSettings, _ access: SQLiteConnection.Access
+        _ path: String, _ settings: SQLiteSettings, _ access: SQLiteConnection.Access,
+        unchanged: FileHandleCheck? = nil
     ) throws(StoreError) -> SQLiteConnection {
-        let connection = try SQLiteConnection(path, access, settings)
+        // SQLite would write to the file that a link refers to, and wait for a pipe.
+        try StoreFile.requirePlainCompanions(SQLiteSettling.companions, ofStoreAt: path)
+        let connection = try SQLiteConnection(path, access, settings, unchanged: unchanged)
         switch access {
         case .readWrite:
             let synchronous = settings.isUnpublished ? "OFF" : settings.synchronous.rawValue.uppercased()
             try connection.execute("PRAGMA synchronous = \(synchronous)")
             try connection.execute("PRAGMA journal_size_limit = \(checkpointByteCount * 4)")
             try connection.execute("PRAGMA cache_size = -8192")
+        case .unlocked:
+            try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            try connection.execute("PRAGMA query_only = ON")
         case .readOnly, .immutable:
             try connection.execute("PRAGMA query_only = ON")
             try connection.execute("PRAGMA cache_size = -8192")

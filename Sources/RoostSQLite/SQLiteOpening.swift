@@ -25,6 +25,7 @@ struct SQLiteOpening {
             if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }
             // Before the lock: beside a file that is no store no lock file is made.
             try SQLiteHeader.requireStore(at: path)
+            try SQLiteCompanions.requireOwn(besideStoreAt: path)
         } catch {
             held?.release()
             throw error
@@ -34,10 +35,11 @@ struct SQLiteOpening {
         do throws(StoreError) {
             let check = try FileHandleCheck(at: path)
             try SQLiteHeader.require(at: path)
-            if !settings.isReadOnly { try StoreFile.requireOneName(ofStoreAt: path) }
-            try StoreFile.requireNothingForeign("-shm", besideStoreAt: path)
+            let isLinked = try StoreFile.requireOneName(
+                ofStoreAt: path, forWriting: !settings.isReadOnly, acceptsLinks: options.acceptsLinks)
+            try SQLiteCompanions.requireOwn(besideStoreAt: path)
             do throws(StoreError) {
-                return try openOnAnyDisk(type: type, url: url, lock: lock, check: check)
+                return try openOnAnyDisk(type: type, url: url, lock: lock, check: check, isLinked: isLinked)
             } catch {
                 // A log that this attempt left empty goes again; what is in it otherwise stays.
                 if SQLiteSettling.needsRecovery(path) {
@@ -61,17 +63,20 @@ struct SQLiteOpening {
 
     /// Opens the store; where the disk has no room for a log's index, a reader does without a log, under a lock on the file itself.
     private func openOnAnyDisk(
-        type: any PersistentStoreType, url: StoreURL, lock: StoreLock?, check: FileHandleCheck
+        type: any PersistentStoreType, url: StoreURL, lock: StoreLock?, check: FileHandleCheck, isLinked: Bool
     ) throws(StoreError) -> SQLStore {
-        guard settings.isReadOnly else { return try open(type: type, url: url, lock: lock, check: check) }
+        guard settings.isReadOnly else {
+            return try open(type: type, url: url, lock: lock, check: check, isLinked: isLinked)
+        }
         // Other readers that do so keep everybody from making a log; this one then joins them. Where there is no lock file although the
         // directory may be written, the disk is full too.
         let isFull = lock == nil && StoreFile.canMakeFiles(beside: path)
         if isFull || SQLiteFileLock.isHeld(at: path), let fileLock = try lockFile() {
-            return try open(type: type, url: url, lock: lock, check: check, fileLock: fileLock)
+            return try open(
+                type: type, url: url, lock: lock, check: check, isLinked: isLinked, fileLock: fileLock)
         }
         do throws(StoreError) {
-            return try open(type: type, url: url, lock: lock, check: check)
+            return try open(type: type, url: url, lock: lock, check: check, isLinked: isLinked)
         } catch {
             guard error.code == .noSpace else { throw error }
             guard !SQLiteSettling.needsRecovery(path) else {
@@ -83,7 +88,8 @@ struct SQLiteOpening {
             guard let fileLock = try lockFile() else { throw error }
             // What the attempt has made.
             SQLiteSettling.removeEmptyLog(path, under: fileLock)
-            return try open(type: type, url: url, lock: lock, check: check, fileLock: fileLock)
+            return try open(
+                type: type, url: url, lock: lock, check: check, isLinked: isLinked, fileLock: fileLock)
         }
     }
 
@@ -96,7 +102,7 @@ struct SQLiteOpening {
     }
 
     private func open(
-        type: any PersistentStoreType, url: StoreURL, lock: StoreLock?, check: FileHandleCheck,
+        type: any PersistentStoreType, url: StoreURL, lock: StoreLock?, check: FileHandleCheck, isLinked: Bool,
         fileLock: SQLiteFileLock? = nil
     ) throws(StoreError) -> SQLStore {
         // Somebody who holds the lock shared has recovered the store, or has it open and will.
@@ -105,23 +111,25 @@ struct SQLiteOpening {
             isRecovering = (try? lock.change(to: .exclusive, timeoutSeconds: 0)) != nil
         }
         // Where no file can be made SQLite must not try to; a lock file that is there says nothing about that.
-        let isImmutable =
-            fileLock != nil
-            || settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
-                && (lock == nil || !StoreFile.canMakeFiles(beside: path))
+        var isImmutable =
+            settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
+            && (lock == nil || !StoreFile.canMakeFiles(beside: path))
+        // The locks of one name do not exclude a writer under another one.
+        if isLinked { isImmutable = !SQLiteSettling.needsRecovery(path) }
+        if fileLock != nil { isImmutable = true }
         if isImmutable { lock?.readFileAlone() }
-        let leftover = isRecovering ? try LeftoverLog(ofStoreAt: path, settings) : nil
+        let unchanged = isLinked ? check : nil
+        let leftover = isRecovering ? try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings) : nil
         // A commit of a process that was killed before it flushed the log counts from now on, and others build on it.
         if leftover != nil { try StoreFile.syncFile(at: path + "-wal") }
         let connection: SQLiteConnection
         let (uuid, schema, isUnflushed): (StoreUUID, SQLSchema, Bool)
         do throws(StoreError) {
             connection = try SQLiteDatabase.connect(
-                path, settings, isImmutable ? .immutable(check) : (settings.isReadOnly ? .readOnly : .readWrite))
+                path, settings, isImmutable ? .immutable(check) : (settings.isReadOnly ? .readOnly : .readWrite),
+                unchanged: unchanged)
             do throws(StoreError) {
                 (uuid, schema, isUnflushed) = try inspect(connection)
-                try leftover?.requireSound(isUnflushed: isUnflushed)
-                try leftover?.requireBelonging(to: connection, uuid)
                 if isRecovering { try SQLiteSettling.requireSound(connection) }
                 if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
                     throw StoreError(
@@ -150,7 +158,7 @@ struct SQLiteOpening {
         if settings.isReadOnly { try connection.close() }
         let database = SQLiteDatabase(
             path: path, settings: settings, isImmutable: isImmutable, pageSizeBytes: pageSize, lock: lock, check: check,
-            writer: settings.isReadOnly ? nil : connection, fileLock: fileLock,
+            unchanged: unchanged, writer: settings.isReadOnly ? nil : connection, fileLock: fileLock,
             notices: leftover?.notices(staysBesideFile: settings.isReadOnly) ?? [])
         return SQLStore(
             database, schema: schema, storeUUID: uuid, type: type, url: url, isReadOnly: settings.isReadOnly,

@@ -104,7 +104,7 @@ enum SQLiteSettling {
     }
 
     private static func removeCompanions(_ path: String, _ suffixes: [String]) {
-        guard (try? StoreFile.requireNothingForeign("-shm", besideStoreAt: path)) != nil else { return }
+        guard (try? StoreFile.requireOwnCompanions(suffixes, ofStoreAt: path)) != nil else { return }
         for suffix in suffixes { try? StoreFile.remove(path + suffix) }
     }
 

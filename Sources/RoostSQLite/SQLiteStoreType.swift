@@ -21,6 +21,9 @@ public struct SQLiteStoreType: PersistentStoreType {
     /// `synchronous`, `maximumValueBytes`, `rowTimeoutSeconds`, and `pageSizeBytes` for new stores.
     public var optionDescriptions: [StoreOptionDescription] { SQLiteSettings.optionDescriptions }
 
+    /// `-wal`, `-shm`, `-journal`.
+    public var companionSuffixes: [String] { SQLiteSettling.companions }
+
     /// Whether the file is an SQLite database with Roost's application ID.
     public func recognises(fileAt path: String) -> Bool { SQLiteHeader.recognises(path) }
 
@@ -58,11 +61,15 @@ public struct SQLiteStoreType: PersistentStoreType {
         let path = StoreFile.resolvingLink(url.path)
         // A log without its store holds commits that only their owner can judge.
         guard try exists(path) else { return }
+        // Before the lock: beside a file that is not a store no lock file is made.
+        try requireStore(path)
         let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
         defer { lock.release() }
         // Another process may have destroyed it while this one waited for the lock.
         guard try exists(path) else { return try lock.releaseRemovingFile() }
         try requireStore(path)
+        try SQLiteCompanions.requireOwn(besideStoreAt: path)
+        try SQLiteCompanions.requireOwnLogToRemove(besideStoreAt: path, try SQLiteSettings(StoreOptions()))
         // The log first: it must never be found beside another store of the same name.
         try StoreFile.removeCompanions(of: path, SQLiteSettling.companions)
         try StoreFile.remove(path)
@@ -77,8 +84,15 @@ public struct SQLiteStoreType: PersistentStoreType {
         guard !StoreFile.sameFile(target, origin) else {
             throw StoreError(.invalidRequest, "'\(target)' cannot be replaced with itself.")
         }
+        try requireStore(origin)
+        if try !exists(target) {
+            try StoreFile.requireAbsent(at: target)
+        } else if overwriting {
+            try requireStore(target)
+        }
         let originLock = try StoreLock.acquire(forStoreAt: origin, .exclusive, timeoutSeconds: 0)
         defer { originLock.release() }
+        // Once more under the locks: another program may have put something else there.
         try requireStore(origin)
         let targetLock = try StoreLock.acquire(forStoreAt: target, .exclusive, timeoutSeconds: 0)
         defer { targetLock.release() }
@@ -95,9 +109,15 @@ public struct SQLiteStoreType: PersistentStoreType {
         }
         // A log beside either file would be read as the other's after the rename.
         let settings = try SQLiteSettings(StoreOptions())
-        for path in isReplacing ? [origin, target] : [origin] where SQLiteSettling.hasCompanions(path) {
+        let stores = isReplacing ? [origin, target] : [origin]
+        for path in stores {
+            try StoreFile.requireOneName(ofStoreAt: path, forWriting: true)
+            try SQLiteCompanions.requireOwn(besideStoreAt: path)
+            try SQLiteCompanions.requireOwnLogToRemove(besideStoreAt: path, settings)
             // What is replaced may be damaged.
-            if path == origin { try LeftoverLog(ofStoreAt: path, settings)?.requireSound(settings) }
+            if path == origin { _ = try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings) }
+        }
+        for path in stores where SQLiteSettling.hasCompanions(path) {
             try SQLiteSettling.settle(path, settings)
             guard !SQLiteSettling.hasCompanions(path) else {
                 throw StoreError(.busy, "'\(path)' is open in another program; close it there.")

@@ -376,6 +376,57 @@
             #expect(try contents(copy.path) == before)
         }
 
+        @Test("a file with other names is read where its log is, or where that is accepted")
+        func hardLinks() throws {
+            let files = try Self.store("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;")
+            let copy = try TemporaryDirectory()
+            for suffix in ["", "-wal"] {
+                try FileManager.default.copyItem(atPath: files.path + suffix, toPath: copy.file("W.sqlite") + suffix)
+            }
+            try FileManager.default.linkItem(atPath: copy.file("W.sqlite"), toPath: copy.file("other"))
+            func count(_ name: String, acceptsLinks: Bool = false) throws -> Int {
+                let store = try CoreDataStoreType().open(
+                    StoreURL(type: "coredata", path: copy.file(name)),
+                    options: StoreOptions(model: try Self.model(), acceptsLinks: acceptsLinks))
+                defer { try? store.close() }
+                return try store.snapshot().objects("Item").count
+            }
+            #expect(try count("W.sqlite") == 3)
+            // Nothing says that the other name has a log.
+            let error = #expect(throws: StoreError.self) { try count("other") }
+            #expect(error?.code == .hasOtherNames && error?.message.contains("'W.sqlite'") == true)
+            #expect(CoreDataStoreType().recognises(fileAt: copy.file("W.sqlite")))
+            try FileManager.default.removeItem(atPath: copy.file("W.sqlite-wal"))
+            #expect(throws: StoreError.self) { try count("W.sqlite") }
+            try FileManager.default.linkItem(atPath: files.path + "-wal", toPath: copy.file("other-wal"))
+            #expect(try count("other") == 3)
+            try FileManager.default.removeItem(atPath: copy.file("other-wal"))
+            try FileManager.default.removeItem(atPath: copy.file("other"))
+            #expect(try !contents(copy.path).keys.contains("other"))
+        }
+
+        @Test("a log or journal that is a pipe or a directory is refused at once", arguments: ["-wal", "-journal"])
+        func companions(suffix: String) throws {
+            let files = try Self.store()
+            let copy = try TemporaryDirectory()
+            try FileManager.default.copyItem(atPath: files.path, toPath: copy.file("W.sqlite"))
+            for isPipe in [true, false] {
+                let path = copy.file("W.sqlite" + suffix)
+                if isPipe {
+                    #expect(mkfifo(path, 0o600) == 0)
+                } else {
+                    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+                }
+                let error = #expect(throws: StoreError.self) {
+                    try CoreDataStoreType().open(
+                        StoreURL(type: "coredata", path: copy.file("W.sqlite")),
+                        options: StoreOptions(model: try Self.model()))
+                }
+                #expect(error?.code == .notAStore && error?.message.contains("W.sqlite\(suffix)'") == true)
+                try FileManager.default.removeItem(atPath: path)
+            }
+        }
+
         @Test("a store left with a rollback journal is read as it was before the interrupted change")
         func hotJournal() throws {
             let files = try Self.store()

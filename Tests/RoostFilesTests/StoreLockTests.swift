@@ -177,17 +177,21 @@ struct StoreLockTests {
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("removes no file that holds something, which only happens to have the name of a lock file")
+    @Test("refuses a file that is not empty, or has other names, and only happens to have the name of a lock file")
     func foreignFile() throws {
         let directory = try directory.get()
         _ = try directory.write("poetry.lock", "poetry")
-        let lock = try StoreLock.acquire(forStoreAt: directory.file("poetry"), .exclusive, timeoutSeconds: 0)
-        try lock.releaseRemovingFile()
+        _ = try directory.write("victim", "")
+        try FileManager.default.linkItem(atPath: directory.file("victim"), toPath: directory.file("linked.lock"))
+        for name in ["poetry", "linked"] {
+            let path = directory.file(name)
+            #expect(code { _ = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0) } == .notAStore)
+            #expect(code { _ = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0) } == .notAStore)
+            #expect(code { _ = try WriterLock(forStoreAt: path) } == .notAStore)
+            #expect(code { _ = try DestinationClaim.acquire(forStoreAt: path) } == .notAStore)
+        }
         #expect(try directory.content("poetry.lock") == "poetry")
-        try DestinationClaim.acquire(forStoreAt: directory.file("poetry")).release()
-        #expect(try directory.content("poetry.lock") == "poetry")
-        // It is let go all the same.
-        try StoreLock.acquire(forStoreAt: directory.file("poetry"), .exclusive, timeoutSeconds: 0).release()
+        #expect(try directory.names == ["linked.lock", "poetry.lock", "victim"])
     }
 
     @Test("is one lock for a store and for a link to it")

@@ -218,7 +218,33 @@ struct JournalTests {
     func foreignFile(byteCount: Int) throws {
         let abandoned = try Abandoned()
         try abandoned.bench.write([UInt8](repeating: 65, count: byteCount), to: "store-journal")
-        #expect(try abandoned.bench.refused().code == .corrupted)
+        #expect(try abandoned.bench.refused().code == .notAStore)
+    }
+
+    @Test("another store's journal is removed neither with the store that is destroyed nor with one that is replaced")
+    func otherStoresJournal() throws {
+        let (own, other) = (try Abandoned(), try Abandoned())
+        let bench = own.bench
+        try bench.create("new").close()
+        try bench.write(other.journal, to: "store-journal")
+        func code(_ body: () throws -> Void) -> StoreError.Code? {
+            do { try body() } catch { return (error as? StoreError)?.code }
+            return nil
+        }
+        #expect(code { try bench.type.destroy(bench.url()) } == .storeReplaced)
+        #expect(
+            code { try bench.type.replace(bench.url(), with: bench.url("new"), overwriting: true) } == .storeReplaced)
+        #expect(
+            code { try bench.type.replace(bench.url("gone"), with: bench.url(), overwriting: false) } == .storeReplaced)
+        #expect(try bench.bytes("store-journal") == other.journal)
+        #expect(try bench.bytes() == own.document)
+        // Its own goes with it, and so does one that is damaged.
+        for journal in [own.journal, own.journal.prefix(50) + [0] + own.journal.dropFirst(51)] {
+            try bench.write(own.document)
+            try bench.write(journal, to: "store-journal")
+            try bench.type.destroy(bench.url())
+            #expect(try !bench.names.contains { $0.hasPrefix("store") })
+        }
     }
 
     @Test("a journal of a newer format is refused")

@@ -79,6 +79,84 @@ struct LeftoverLogTests {
         }
     }
 
+    /// The operations that meet another store's log beside a store.
+    enum Use: String, CaseIterable { case reading, writing, destroying, replacing, moving }
+
+    private func attempt(_ use: Use, _ name: String) throws {
+        let (url, other) = (directory.url(name), directory.url("other"))
+        switch use {
+        case .reading, .writing: try type.open(url, options: StoreOptions(isReadOnly: use == .reading)).close()
+        case .destroying: try type.destroy(url)
+        case .replacing:
+            try type.create(other, model: try Models.note(), options: StoreOptions()).close()
+            try type.replace(url, with: other, overwriting: true)
+        case .moving: try type.replace(other, with: url, overwriting: false)
+        }
+    }
+
+    @Test(
+        "is neither applied nor removed, and no index is made of it, whatever is done with the store",
+        arguments: Use.allCases)
+    func untouched(use: Use) throws {
+        try crash("a", 1...40, more: 41...45)
+        try crash("b", 1...41, more: 42...46)
+        let (file, log) = (try directory.bytes("b-before"), try directory.bytes("a-wal"))
+        try directory.write(file, to: "mixed")
+        try directory.write(log, to: "mixed-wal")
+        let error = #expect(throws: StoreError.self) { try attempt(use, "mixed") }
+        #expect(error?.code == .corrupted && error?.message.contains("mixed-wal'") == true)
+        #expect(try directory.bytes("mixed") == file)
+        #expect(try directory.bytes("mixed-wal") == log)
+        #expect(try directory.names.filter { $0.hasPrefix("mixed") } == ["mixed", "mixed-wal", "mixed.lock"])
+    }
+
+    @Test("a store's own log is recovered, or removed with the store", arguments: Use.allCases)
+    func own(use: Use) throws {
+        try crash("a", 1...40, more: 41...45)
+        for name in ["before", "after"] {
+            try directory.write(try directory.bytes("a-\(name)"), to: "right")
+            try directory.write(try directory.bytes("a-wal"), to: "right-wal")
+            try attempt(use, "right")
+            // A reader leaves what the file lacks.
+            #expect(try directory.names.contains("right-wal") == (use == .reading && name == "before"))
+            for name in ["right", "right-wal", "other"] where try directory.names.contains(name) {
+                try FileManager.default.removeItem(atPath: directory.file(name))
+            }
+        }
+    }
+
+    @Test("goes with a store that is damaged without it as well")
+    func damaged() throws {
+        try crash("a", 1...40, more: 41...45)
+        var file = try directory.bytes("a-before")
+        for offset in 100..<file.count { file[offset] = 0x55 }
+        try directory.write(file, to: "damaged")
+        try directory.write(try directory.bytes("a-wal"), to: "damaged-wal")
+        try type.destroy(directory.url("damaged"))
+        #expect(try !directory.names.contains { $0.hasPrefix("damaged") })
+    }
+
+    @Test("cannot be told from its own beside a rollback journal, so both are refused")
+    func beside() throws {
+        try crash("a", 1...40, more: 41...45)
+        try directory.write(try directory.bytes("a-wal"), to: "a-before-wal")
+        var journal = [UInt8](repeating: 0, count: 512)
+        // What SQLite begins a journal with, of this page size and length.
+        let file = try directory.bytes("a-before")
+        journal.replaceSubrange(0..<8, with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
+        journal.replaceSubrange(16..<20, with: file[28..<32])
+        journal.replaceSubrange(20..<28, with: [0, 0, 2, 0, 0, 0, 0x10, 0])
+        try directory.write(journal, to: "a-before-journal")
+        for isReadOnly in [true, false] {
+            let error = #expect(throws: StoreError.self) {
+                try type.open(directory.url("a-before"), options: StoreOptions(isReadOnly: isReadOnly)).close()
+            }
+            #expect(error?.code == .corrupted && error?.message.contains("both there") == true)
+        }
+        #expect(try directory.bytes("a-before-journal") == journal)
+        #expect(try directory.bytes("a-before") == file)
+    }
+
     @Test("a backup that is older than the log's beginning is refused")
     func olderBackup() throws {
         let store = try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions())

@@ -250,6 +250,38 @@ struct OpeningTests {
         try store.close()
     }
 
+    @Test("a rollback journal of another store, or of an older state, is refused, and neither applied nor removed")
+    func foreignJournal() throws {
+        try create("a").close()
+        try create("b", count: 3).close()
+        let older = try directory.bytes("a")
+        var handle: OpaquePointer?
+        defer { sqlite3_close(handle) }
+        try #require(sqlite3_open(directory.file("a"), &handle) == SQLITE_OK)
+        let sql = """
+            PRAGMA journal_mode = DELETE; CREATE TABLE other (x); PRAGMA cache_size = 1; BEGIN;
+            WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO other SELECT zeroblob(900) FROM n;
+            """
+        try #require(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK)
+        let journal = try directory.bytes("a-journal")
+        try #require(sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) == SQLITE_OK)
+        for file in [older, try directory.bytes("b")] {
+            try directory.write(file, to: "c")
+            try directory.write(journal, to: "c-journal")
+            for isReadOnly in [true, false] {
+                let error = #expect(throws: StoreError.self) {
+                    try type.open(directory.url("c"), options: StoreOptions(isReadOnly: isReadOnly)).close()
+                }
+                #expect(error?.code == .notAStore && error?.message.contains("c-journal'") == true)
+            }
+            #expect(code { try type.destroy(directory.url("c")) } == .notAStore)
+            #expect(
+                code { try type.replace(directory.url("c"), with: directory.url("b"), overwriting: true) } == .notAStore
+            )
+            #expect(try directory.bytes("c") == file && directory.bytes("c-journal") == journal)
+        }
+    }
+
     @Test("a reader changes no byte and cannot write")
     func readOnly() throws {
         try create("a").close()

@@ -3,16 +3,19 @@ import Roost
 import RoostFiles
 import Testing
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 @Suite("A store whose file has two names")
 struct HardLinkTests {
+    /// The operations on a store under one of its names.
+    enum Use: String, CaseIterable, CustomTestStringConvertible {
+        case writing, compacting, migratingInPlace, replacing, moving, convertingOver, reading, readingMetadata,
+            converting,
+            backingUp
+
+        static let reads: [Use] = [.reading, .readingMetadata, .converting, .backingUp]
+        static let writes = allCases.filter { !reads.contains($0) }
+        var testDescription: String { rawValue }
+    }
+
     private func insert(into store: any PersistentStore) throws {
         var changes = ChangeSet(model: store.model)
         let key = try store.reserveKeys(1, for: "Artist").lowerBound
@@ -26,69 +29,329 @@ struct HardLinkTests {
         return try snapshot.count(FetchRequest("Artist"))
     }
 
-    @Test("is read under both and written under none, until one is gone", arguments: fileTypes)
-    func twoNames(type: String) throws {
-        let folder = try Folder()
-        let kind = try StoreRegistry.builtIn.type(named: type)
-        let url = StoreURL(type: type, path: folder.file("a"))
-        let other = StoreURL(type: type, path: folder.file("b"))
-        let store = try kind.create(url, model: try model(), options: StoreOptions())
+    /// Makes a closed store `a` of one object.
+    private func store(_ type: String, in folder: Folder, name: String = "a") throws -> StoreURL {
+        let url = StoreURL(type: type, path: folder.file(name))
+        let store = try StoreRegistry.builtIn.create(url, model: try model(), options: StoreOptions())
         try insert(into: store)
         try store.close()
-        #expect(link(url.path, other.path) == 0)
+        return url
+    }
 
-        let reading = StoreOptions(isReadOnly: true)
-        for name in [url, other] {
-            let refusal = error { try kind.open(name, options: StoreOptions()).close() }
-            #expect(refusal?.code == .hasOtherNames && refusal?.message.contains("hard link") == true)
-            let reader = try kind.open(name, options: reading)
-            #expect(try count(reader) == 1)
-            // Nor by way of a reader.
-            #expect(error { try kind.open(name, options: StoreOptions()).close() }?.code == .hasOtherNames)
-            try reader.close()
-            #expect(error { _ = try StoreMaintenance(registry: .builtIn).compact(name) }?.code == .hasOtherNames)
-            let manager = MigrationManager(registry: .builtIn)
-            #expect(error { _ = try manager.migrateInPlace(name, model: try model("title")) }?.code == .hasOtherNames)
+    private func link(_ name: String, to url: StoreURL) throws -> StoreURL {
+        let other = StoreURL(type: url.type, path: StoreFile.directory(of: url.path) + "/" + name)
+        try FileManager.default.linkItem(atPath: url.path, toPath: other.path)
+        return other
+    }
+
+    private func unlink(_ url: StoreURL) throws { try FileManager.default.removeItem(atPath: url.path) }
+
+    /// The bytes of every file but the lock files.
+    private func contents(_ folder: Folder) throws -> [String: [UInt8]] {
+        Dictionary(
+            uniqueKeysWithValues: try folder.names().filter { !$0.hasSuffix(".lock") }.map {
+                ($0, try folder.bytes($0))
+            })
+    }
+
+    private func attempt(_ use: Use, _ url: StoreURL, in folder: Folder, acceptsLinks: Bool) throws {
+        let (registry, type) = (StoreRegistry.builtIn, try StoreRegistry.builtIn.type(named: url.type))
+        let new = StoreURL(type: url.type, path: folder.file("new"))
+        var options = StoreOptions(isReadOnly: true, timeoutSeconds: 0, acceptsLinks: acceptsLinks)
+        var conversion = ConversionOptions(overwrites: true, acceptsLinks: acceptsLinks)
+        conversion.timeoutSeconds = 0
+        switch use {
+        case .reading:
+            let store = try type.open(url, options: options)
+            #expect(try count(store) == 1)
+            #expect(try checkStore(store) == [])
+            try store.close()
+        case .readingMetadata: _ = try type.metadata(at: url, options: options)
+        case .converting:
+            _ = try MigrationManager(registry: registry).convert(from: .url(url), to: .url(new), options: conversion)
+        case .backingUp:
+            _ = try StoreMaintenance(registry: registry).backUp(.url(url), to: new, options: conversion)
+        case .writing:
+            options.isReadOnly = false
+            try type.open(url, options: options).close()
+        case .compacting: _ = try StoreMaintenance(registry: registry).compact(url, options: conversion)
+        case .migratingInPlace:
+            _ = try MigrationManager(registry: registry).migrateInPlace(
+                url, model: try model("title"), options: MigrationOptions(conversion: conversion))
+        case .replacing:
+            try type.replace(url, with: try store(url.type, in: folder, name: "new"), overwriting: true)
+        case .moving: try type.replace(new, with: url, overwriting: false)
+        case .convertingOver:
+            let source = try store(url.type == "json" ? "sqlite" : "json", in: folder, name: "source")
+            _ = try MigrationManager(registry: registry).convert(from: .url(source), to: .url(url), options: conversion)
         }
-        #expect(StoreFile.sameFile(url.path, other.path))
+    }
 
-        #expect(unlink(other.path) == 0)
-        let again = try kind.open(url, options: StoreOptions())
-        try insert(into: again)
+    @Test(
+        "readers refuse it, and with acceptsLinks read the same under both names",
+        arguments: fileTypes, Use.reads)
+    func reading(type: String, use: Use) throws {
+        let folder = try Folder()
+        let url = try store(type, in: folder)
+        let other = try link("b", to: url)
+        let before = try contents(folder)
+        for name in [url, other] {
+            let refusal = error { try attempt(use, name, in: folder, acceptsLinks: false) }
+            #expect(refusal?.code == .hasOtherNames)
+            #expect(refusal?.message.contains(name == url ? "'b'" : "'a'") == true, "\(refusal?.message ?? "")")
+            #expect(try contents(folder) == before)
+            try attempt(use, name, in: folder, acceptsLinks: true)
+            try? FileManager.default.removeItem(atPath: folder.file("new"))
+            #expect(try contents(folder) == before)
+        }
+    }
+
+    @Test("every writer refuses it and changes nothing, until one name is removed", arguments: fileTypes, Use.writes)
+    func writing(type: String, use: Use) throws {
+        let folder = try Folder()
+        let url = try store(type, in: folder)
+        let other = try link("b", to: url)
+        let before = try contents(folder)
+        for name in [url, other] {
+            for acceptsLinks in [false, true] {
+                let refusal = error { try attempt(use, name, in: folder, acceptsLinks: acceptsLinks) }
+                #expect(refusal?.code == .hasOtherNames, "\(refusal?.message ?? "was done")")
+                for (file, bytes) in before { #expect(try folder.bytes(file) == bytes) }
+                for file in ["new", "source"] { try? FileManager.default.removeItem(atPath: folder.file(file)) }
+                #expect(try contents(folder) == before)
+            }
+        }
+        try unlink(other)
+        try attempt(use, url, in: folder, acceptsLinks: false)
+    }
+
+    @Test(
+        "is noticed by a writer at its next commit, before anything is written, and nothing is lost",
+        arguments: fileTypes)
+    func linkWhileOpen(type: String) throws {
+        let folder = try Folder()
+        let url = try store(type, in: folder)
+        let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(timeoutSeconds: 0))
+        try insert(into: store)
+        let other = try link("b", to: url)
+        let before = try contents(folder)
+        #expect(error { try insert(into: store) }?.code == .hasOtherNames)
+        #expect(try contents(folder) == before)
+        // Nor do other ways into the store in this process, under either name.
+        for name in [url, other] {
+            for isReadOnly in [true, false] {
+                let options = StoreOptions(isReadOnly: isReadOnly, timeoutSeconds: 0)
+                #expect(
+                    error { try StoreRegistry.builtIn.open(name, options: options).close() }?.code
+                        == (type == "json" && name == url && !isReadOnly ? .busy : .hasOtherNames))
+            }
+        }
+        try unlink(other)
+        try insert(into: store)
+        #expect(try count(store) == 3)
+        try store.close()
+        let again = try StoreRegistry.builtIn.open(url)
+        #expect(try count(again) == 3)
+        #expect(try checkStore(again) == [])
+        try again.close()
+    }
+
+    @Test("is noticed when the name came after the transaction had begun", arguments: fileTypes)
+    func linkDuringLoad(type: String) throws {
+        let folder = try Folder()
+        let url = try store(type, in: folder)
+        let store = try StoreRegistry.builtIn.open(url)
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        var batch = RecordBatch(model: store.model)
+        try batch.append(ObjectID("Artist", 7), version: 1, values: ["name": .string("z")])
+        try loader.append(batch)
+        let other = try link("b", to: url)
+        let before = try contents(folder)
+        #expect(error { _ = try loader.finish() }?.code == .hasOtherNames)
+        loader.abandon()
+        #expect(try contents(folder).keys == before.keys)
+        #expect(try folder.bytes("a") == before["a"])
+        #expect(try count(store) == 1)
+        try unlink(other)
+        try insert(into: store)
+        try store.close()
+        let again = try StoreRegistry.builtIn.open(url)
+        #expect(try count(again) == 2)
+        #expect(try checkStore(again) == [])
+        try again.close()
+    }
+
+    @Test("keeps a JSON journal from being folded, which would part the names; its commits stay in it")
+    func fold() throws {
+        let folder = try Folder()
+        let url = try store("json", in: folder)
+        let store = try StoreRegistry.builtIn.open(url)
+        try insert(into: store)
+        let other = try link("b", to: url)
+        let before = try contents(folder)
+        let refusal = error { try store.close() }
+        #expect(refusal?.code == .hasOtherNames && refusal?.message.contains("safe in the journal") == true)
+        #expect(try contents(folder) == before)
+        try unlink(other)
+        let again = try StoreRegistry.builtIn.open(url)
         #expect(try count(again) == 2)
         try again.close()
     }
 
-    @Test("is opened when the other one is what a replacement that never ended left", arguments: fileTypes)
-    func leftover(type: String) throws {
+    @Test("is closed by its SQLite writer with every commit in the file, for both names")
+    func settledClosing() throws {
         let folder = try Folder()
-        let kind = try StoreRegistry.builtIn.type(named: type)
-        let url = StoreURL(type: type, path: folder.file("a"))
-        try kind.create(url, model: try model(), options: StoreOptions()).close()
+        let url = try store("sqlite", in: folder)
+        let store = try StoreRegistry.builtIn.open(url)
+        try insert(into: store)
+        let other = try link("b", to: url)
+        try store.close()
+        let reader = try StoreRegistry.builtIn.open(
+            other, options: StoreOptions(isReadOnly: true, acceptsLinks: true))
+        #expect(try count(reader) == 2)
+        try reader.close()
+    }
+
+    @Test("is read under both names by one process at a time, beside a writer that has it open", arguments: fileTypes)
+    func oneProcess(type: String) throws {
+        let folder = try Folder()
+        let url = try store(type, in: folder)
+        let writer = try StoreRegistry.builtIn.open(url)
+        let other = try link("b", to: url)
+        let options = StoreOptions(isReadOnly: true, timeoutSeconds: 0, acceptsLinks: true)
+        let second = try StoreRegistry.builtIn.open(other, options: options)
+        let third = try StoreRegistry.builtIn.open(other, options: options)
+        #expect(try count(second) == 1)
+        #expect(try count(third) == 1)
+        try second.close()
+        #expect(try count(third) == 1)
+        #expect(try count(writer) == 1)
+        #expect(error { try insert(into: writer) }?.code == .hasOtherNames)
+        try third.close()
+        try unlink(other)
+        // The writer's locks are still there: another opener may not remove what it needs.
+        try insert(into: writer)
+        try writer.close()
+        #expect(try folder.names().filter { !$0.hasSuffix(".lock") } == ["a"])
+    }
+
+    @Test("is not read on when it was written under the other name", arguments: ["sqlite", "lmdb"])
+    func changedUnderOtherName(type: String) throws {
+        let folder = try Folder()
+        let url = try store(type, in: folder)
+        let other = try link("b", to: url)
+        let reader = try StoreRegistry.builtIn.open(
+            other, options: StoreOptions(isReadOnly: true, acceptsLinks: true))
+        let snapshot = try reader.snapshot()
+        #expect(try snapshot.count(FetchRequest("Artist")) == 1)
+        // As a program that knows nothing of links, or once the name was removed and given again.
+        let bytes = try FileHandle(forUpdating: URL(fileURLWithPath: url.path))
+        try bytes.truncate(atOffset: try bytes.seekToEnd() + 4096)
+        try bytes.close()
+        #expect(error { _ = try snapshot.count(FetchRequest("Artist")) }?.code == .storeReplaced || type == "lmdb")
+        #expect(error { try reader.snapshot().close() }?.code == .storeReplaced)
+        snapshot.close()
+        try reader.close()
+    }
+
+    // MARK: Names that Roost gave
+
+    @Test(
+        "is opened when the other names are what a replacement that never ended left, which are removed",
+        arguments: fileTypes, [true, false])
+    func leftover(type: String, isReadOnly: Bool) throws {
+        let folder = try Folder()
+        let url = try store(type, in: folder)
         try StoreFile.addName(StoreFile.temporarySibling(of: url.path), toFileAt: url.path)
         try StoreFile.addName(StoreFile.backupSibling(of: url.path), toFileAt: url.path)
-        let store = try kind.open(url, options: StoreOptions())
-        try insert(into: store)
+        let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(isReadOnly: isReadOnly))
+        #expect(try folder.names() == (try folder.names().filter { !$0.contains("tmp") && !$0.contains("backup") }))
+        if !isReadOnly { try insert(into: store) }
+        #expect(try count(store) == (isReadOnly ? 1 : 2))
         try store.close()
         #expect(try Set(folder.names()).isSubset(of: ["a", "a.lock"]))
     }
 
     @Test(
-        "a file of somebody else's where SQLite's index or LMDB's lock file belongs stays",
-        arguments: [("sqlite", "-shm"), ("lmdb", "-lock")])
-    func foreign(type: String, suffix: String) throws {
+        "is replaced when the other names are what a replacement that never ended left", arguments: fileTypes,
+        Use.writes)
+    func leftoverReplaced(type: String, use: Use) throws {
         let folder = try Folder()
-        let kind = try StoreRegistry.builtIn.type(named: type)
-        let url = StoreURL(type: type, path: folder.file("a"))
-        try kind.create(url, model: try model(), options: StoreOptions()).close()
-        let text = String(repeating: "precious\n", count: 4000)
-        try folder.write(text, to: "a" + suffix)
-        for isReadOnly in [true, false] {
-            let refusal = error { try kind.open(url, options: StoreOptions(isReadOnly: isReadOnly)).close() }
-            #expect(refusal?.code == .notAStore && refusal?.message.contains("a\(suffix)'") == true)
+        let url = try store(type, in: folder)
+        try StoreFile.addName(StoreFile.temporarySibling(of: url.path), toFileAt: url.path)
+        try StoreFile.addName(StoreFile.backupSibling(of: url.path), toFileAt: url.path)
+        try attempt(use, url, in: folder, acceptsLinks: false)
+        #expect(try folder.names().filter { $0.contains("tmp") || $0.contains("backup") } == [])
+    }
+
+    @Test(
+        "is a backup whose temporary name a crash left, after the new store had taken its place", arguments: fileTypes)
+    func leftoverOfBackup(type: String) throws {
+        let folder = try Folder()
+        let url = try store(type, in: folder)
+        let backup = StoreURL(type: type, path: StoreFile.backupSibling(of: url.path))
+        try FileManager.default.moveItem(atPath: url.path, toPath: backup.path)
+        try StoreFile.addName(StoreFile.temporarySibling(of: url.path), toFileAt: backup.path)
+        _ = try store(type, in: folder)
+        let old = try StoreRegistry.builtIn.open(backup)
+        try insert(into: old)
+        try old.close()
+        #expect(try folder.names().filter { $0.contains("tmp") } == [])
+    }
+
+    @Test("is readable where the name that was left cannot be removed", arguments: fileTypes)
+    func leftoverInReadOnlyDirectory(type: String) throws {
+        let folder = try Folder()
+        let url = try store(type, in: folder)
+        let sibling = StoreFile.temporarySibling(of: url.path)
+        try StoreFile.addName(sibling, toFileAt: url.path)
+        // As a user without any right there: the name is in use.
+        let lock = try StoreLock.acquire(forStoreAt: sibling, .exclusive, timeoutSeconds: 0)
+        let reader = try StoreRegistry.builtIn.open(url, options: StoreOptions(isReadOnly: true))
+        #expect(try count(reader) == 1)
+        try reader.close()
+        #expect(error { try StoreRegistry.builtIn.open(url).close() }?.code == .hasOtherNames)
+        lock.release()
+        try StoreRegistry.builtIn.open(url).close()
+    }
+
+    @Test(
+        "is not taken apart when the name comes while the store is compacted or migrated", arguments: fileTypes,
+        [true, false])
+    func linkDuringReplacement(type: String, compacts: Bool) throws {
+        let folder = try Folder()
+        let url = try store(type, in: folder)
+        let before = try folder.bytes("a")
+        let conversion = ConversionOptions(onProgress: { progress in
+            guard progress.phase == .verifying else { return }
+            try? FileManager.default.linkItem(atPath: url.path, toPath: folder.file("b"))
+        })
+        let refusal = error {
+            if compacts {
+                _ = try StoreMaintenance(registry: .builtIn).compact(url, options: conversion)
+            } else {
+                // With a backup, so that a new file takes the place of the old one whatever the type.
+                _ = try MigrationManager(registry: .builtIn).migrateInPlace(
+                    url, model: try model("title"), options: MigrationOptions(conversion: conversion, keepsBackup: true)
+                )
+            }
         }
-        #expect(try folder.bytes("a" + suffix) == Array(text.utf8))
-        #expect(unlink(folder.file("a" + suffix)) == 0)
-        try kind.open(url, options: StoreOptions()).close()
+        #expect(refusal?.code == .hasOtherNames, "\(refusal?.message ?? "was done")")
+        #expect(try folder.bytes("a") == before)
+        #expect(StoreFile.sameFile(folder.file("a"), folder.file("b")))
+        #expect(try folder.names().filter { !$0.hasSuffix(".lock") } == ["a", "b"])
+    }
+
+    @Test("is left by no backup of a migration or compaction that ended", arguments: fileTypes)
+    func backup(type: String) throws {
+        let folder = try Folder()
+        let url = try store(type, in: folder)
+        let report = try MigrationManager(registry: .builtIn).migrateInPlace(
+            url, model: try model("title"), options: MigrationOptions(keepsBackup: true))
+        let backup = StoreURL(type: type, path: try #require(report.backup))
+        for name in [url, backup] {
+            #expect(try FileIdentity(at: name.path).linkCount == 1)
+            try StoreRegistry.builtIn.open(name).close()
+        }
     }
 }

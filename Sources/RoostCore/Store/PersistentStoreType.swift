@@ -15,6 +15,13 @@ public protocol PersistentStoreType: Sendable {
     /// A configuration can set only options that are described here, and ``requireKnown(_:)`` refuses all others.
     var optionDescriptions: [StoreOptionDescription] { get }
 
+    /// The suffixes of the files that the type keeps beside a store while it is open; empty by default.
+    ///
+    /// A file's path is the store's path and a suffix. A closed store has none of these files, so a
+    /// program that moves, copies or replaces a store looks for them first. The lock file, `.lock`, is
+    /// not among them.
+    var companionSuffixes: [String] { get }
+
     /// Whether the file at `path` looks like a store of this type, by its first bytes.
     ///
     /// Never throws and never blocks: whatever is not a readable regular file is not recognised. Changes nothing.
@@ -113,6 +120,9 @@ extension PersistentStoreType {
     public func fittingModels(
         among models: [ManagedObjectModel], storeAt url: StoreURL, options: StoreOptions
     ) throws(StoreError) -> [Int]? { nil }
+
+    /// The default for types whose stores are always one file.
+    public var companionSuffixes: [String] { [] }
 
     /// None: a type whose stores need no library of their own.
     public var libraries: [StoreLibrary] { [] }

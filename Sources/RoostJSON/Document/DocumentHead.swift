@@ -11,6 +11,23 @@ struct DocumentHead: Sendable {
     private var lastKeys: [(name: String, key: Int64, place: TextPosition)] = []
     private var hasVersion = false
 
+    /// Returns the identity that a document says it has; nil where it stops making sense before that.
+    static func storeUUID(of file: DocumentFile) -> StoreUUID? {
+        var text = file.reader()
+        var head = DocumentHead()
+        do throws(StoreError) {
+            try text.expect(.beginObject, "a document, an object,")
+            var last: DocumentFormat.Member?
+            while head.storeUUID == nil, try text.nextKey() {
+                let member = try member(text, after: last, isLoading: false)
+                guard member != .records, member != .links else { return nil }
+                try head.read(member, &text)
+                last = member
+            }
+        } catch {}
+        return head.storeUUID
+    }
+
     /// The member that the current key names, which must be one that can come behind `last`.
     ///
     /// - Parameters:

@@ -44,10 +44,17 @@ struct JournalHeader: Hashable, Sendable {
         return bytes.isZero(0..<bytes.count) || magic.prefix(bytes.count).elementsEqual(bytes.prefix(magic.count))
     }
 
+    /// Whether the first bytes of a file are those of another program, rather than of a journal
+    /// that is damaged or was never finished.
+    static func isForeign(_ bytes: [UInt8]) -> Bool {
+        guard !canBegin(bytes) else { return false }
+        return bytes.count < byteCount || bytes.half(at: 12) != UInt32(byteCount)
+    }
+
     static func foreign(_ path: String) -> StoreError {
         StoreError(
-            .corrupted,
-            "'\(path)' does not begin like a journal; if it belongs to another program, move it away and open the store again."
+            .notAStore,
+            "'\(path)' is not a journal of the store beside it, which keeps its journal under this name; move it away."
         )
     }
 
@@ -58,8 +65,8 @@ struct JournalHeader: Hashable, Sendable {
     ///
     /// - Throws: `notAStore` for something else; `unsupportedVersion`; `corrupted` when the checksum does not match.
     init(_ bytes: [UInt8], path: String) throws(StoreError) {
-        guard bytes.count >= Self.byteCount, bytes.word(at: 0) == Self.magic else { throw Self.foreign(path) }
-        guard bytes.checksum(0..<Self.byteCount - 8) == Self.check(bytes) else {
+        guard bytes.count >= Self.byteCount, !Self.isForeign(bytes) else { throw Self.foreign(path) }
+        guard bytes.word(at: 0) == Self.magic, bytes.checksum(0..<Self.byteCount - 8) == Self.check(bytes) else {
             throw StoreError(
                 .corrupted,
                 "The journal '\(path)' is damaged at byte 0: the checksum of its header does not match. Restore it from a copy."

@@ -42,6 +42,37 @@ struct JournalReader: ~Copyable {
         self.path = path
     }
 
+    /// Checks that a file under the journal's name begins like a journal.
+    ///
+    /// - Parameter path: The store.
+    /// - Returns: The journal's first bytes; nil without a journal.
+    /// - Throws: `notAStore`.
+    @discardableResult
+    static func requireJournal(besideStoreAt path: String) throws(StoreError) -> [UInt8]? {
+        let journalPath = path + JournalFile.suffix
+        try StoreFile.requirePlainCompanions([JournalFile.suffix], ofStoreAt: path)
+        guard let head = StoreFile.read(prefix: JournalHeader.byteCount, of: journalPath) else { return nil }
+        guard !JournalHeader.isForeign(head) else { throw JournalHeader.foreign(journalPath) }
+        return head
+    }
+
+    /// Checks that the file under the journal's name is a journal of the store, before it is
+    /// removed with the store.
+    ///
+    /// A damaged journal passes, and so does one beside a damaged document: its owner cannot be known.
+    ///
+    /// - Parameter path: The store.
+    /// - Throws: `notAStore`, `storeReplaced` for a journal of another store.
+    static func requireOwnToRemove(besideStoreAt path: String) throws(StoreError) {
+        guard let head = try requireJournal(besideStoreAt: path) else { return }
+        let journalPath = path + JournalFile.suffix
+        guard let header = try? JournalHeader(head, path: journalPath),
+            let file = try? DocumentFile(at: path), let uuid = DocumentHead.storeUUID(of: file),
+            header.storeUUID != uuid
+        else { return }
+        throw foreign(journalPath, "belongs to another store (\(header.storeUUID))")
+    }
+
     /// Reads the whole journal, and applies its frames to `storage` if it continues the document there.
     ///
     /// - Parameters:
@@ -64,12 +95,12 @@ struct JournalReader: ~Copyable {
         }
         let header = try JournalHeader(head, path: path)
         guard header.storeUUID == storeUUID else {
-            throw foreign("belongs to another store (\(header.storeUUID))")
+            throw Self.foreign(path, "belongs to another store (\(header.storeUUID))")
         }
         let chain = JournalHeader.check(head)
         guard header.document == document else {
             guard let foldedJournal, try contains(foldedJournal, chain: chain) else {
-                throw foreign("continues another version of the document")
+                throw Self.foreign(path, "continues another version of the document")
             }
             return JournalState(relation: .folded, endOffset: byteCount)
         }
@@ -91,7 +122,7 @@ struct JournalReader: ~Copyable {
         }
     }
 
-    private func foreign(_ how: String) -> StoreError {
+    private static func foreign(_ path: String, _ how: String) -> StoreError {
         StoreError(
             .storeReplaced,
             "The journal '\(path)' \(how): the document beside it was edited or replaced while commits were waiting in the journal. Put the document back that it belongs to, or move the journal away to do without its commits. Nothing was changed."

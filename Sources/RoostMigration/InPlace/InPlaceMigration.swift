@@ -22,13 +22,15 @@ struct InPlaceMigration: Sendable {
         let start = ContinuousClock.now
         let path = StoreFile.resolvingLink(url.path)
         try StoreFile.requireRegularFile(at: path, forWriting: true)
+        // Before anything is made beside the file, such as a lock file: it may be no store of this type.
+        let metadata = try type.metadata(at: url, options: readingOptions)
         // What a crash left behind goes, unless somebody is at work here, who sees to it.
         if let claim = try? DestinationClaim.acquire(forStoreAt: path, timeoutSeconds: 0) {
             StoreFile.sweepTemporarySiblings(of: path, holding: claim)
             claim.release()
         }
         // What can be refused, or needs nothing to be done, is found out before anybody is kept out of the store.
-        guard try steps(from: type.metadata(at: url, options: readingOptions)) != nil else {
+        guard try steps(from: metadata) != nil else {
             try settleLeftovers(type, path)
             return try nothing(type)
         }
@@ -48,7 +50,7 @@ struct InPlaceMigration: Sendable {
             return finished(changed, backup: nil, path, since: start)
         }
         try store.close()
-        let lock = try StoreReplacement.lock(path, options.conversion.patience) { () throws(StoreError) in
+        let lock = try StoreReplacement.lock(path, type, options.conversion.patience) { () throws(StoreError) in
             // Opens and closes it: recovers what a crash left and brings everything into the one file.
             let store = try type.open(url, options: settlingOptions)
             try store.close()
@@ -69,7 +71,7 @@ struct InPlaceMigration: Sendable {
     ///
     /// A migration that was killed after its commit leaves them; so does every other writer that was killed.
     private func settleLeftovers(_ type: any PersistentStoreType, _ path: String) throws(StoreError) {
-        guard StoreReplacement.otherFile(besideStoreAt: path) != nil else { return }
+        guard StoreReplacement.otherFile(besideStoreAt: path, type) != nil else { return }
         var opening = settlingOptions
         opening.timeoutSeconds = 0
         do throws(StoreError) {
@@ -101,7 +103,10 @@ struct InPlaceMigration: Sendable {
         let replacement = StoreReplacement(type: type, path: path, keepsBackup: options.keepsBackup)
         let backup = try replacement.run { (old, new) throws(StoreError) in
             // Open from here on: what is open is not swept away where another store is made beside it.
-            let source = try type.open(old, options: readingOptions)
+            var reading = readingOptions
+            // Under the second name that the replacement gave it.
+            reading.acceptsLinks = true
+            let source = try type.open(old, options: reading)
             let outcome: ChainRun.Outcome?
             do throws(StoreError) {
                 outcome = try migrate(source, type, path)

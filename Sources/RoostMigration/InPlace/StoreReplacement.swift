@@ -24,12 +24,13 @@ struct StoreReplacement: Sendable {
     ///
     /// - Parameters:
     ///   - path: The store's file; no link.
+    ///   - type: Its type.
     ///   - patience: How long to wait for those who have it open.
     ///   - settle: Opens the store and closes it again.
     /// - Returns: The lock, held; what keeps the store from being one file is then a program that is not Roost's.
     /// - Throws: `busy`, `cancelled`, and what `settle` throws.
     static func lock(
-        _ path: String, _ patience: Patience, settle: () throws(StoreError) -> Void
+        _ path: String, _ type: any PersistentStoreType, _ patience: Patience, settle: () throws(StoreError) -> Void
     ) throws(StoreError) -> StoreLock {
         var attempts = 5
         while true {
@@ -38,7 +39,7 @@ struct StoreReplacement: Sendable {
                 forStoreAt: path, .exclusive, timeoutSeconds: patience.secondsLeft,
                 isCancelled: { patience.isCancelled })
             attempts -= 1
-            if attempts == 0 || otherFile(besideStoreAt: path) == nil { return lock }
+            if attempts == 0 || otherFile(besideStoreAt: path, type) == nil { return lock }
             lock.release()
         }
     }
@@ -54,7 +55,8 @@ struct StoreReplacement: Sendable {
     func run(
         _ make: (_ old: StoreURL, _ new: StoreURL) throws(StoreError) -> Bool
     ) throws(StoreError) -> String? {
-        try Self.requireOneFile(path)
+        try requireOneFile()
+        try StoreFile.requireOneName(ofStoreAt: path, forWriting: true)
         try StoreFile.requireKeepingOwner(at: path)
         let identity = try FileIdentity(at: path)
         let old = StoreURL(type: type.name, path: StoreFile.temporarySibling(of: path))
@@ -63,7 +65,7 @@ struct StoreReplacement: Sendable {
         var backup: String?
         do throws(StoreError) {
             if try make(old, new) {
-                try Self.requireOneFile(path)
+                try requireOneFile()
                 // Nor has one come and gone meanwhile: what it wrote would go with the old file.
                 guard try FileIdentity(at: path).isUnchanged(since: identity) else {
                     throw StoreError(
@@ -71,6 +73,7 @@ struct StoreReplacement: Sendable {
                         "'\(path)' was changed meanwhile by a program that is not Roost's; see to it that none uses the store, and begin again."
                     )
                 }
+                try requireTwoNames()
                 if keepsBackup { backup = try addBackup() }
                 try StoreFile.publish(new.path, as: path, overwriting: true)
             }
@@ -98,15 +101,21 @@ struct StoreReplacement: Sendable {
     }
 
     /// Throws code `busy` when a program that knows nothing of Roost's locks has the store open: then it is more than one file.
-    private static func requireOneFile(_ path: String) throws(StoreError) {
-        guard let other = otherFile(besideStoreAt: path) else { return }
+    private func requireOneFile() throws(StoreError) {
+        guard let other = Self.otherFile(besideStoreAt: path, type) else { return }
         throw StoreError(
             .busy, "'\(path)' is open in a program that is not Roost's: '\(other)' is there; close it there.")
     }
 
     /// A file that belongs to a store which is not closed; nil where there is none.
-    static func otherFile(besideStoreAt path: String) -> String? {
-        ["-wal", "-shm", "-journal"].map { path + $0 }.first { (try? StoreFile.byteCount(at: $0)) != nil }
+    static func otherFile(besideStoreAt path: String, _ type: any PersistentStoreType) -> String? {
+        type.companionSuffixes.map { path + $0 }.first { StoreFile.hasEntry(at: $0) }
+    }
+
+    /// Checks that the old file has only its own name and the temporary one.
+    private func requireTwoNames() throws(StoreError) {
+        let found = try FileIdentity(at: path)
+        guard found.linkCount <= 2 else { throw StoreFile.hasOtherNames(path, found) }
     }
 
     /// Removes a name of ours with what belongs to it; what cannot be removed is swept by the next one who writes here.

@@ -64,7 +64,8 @@ struct ChainMigration: Sendable {
     private var openingOptions: StoreOptions {
         StoreOptions(
             isReadOnly: true, model: options.conversion.sourceModel,
-            timeoutSeconds: options.conversion.timeoutSeconds, typeOptions: options.conversion.sourceTypeOptions)
+            timeoutSeconds: options.conversion.timeoutSeconds, acceptsLinks: options.conversion.acceptsLinks,
+            typeOptions: options.conversion.sourceTypeOptions)
     }
 
     /// Holds the destination's name for the time of `body`, so that nobody else publishes a store under it, or sweeps what is built.

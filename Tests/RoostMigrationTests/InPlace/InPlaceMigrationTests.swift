@@ -119,9 +119,8 @@ struct InPlaceMigrationTests {
         let stray = StoreFile.backupSibling(of: url.path)
         try StoreFile.addName(stray, toFileAt: url.path)
         let others = [url.path + ".backup-mine", directory.file("other.backup-\(UUID().uuidString)")]
-        for other in others { try StoreFile.addName(other, toFileAt: url.path) }
         let real = StoreFile.backupSibling(of: url.path)
-        try FileManager.default.copyItem(atPath: url.path, toPath: real)
+        for copy in others + [real] { try FileManager.default.copyItem(atPath: url.path, toPath: copy) }
         _ = try manager.migrateInPlace(url, model: try Notes.v2())
         #expect(!FileManager.default.fileExists(atPath: stray))
         for path in others + [real] { #expect(FileManager.default.fileExists(atPath: path), "\(path)") }
@@ -387,16 +386,17 @@ struct InPlaceMigrationTests {
         try Notes.store(url).close()
         let before = try bytes(url)
         // With a backup, so that a new file takes the place of the old one whatever the type.
+        let suffix = try #require(try StoreRegistry.builtIn.type(named: type).companionSuffixes.first)
         let options = MigrationOptions(
             conversion: ConversionOptions(onProgress: { progress in
                 guard progress.phase == .verifying else { return }
-                // What a program that uses SQLite itself has beside the file as long as it is open.
-                _ = FileManager.default.createFile(atPath: url.path + "-wal", contents: Data())
+                // What a program that uses SQLite or LMDB itself has beside the file as long as it is open.
+                _ = FileManager.default.createFile(atPath: url.path + suffix, contents: Data())
             }), keepsBackup: true)
         let error = error { _ = try manager.migrateInPlace(url, model: try Notes.v2(), options: options) }
-        #expect(error?.code == .busy && error?.message.contains("'\(url.path)-wal' is there") == true)
+        #expect(error?.code == .busy && error?.message.contains("'\(url.path)\(suffix)' is there") == true)
         #expect(try bytes(url) == before)
-        #expect(try directory.names() == ["notes", "notes-wal"])
+        #expect(try directory.names() == ["notes", "notes\(suffix)"])
     }
 
     @Test("what a crash left beside a store that was migrated is swept", arguments: Sample.fileTypes)

@@ -7,6 +7,10 @@ import Testing
 
 @Suite("Locking a store that is to be replaced")
 struct StoreReplacementTests {
+    private let type: any PersistentStoreType
+
+    init() throws { type = try StoreRegistry.builtIn.type(named: "sqlite") }
+
     private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
     /// Two that close a store at one instant each see that the other has it open, and its log stays.
@@ -16,7 +20,7 @@ struct StoreReplacementTests {
         let path = directory.file("store")
         try Data().write(to: URL(fileURLWithPath: path))
         var count = 0
-        let lock = try StoreReplacement.lock(path, Patience(seconds: 0)) { () throws(StoreError) in
+        let lock = try StoreReplacement.lock(path, type, Patience(seconds: 0)) { () throws(StoreError) in
             count += 1
             if count == 1 {
                 _ = FileManager.default.createFile(atPath: path + suffix, contents: nil)
@@ -35,7 +39,7 @@ struct StoreReplacementTests {
         let path = directory.file("store")
         for name in [path, path + "-wal"] { try Data().write(to: URL(fileURLWithPath: name)) }
         var count = 0
-        let lock = try StoreReplacement.lock(path, Patience(seconds: 0)) { count += 1 }
+        let lock = try StoreReplacement.lock(path, type, Patience(seconds: 0)) { count += 1 }
         lock.release()
         #expect(count == 5 && exists(path + "-wal"))
     }

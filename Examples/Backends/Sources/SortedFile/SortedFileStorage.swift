@@ -67,6 +67,8 @@ final class SortedFileStorage: OrderedKeyValueStorage {
 
     fileprivate func commit(_ file: SortedFile) throws(StoreError) {
         guard try current().commit == file.commit else { throw StoreError(.busy, "'\(path)' changed; try again.") }
+        // A new file would leave the other names with the old content.
+        if file.commit > 0 { try StoreFile.requireOneName(ofStoreAt: path, forWriting: true) }
         var file = file
         do throws(StoreError) { try StoreFile.write(file.encodeNext(), as: path, overwriting: file.commit > 1) } catch {
             // Nobody knows what a disk holds that failed: this opening is over, the next one reads what is there.

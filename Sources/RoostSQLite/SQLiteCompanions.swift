@@ -1,0 +1,135 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostSQL
+
+/// Checks the files beside a store before SQLite sees them, since SQLite applies and removes them
+/// unasked.
+enum SQLiteCompanions {
+    /// Checks that no file beside the store at `path` has a format that SQLite would not give it there.
+    ///
+    /// Needs no lock, changes nothing, and is quick.
+    ///
+    /// - Throws: `notAStore`, naming the file.
+    static func requireOwn(besideStoreAt path: String) throws(StoreError) {
+        try StoreFile.requireOwnCompanions(SQLiteSettling.companions, ofStoreAt: path)
+        try RollbackJournal.requireOwn(besideStoreAt: path)
+    }
+
+    /// Checks that the log beside the store at `path` belongs to it and is not damaged; see ``LeftoverLog``.
+    ///
+    /// The caller holds the store's lock exclusively. Makes and changes no file beside the store.
+    ///
+    /// - Returns: The log; nil where there is none, or an empty one.
+    /// - Throws: `corrupted`; what is wrong with the store that both together are.
+    static func requireOwnLog(
+        besideStoreAt path: String, _ settings: SQLiteSettings
+    ) throws(StoreError) -> LeftoverLog? { try ownLog(besideStoreAt: path, settings, isRead: true) }
+
+    private static func ownLog(
+        besideStoreAt path: String, _ settings: SQLiteSettings, isRead: Bool
+    ) throws(StoreError) -> LeftoverLog? {
+        guard let leftover = try LeftoverLog(ofStoreAt: path, settings) else { return nil }
+        guard try StoreFile.isEmpty(path + "-journal") else {
+            throw StoreError(
+                .corrupted,
+                "'\(path)-wal' and '\(path)-journal' are both there, and SQLite leaves only one of them: the other belongs to another database. Move that one away."
+            )
+        }
+        let connection = try SQLiteDatabase.connect(path, settings, .unlocked)
+        defer { try? connection.close() }
+        let (uuid, isUnflushed) = try identity(connection)
+        if isRead { try leftover.requireSound(isUnflushed: isUnflushed) }
+        try leftover.requireBelonging(to: connection, uuid)
+        return leftover
+    }
+
+    /// Checks that the log beside a store belongs to it, before it is removed with the store.
+    ///
+    /// Passes if the store is damaged without its log too, because the owner of the log cannot be
+    /// known.
+    ///
+    /// - Throws: As ``requireOwnLog(besideStoreAt:_:)``.
+    static func requireOwnLogToRemove(besideStoreAt path: String, _ settings: SQLiteSettings) throws(StoreError) {
+        do throws(StoreError) { _ = try ownLog(besideStoreAt: path, settings, isRead: false) } catch {
+            guard let alone = try? SQLiteDatabase.connect(path, settings, .immutable(nil)) else { return }
+            defer { try? alone.close() }
+            guard (try? identity(alone)) != nil else { return }
+            throw error
+        }
+    }
+
+    /// The store's UUID, and whether a writer may have left commits in the log that it did not flush, after making sure that reading
+    /// them runs nothing foreign.
+    private static func identity(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, Bool) {
+        let check = try SQLiteSchemaCheck(connection)
+        try check.requireSystemTables()
+        return (try SQLMetadata.read(connection, storeName: connection.path).uuid, check.isUnflushed)
+    }
+}
+
+/// A rollback journal beside a store, which only a program that is not Roost's leaves there.
+///
+/// SQLite writes the pages of such a file back into the database, and removes it. The check is
+/// whether it was begun on a database of the same page size, length and change counter.
+/// See <https://www.sqlite.org/fileformat.html#the_rollback_journal>.
+struct RollbackJournal {
+    private static let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+    private static let headerByteCount = 28
+    /// The number and the checksum around each page.
+    private static let recordByteCount = 8
+
+    /// Checks that a rollback journal beside the store at `path` was begun on this store.
+    ///
+    /// SQLite passes over a journal that is empty or begins with zeros.
+    ///
+    /// - Throws: `notAStore`, naming the file.
+    static func requireOwn(besideStoreAt path: String) throws(StoreError) {
+        let journal = path + "-journal"
+        // One that cannot be read is SQLite's to report.
+        guard (try? belongs(journal, toStoreAt: path)) == false else { return }
+        throw StoreError(
+            .notAStore,
+            "'\(journal)' is not a rollback journal of the store '\(path)', and SQLite would apply and remove it; move it away"
+        )
+    }
+
+    private static func belongs(_ path: String, toStoreAt storePath: String) throws(StoreError) -> Bool {
+        let journal = try RegularFile(at: path)
+        let header = try journal.bytes(at: 0, count: headerByteCount)
+        guard !header.prefix(magic.count).allSatisfy({ $0 == 0 }) else { return true }
+        let store = try RegularFile(at: storePath).bytes(at: 0, count: SQLiteHeader.byteCount)
+        guard header.count == headerByteCount, header.starts(with: magic), SQLiteHeader(store) != nil else {
+            return false
+        }
+        let pageSize = pageSize(store)
+        let (pageCount, sectorSize) = (word(header, 16), word(header, 20))
+        guard word(header, 24) == pageSize, sectorSize >= headerByteCount else { return false }
+        // The first page as it was before the transaction; it is not in the journal where the transaction did not come to it.
+        var before = store
+        var offset = sectorSize
+        while offset <= journal.byteCount - recordByteCount - pageSize {
+            let record = try journal.bytes(at: offset, count: 4 + SQLiteHeader.byteCount)
+            guard record.count == 4 + SQLiteHeader.byteCount, word(record, 0) != 0 else { break }
+            if word(record, 0) == 1 {
+                before = Array(record.dropFirst(4))
+                break
+            }
+            offset += recordByteCount + pageSize
+        }
+        let (counter, current) = (word(before, 24), word(store, 24))
+        // Old versions of SQLite do not write the length. Then the second counter differs.
+        let isLengthKnown = counter == word(before, 92)
+        return SQLiteHeader(before)?.isStore == true && self.pageSize(before) == pageSize
+            && (counter == current || counter + 1 == current) && (!isLengthKnown || word(before, 28) == pageCount)
+    }
+
+    private static func pageSize(_ header: [UInt8]) -> Int {
+        let size = word(header, 14) & 0xFFFF
+        return size == 1 ? 65536 : size
+    }
+
+    private static func word(_ bytes: [UInt8], _ offset: Int) -> Int {
+        guard bytes.count >= offset + 4 else { return 0 }
+        return bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+    }
+}

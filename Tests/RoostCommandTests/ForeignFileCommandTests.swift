@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+@Suite("Other names of a store's file, and other programs' files beside it")
+struct ForeignFileCommandTests {
+    private static let reads: [[String]] = [["info", "a"], ["check", "a"], ["dump", "a"], ["fetch", "a", "Genre"]]
+    private static let writes: [[String]] = [
+        ["update", "a", "Artist", "--set=biography='x'", "--yes"], ["delete", "a", "Genre", "--yes"], ["compact", "a"],
+    ]
+
+    private func link(_ name: String, _ other: String, in place: Workplace) throws {
+        try FileManager.default.linkItem(atPath: place.file(name), toPath: place.file(other))
+    }
+
+    @Test(
+        "a store with another name is read with --accept-links only, and never written", arguments: Workplace.fileTypes)
+    func links(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a", objects: 100)
+        try link("a", "b", in: place)
+        let before = try place.bytes("a")
+        for command in Self.reads {
+            try place.start(command).wait().expectError(3, containing: "--accept-links")
+            #expect(try place.start(command + ["--accept-links"]).wait().code == 0)
+        }
+        for command in Self.writes {
+            for more in [[], ["--accept-links"]] {
+                try place.start(command + more).wait().expectError(3, containing: "(hard links): 'b'")
+            }
+        }
+        try place.roost("convert", "a", "json:new").expectError(3, containing: "--accept-links")
+        #expect(try place.roost("convert", "a", "json:new", "--accept-links", "--quiet").code == 0)
+        #expect(try place.roost("diff", "a", "b", "--accept-links").code == 0)
+        try place.roost("convert", "new", "\(type):a", "--overwrite").expectError(3, containing: "(hard links): 'b'")
+        #expect(try place.bytes("a") == before)
+        #expect(try place.names().filter { !$0.hasSuffix(".lock") } == ["a", "b", "new"])
+        try FileManager.default.removeItem(atPath: place.file("b"))
+        for command in Self.writes { #expect(try place.start(command + ["--quiet"]).wait().code == 0) }
+    }
+
+    /// One of these ended no command by itself, and the others were overwritten, emptied or removed.
+    @Test(
+        "a pipe, a hard link or another store is refused at once, and stays",
+        arguments: ["-wal", "-shm", "-journal"], ["pipe", "link", "store"])
+    func companions(suffix: String, kind: String) throws {
+        let place = try Workplace()
+        try place.makeStore("sqlite", "a", objects: 100)
+        try place.write(Data("precious".utf8), to: "victim")
+        switch kind {
+        case "pipe": try #require(mkfifo(place.file("a" + suffix), 0o600) == 0)
+        case "link": try link("victim", "a" + suffix, in: place)
+        default: try FileManager.default.copyItem(atPath: place.file("a"), toPath: place.file("a" + suffix))
+        }
+        let before = try place.names()
+        let (store, file) = (try place.bytes("a"), kind == "pipe" ? Data() : try place.bytes("a" + suffix))
+        for command in Self.reads + Self.writes {
+            try place.start(command + ["--timeout=60"]).wait().expectError(3, containing: "a\(suffix)'")
+        }
+        #expect(try place.names() == before)
+        #expect(try place.bytes("a") == store)
+        #expect(try place.bytes("victim") == Data("precious".utf8))
+        if kind != "pipe" { #expect(try place.bytes("a" + suffix) == file) }
+    }
+
+    @Test("no command leaves a lock file beside a file that is not a store", arguments: Workplace.fileTypes)
+    func noLockFile(type: String) throws {
+        let place = try Workplace()
+        try place.write(Data("root:x:0:0::/root:/bin/sh\n".utf8), to: "passwd")
+        try FileManager.default.createSymbolicLink(
+            atPath: place.file("link"), withDestinationPath: place.file("passwd"))
+        try place.write(Data(#"{"formatVersion": 1, "entities": {}}"#.utf8), to: "model.json")
+        for name in ["passwd", "link"] {
+            for command in Self.reads + Self.writes + [["migrate", "a", "--in-place", "--to=model.json"]] {
+                let arguments = command.map { $0 == "a" ? "\(type):\(name)" : $0 }
+                try place.start(arguments).wait().expectError(3)
+            }
+        }
+        #expect(try place.names() == ["link", "model.json", "passwd"])
+    }
+}

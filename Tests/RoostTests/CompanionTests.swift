@@ -1,0 +1,155 @@
+import Foundation
+import Roost
+import RoostFiles
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+@Suite("A file of another program where a store keeps one of its own")
+struct CompanionTests {
+    /// The kinds of things that have the name.
+    enum Kind: String, CaseIterable {
+        case text, pages, store, otherStore, pipe, directory, symbolicLink, danglingLink, hardLink
+    }
+
+    /// The operations on the store.
+    enum Use: String, CaseIterable {
+        case reading, writing, metadata, destroying, replacing, moving, compacting, migrating, convertingOver
+    }
+
+    struct Place: CustomTestStringConvertible {
+        let type: String
+        let suffix: String
+        let kind: Kind
+        var testDescription: String { "\(kind) at x\(suffix) of \(type)" }
+    }
+
+    static let places = StoreRegistry.builtIn.all.filter { fileTypes.contains($0.name) }.flatMap { type in
+        (type.companionSuffixes + [".lock"]).flatMap { suffix in
+            Kind.allCases.map { Place(type: type.name, suffix: suffix, kind: $0) }
+        }
+    }
+
+    private func store(_ type: String, _ path: String) throws {
+        let store = try StoreRegistry.builtIn.create(
+            StoreURL(type: type, path: path), model: try model(), options: StoreOptions())
+        var changes = ChangeSet(model: store.model)
+        try changes.insert(ObjectID("Artist", 1), values: ["name": .string("a")])
+        _ = try store.commit(changes)
+        try store.close()
+        try? FileManager.default.removeItem(atPath: path + ".lock")
+    }
+
+    private func plant(_ place: Place, in folder: Folder) throws {
+        let path = folder.file("x" + place.suffix)
+        switch place.kind {
+        case .text: try folder.write("precious\n", to: "x" + place.suffix)
+        // As long as the index of a log may be.
+        case .pages: try folder.write(String(repeating: "precious", count: 4096), to: "x" + place.suffix)
+        case .store: try store(place.type, path)
+        case .otherStore: try store(place.type == "json" ? "sqlite" : "json", path)
+        case .pipe: try #require(mkfifo(path, 0o600) == 0)
+        case .directory: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        case .symbolicLink:
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: folder.file("victim"))
+        case .danglingLink:
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: folder.file("nothing"))
+        case .hardLink: try FileManager.default.linkItem(atPath: folder.file("victim"), toPath: path)
+        }
+    }
+
+    private func attempt(_ use: Use, _ url: StoreURL, _ source: StoreURL) throws {
+        let type = try StoreRegistry.builtIn.type(named: url.type)
+        let options = StoreOptions(isReadOnly: use != .writing, timeoutSeconds: 0)
+        switch use {
+        case .reading, .writing: try type.open(url, options: options).close()
+        case .metadata: _ = try type.metadata(at: url, options: options)
+        case .destroying: try type.destroy(url)
+        case .replacing: try type.replace(url, with: source, overwriting: true)
+        case .moving:
+            try type.replace(StoreURL(type: url.type, path: source.path + "2"), with: url, overwriting: false)
+        case .compacting: _ = try StoreMaintenance(registry: .builtIn).compact(url)
+        case .migrating:
+            _ = try MigrationManager(registry: .builtIn).migrateInPlace(url, model: try model("title"))
+        case .convertingOver:
+            _ = try MigrationManager(registry: .builtIn).convert(
+                from: .url(source), to: .url(url), options: ConversionOptions(overwrites: true))
+        }
+    }
+
+    /// Returns the kind and the bytes of every entry, except genuine lock files.
+    private func entries(_ folder: Folder, _ place: Place) throws -> [String: [UInt8]] {
+        var result: [String: [UInt8]] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            guard !name.hasSuffix(".lock") || place.suffix == ".lock" && name == "x.lock" else { continue }
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(name))
+            let isFile = attributes[.type] as? FileAttributeType == .typeRegular
+            result[name] = isFile ? try folder.bytes(name) : Array("\(attributes[.type] ?? "")".utf8)
+        }
+        return result
+    }
+
+    @Test("is neither opened nor changed nor removed, and is named", arguments: places, Use.allCases)
+    func foreign(place: Place, use: Use) throws {
+        let folder = try Folder()
+        let (url, source) = (
+            StoreURL(type: place.type, path: folder.file("x")), StoreURL(type: place.type, path: folder.file("source"))
+        )
+        try store(place.type, url.path)
+        try store(place.type, source.path)
+        try folder.write("precious", to: "victim")
+        try plant(place, in: folder)
+        let before = try entries(folder, place)
+        let refusal = error { try attempt(use, url, source) }
+        #expect(refusal?.code == .notAStore, "\(refusal?.message ?? "was done")")
+        #expect(refusal?.message.contains("x\(place.suffix)'") == true, "\(refusal?.message ?? "")")
+        #expect(refusal?.message.contains("move it away") == true, "\(refusal?.message ?? "")")
+        #expect(try entries(folder, place) == before)
+        // The advice works.
+        try FileManager.default.removeItem(atPath: folder.file("x" + place.suffix))
+        try attempt(use, url, source)
+    }
+
+    @Test(
+        "is none when it is empty, or nothing but zeros",
+        arguments: StoreRegistry.builtIn.all.filter { fileTypes.contains($0.name) }.flatMap { type in
+            type.companionSuffixes.map { (type.name, $0) }
+        }, [0, 32 << 10])
+    func empty(own: (type: String, suffix: String), byteCount: Int) throws {
+        let folder = try Folder()
+        let url = StoreURL(type: own.type, path: folder.file("x"))
+        for isReadOnly in [true, false] {
+            try? FileManager.default.removeItem(atPath: url.path)
+            try store(own.type, url.path)
+            try Data(count: byteCount).write(to: URL(fileURLWithPath: url.path + own.suffix))
+            let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(isReadOnly: isReadOnly))
+            // A reader is warned of a JSON journal of zeros: a commit that never reached the disk.
+            #expect(try checkStore(store).filter { $0.severity == .damage } == [])
+            try store.close()
+        }
+        try StoreRegistry.builtIn.type(named: own.type).destroy(url)
+        #expect(try folder.names() == [])
+    }
+
+    @Test("is not looked for under names that only other types use", arguments: fileTypes)
+    func othersNames(type: String) throws {
+        let folder = try Folder()
+        let url = StoreURL(type: type, path: folder.file("x"))
+        try store(type, url.path)
+        let own = try StoreRegistry.builtIn.type(named: type).companionSuffixes
+        let others = ["-wal", "-shm", "-journal", "-lock"].filter { !own.contains($0) }
+        for suffix in others { try folder.write("precious", to: "x" + suffix) }
+        _ = try StoreMaintenance(registry: .builtIn).compact(url)
+        _ = try MigrationManager(registry: .builtIn).migrateInPlace(
+            url, model: try model("title"), options: MigrationOptions(keepsBackup: true))
+        try StoreRegistry.builtIn.open(url).close()
+        try StoreRegistry.builtIn.type(named: type).destroy(url)
+        for suffix in others { #expect(try folder.bytes("x" + suffix) == Array("precious".utf8)) }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Roost
+import RoostFiles
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+@Suite("Something that is not a store")
+struct NonStoreTests {
+    enum Kind: String, CaseIterable {
+        case text, empty, zeros, noise, foreignDatabase, cutSQLite, cutLMDB, cutJSON, otherStore, directory, pipe,
+            linkToText, linkToNothing, linkToDevice, nothing
+    }
+
+    enum Use: String, CaseIterable {
+        case reading, writing, metadata, recognizing, destroying, replacing, moving, compacting, migrating, planning,
+            convertingOver, converting, backingUp, backingUpOver
+    }
+
+    private func store(_ type: String, _ path: String) throws {
+        try StoreRegistry.builtIn.create(
+            StoreURL(type: type, path: path), model: try model(), options: StoreOptions()
+        ).close()
+        try FileManager.default.removeItem(atPath: path + ".lock")
+    }
+
+    /// Makes the file `x`.
+    private func make(_ kind: Kind, for type: String, in folder: Folder) throws {
+        func cut(_ type: String, _ count: Int) throws {
+            try store(type, folder.file("x"))
+            let bytes = try folder.bytes("x").prefix(count)
+            try Data(bytes).write(to: URL(fileURLWithPath: folder.file("x")))
+        }
+        let path = folder.file("x")
+        switch kind {
+        case .text: try folder.write("root:x:0:0::/root:/bin/sh\n", to: "x")
+        case .empty: try folder.write("", to: "x")
+        case .zeros: try Data(count: 100_000).write(to: URL(fileURLWithPath: path))
+        case .noise:
+            try Data((0..<100_000).map { _ in UInt8.random(in: 1...255) }).write(to: URL(fileURLWithPath: path))
+        case .foreignDatabase:
+            // A database with another program's application ID.
+            try store("sqlite", path)
+            var bytes = try folder.bytes("x")
+            bytes[68] ^= 0xFF
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+        case .cutSQLite: try cut("sqlite", 80)
+        case .cutLMDB: try cut("lmdb", 120)
+        case .cutJSON: try cut("json", 20)
+        case .otherStore: try store(type == "json" ? "lmdb" : "json", path)
+        case .directory: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        case .pipe: try #require(mkfifo(path, 0o600) == 0)
+        case .linkToText:
+            try folder.write("precious", to: "text")
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: folder.file("text"))
+        case .linkToNothing: try #require(symlink("missing", path) == 0)
+        case .linkToDevice: try #require(symlink("/dev/null", path) == 0)
+        case .nothing: break
+        }
+    }
+
+    private func attempt(_ use: Use, _ url: StoreURL, _ source: StoreURL) throws {
+        let (registry, type) = (StoreRegistry.builtIn, try StoreRegistry.builtIn.type(named: url.type))
+        let manager = MigrationManager(registry: registry)
+        let options = StoreOptions(isReadOnly: use != .writing, timeoutSeconds: 0)
+        let new = StoreURL(type: url.type, path: source.path + "2")
+        switch use {
+        case .reading, .writing: try type.open(url, options: options).close()
+        case .metadata: _ = try type.metadata(at: url, options: options)
+        case .recognizing: if !type.recognises(fileAt: url.path) { throw StoreError(.notAStore, "") }
+        case .destroying:
+            try type.destroy(url)
+            if !StoreFile.hasEntry(at: url.path) || StoreFile.resolvingLink(url.path) == url.path {
+                throw StoreError(.notFound, "")
+            }
+        case .replacing: try type.replace(url, with: source, overwriting: true)
+        case .moving: try type.replace(new, with: url, overwriting: false)
+        case .compacting: _ = try StoreMaintenance(registry: registry).compact(url)
+        case .migrating: _ = try manager.migrateInPlace(url, model: try model("title"))
+        case .planning: _ = try manager.planMigrationInPlace(url, model: try model("title"))
+        case .convertingOver:
+            _ = try manager.convert(from: .url(source), to: .url(url), options: ConversionOptions(overwrites: true))
+        case .converting: _ = try manager.convert(from: .url(url), to: .url(new))
+        case .backingUp: _ = try StoreMaintenance(registry: registry).backUp(.url(url), to: new)
+        case .backingUpOver:
+            _ = try StoreMaintenance(registry: registry).backUp(
+                .url(source), to: url, options: ConversionOptions(overwrites: true))
+        }
+    }
+
+    struct Place: CustomTestStringConvertible {
+        let type: String
+        let kind: Kind
+        var testDescription: String { "\(kind), \(type)" }
+    }
+
+    static let places = fileTypes.flatMap { type in Kind.allCases.map { Place(type: type, kind: $0) } }
+
+    @Test("is refused, and no lock file or anything else is made beside it", arguments: places, Use.allCases)
+    func refused(place: Place, use: Use) throws {
+        let folder = try Folder()
+        let source = try Folder()
+        try store(place.type, source.file("source"))
+        try make(place.kind, for: place.type, in: folder)
+        let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        let (url, good) = (
+            StoreURL(type: place.type, path: folder.file("x")),
+            StoreURL(type: place.type, path: source.file("source"))
+        )
+        if place.kind == .nothing, [.replacing, .convertingOver, .backingUpOver].contains(use) {
+            // There a store may be made.
+            return try attempt(use, url, good)
+        }
+        #expect(error { try attempt(use, url, good) } != nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == before)
+    }
+}
