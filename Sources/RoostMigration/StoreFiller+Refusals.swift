@@ -138,7 +138,7 @@ extension StoreFiller {
     /// Another process has it open for longer than the timeout, its file has other names, or a file
     /// beside it is another program's.
     ///
-    /// The replacement looks again.
+    /// The replacement waits and looks again.
     private func busyRefusals(_ url: StoreURL, _ type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
             // Without a lock file no process has the store open, and none is made for the question.

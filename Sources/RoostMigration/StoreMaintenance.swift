@@ -89,7 +89,8 @@ public struct StoreMaintenance: Sendable {
     ///   - url: The store.
     ///   - options: Timeout, model, options of the type, cancellation and progress are used.
     /// - Returns: What was done.
-    /// - Throws: `busy` when somebody has the store open and its type cannot be compacted then, or when a conversion into it is
+    /// - Throws: `busy` when somebody has the store open for longer than the timeout and its type
+    ///   cannot be compacted then, or when a conversion into it is
     ///   under way; `permissionDenied`, also for the file of another user, who would lose it; `unsupported` for a type whose stores are no files or cannot be written, and for a file system without hard
     ///   links; `noSpace`; `corrupted`; `cancelled`. The store is as it was.
     public func compact(

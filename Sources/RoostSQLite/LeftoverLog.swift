@@ -47,14 +47,6 @@ struct LeftoverLog {
         )
     }
 
-    /// As ``requireSound(isUnflushed:)``, for a store that is not opened.
-    func requireSound(_ settings: SQLiteSettings) throws(StoreError) {
-        guard case .damaged = content.ending else { return }
-        let connection = try SQLiteDatabase.connect(path, settings, .readOnly)
-        defer { try? connection.close() }
-        try requireSound(isUnflushed: try SQLiteSchemaCheck(connection).isUnflushed)
-    }
-
     /// Throws code `corrupted` when the log cannot lead from the file's state to the one that both together show.
     ///
     /// A log is begun anew only when all of it is in the file, and each commit raises the generation by one at most. So the file

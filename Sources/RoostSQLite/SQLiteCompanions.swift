@@ -15,12 +15,19 @@ enum SQLiteCompanions {
         try RollbackJournal.requireOwn(besideStoreAt: path)
     }
 
-    /// Returns the log beside the store at `path` if it belongs to it; nil if there is none.
+    /// Checks that the log beside the store at `path` belongs to it and is not damaged; see ``LeftoverLog``.
     ///
     /// The caller holds the store's lock exclusively. Makes and changes no file beside the store.
     ///
-    /// - Throws: `corrupted`; what is wrong with the store that both together are; what reading the log reports.
-    static func ownLog(besideStoreAt path: String, _ settings: SQLiteSettings) throws(StoreError) -> LeftoverLog? {
+    /// - Returns: The log; nil where there is none, or an empty one.
+    /// - Throws: `corrupted`; what is wrong with the store that both together are.
+    static func requireOwnLog(
+        besideStoreAt path: String, _ settings: SQLiteSettings
+    ) throws(StoreError) -> LeftoverLog? { try ownLog(besideStoreAt: path, settings, isRead: true) }
+
+    private static func ownLog(
+        besideStoreAt path: String, _ settings: SQLiteSettings, isRead: Bool
+    ) throws(StoreError) -> LeftoverLog? {
         guard let leftover = try LeftoverLog(ofStoreAt: path, settings) else { return nil }
         guard try StoreFile.isEmpty(path + "-journal") else {
             throw StoreError(
@@ -30,7 +37,8 @@ enum SQLiteCompanions {
         }
         let connection = try SQLiteDatabase.connect(path, settings, .unlocked)
         defer { try? connection.close() }
-        let uuid = try identity(connection)
+        let (uuid, isUnflushed) = try identity(connection)
+        if isRead { try leftover.requireSound(isUnflushed: isUnflushed) }
         try leftover.requireBelonging(to: connection, uuid)
         return leftover
     }
@@ -40,9 +48,9 @@ enum SQLiteCompanions {
     /// Passes if the store is damaged without its log too, because the owner of the log cannot be
     /// known.
     ///
-    /// - Throws: As ``ownLog(besideStoreAt:_:)``.
+    /// - Throws: As ``requireOwnLog(besideStoreAt:_:)``.
     static func requireOwnLogToRemove(besideStoreAt path: String, _ settings: SQLiteSettings) throws(StoreError) {
-        do throws(StoreError) { _ = try ownLog(besideStoreAt: path, settings) } catch {
+        do throws(StoreError) { _ = try ownLog(besideStoreAt: path, settings, isRead: false) } catch {
             guard let alone = try? SQLiteDatabase.connect(path, settings, .immutable(nil)) else { return }
             defer { try? alone.close() }
             guard (try? identity(alone)) != nil else { return }
@@ -50,12 +58,16 @@ enum SQLiteCompanions {
         }
     }
 
-    /// The store's UUID, after making sure that reading it runs nothing foreign.
-    private static func identity(_ connection: SQLiteConnection) throws(StoreError) -> StoreUUID {
+    /// The store's UUID, and whether a writer may have left commits in the log that it did not flush.
+    ///
+    /// Makes sure first that reading them runs nothing foreign.
+    private static func identity(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, Bool) {
         let version = Int(clamping: try connection.integer("PRAGMA user_version") ?? 0)
         try SQLSchema.requireFormat(version, of: connection.path)
-        try SQLiteSchemaCheck(connection).requireSystemTables(formatVersion: version)
-        return try SQLMetadata.read(connection, storeName: connection.path, formatVersion: version).uuid
+        let check = try SQLiteSchemaCheck(connection)
+        try check.requireSystemTables(formatVersion: version)
+        let uuid = try SQLMetadata.read(connection, storeName: connection.path, formatVersion: version).uuid
+        return (uuid, check.isUnflushed)
     }
 }
 

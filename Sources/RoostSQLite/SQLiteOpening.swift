@@ -42,7 +42,11 @@ struct SQLiteOpening {
                 return try openOnAnyDisk(type: type, url: url, lock: lock, check: check, isLinked: isLinked)
             } catch {
                 // A log that this attempt left empty goes again; what is in it otherwise stays.
-                if !SQLiteSettling.needsRecovery(path) { try? SQLiteSettling.afterLastUse(path, settings, lock, check) }
+                if SQLiteSettling.needsRecovery(path) {
+                    SQLiteSettling.removeIndex(path)
+                } else {
+                    try? SQLiteSettling.afterLastUse(path, settings, lock, check)
+                }
                 throw error
             }
         } catch {
@@ -61,17 +65,18 @@ struct SQLiteOpening {
     private func openOnAnyDisk(
         type: any PersistentStoreType, url: StoreURL, lock: StoreLock?, check: FileHandleCheck, isLinked: Bool
     ) throws(StoreError) -> SQLStore {
-        guard settings.isReadOnly, !isLinked else {
+        guard settings.isReadOnly else {
             return try open(type: type, url: url, lock: lock, check: check, isLinked: isLinked)
         }
         // Other readers that do so keep everybody from making a log; this one then joins them. Where there is no lock file although the
         // directory may be written, the disk is full too.
         let isFull = lock == nil && StoreFile.canMakeFiles(beside: path)
         if isFull || SQLiteFileLock.isHeld(at: path), let fileLock = try lockFile() {
-            return try open(type: type, url: url, lock: lock, check: check, fileLock: fileLock)
+            return try open(
+                type: type, url: url, lock: lock, check: check, isLinked: isLinked, fileLock: fileLock)
         }
         do throws(StoreError) {
-            return try open(type: type, url: url, lock: lock, check: check)
+            return try open(type: type, url: url, lock: lock, check: check, isLinked: isLinked)
         } catch {
             guard error.code == .noSpace else { throw error }
             guard !SQLiteSettling.needsRecovery(path) else {
@@ -83,7 +88,8 @@ struct SQLiteOpening {
             guard let fileLock = try lockFile() else { throw error }
             // What the attempt has made.
             SQLiteSettling.removeEmptyLog(path, under: fileLock)
-            return try open(type: type, url: url, lock: lock, check: check, fileLock: fileLock)
+            return try open(
+                type: type, url: url, lock: lock, check: check, isLinked: isLinked, fileLock: fileLock)
         }
     }
 
@@ -96,8 +102,8 @@ struct SQLiteOpening {
     }
 
     private func open(
-        type: any PersistentStoreType, url: StoreURL, lock: StoreLock?, check: FileHandleCheck,
-        isLinked: Bool = false, fileLock: SQLiteFileLock? = nil
+        type: any PersistentStoreType, url: StoreURL, lock: StoreLock?, check: FileHandleCheck, isLinked: Bool,
+        fileLock: SQLiteFileLock? = nil
     ) throws(StoreError) -> SQLStore {
         // Somebody who holds the lock shared has recovered the store, or has it open and will.
         var isRecovering = false
@@ -106,14 +112,14 @@ struct SQLiteOpening {
         }
         // Where no file can be made SQLite must not try to; a lock file that is there says nothing about that.
         var isImmutable =
-            fileLock != nil
-            || settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
-                && (lock == nil || !StoreFile.canMakeFiles(beside: path))
+            settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
+            && (lock == nil || !StoreFile.canMakeFiles(beside: path))
         // The locks of one name do not exclude a writer under another one.
         if isLinked { isImmutable = !SQLiteSettling.needsRecovery(path) }
-        let unchanged = isLinked ? check : nil
+        if fileLock != nil { isImmutable = true }
         if isImmutable { lock?.readFileAlone() }
-        let leftover = isRecovering ? try SQLiteCompanions.ownLog(besideStoreAt: path, settings) : nil
+        let unchanged = isLinked ? check : nil
+        let leftover = isRecovering ? try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings) : nil
         // A commit of a process that was killed before it flushed the log counts from now on, and others build on it.
         if leftover != nil { try StoreFile.syncFile(at: path + "-wal") }
         let connection: SQLiteConnection
@@ -124,7 +130,6 @@ struct SQLiteOpening {
                 unchanged: unchanged)
             do throws(StoreError) {
                 (uuid, schema, isUnflushed) = try inspect(connection)
-                try leftover?.requireSound(isUnflushed: isUnflushed)
                 if isRecovering { try SQLiteSettling.requireSound(connection) }
                 if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
                     throw StoreError(

@@ -93,12 +93,19 @@ enum SQLiteSettling {
     /// What cannot be removed harms nobody: an empty log says nothing.
     static func removeEmptyLog(_ path: String, under fileLock: SQLiteFileLock) {
         guard fileLock.keepsOthersOut, !needsRecovery(path) else { return }
-        removeLog(path)
+        removeCompanions(path, ["-wal", "-shm"])
     }
 
-    private static func removeLog(_ path: String) {
-        guard (try? StoreFile.requireOwnCompanions(["-wal", "-shm"], ofStoreAt: path)) != nil else { return }
-        for suffix in ["-wal", "-shm"] { try? StoreFile.remove(path + suffix) }
+    /// Removes the index of a log, which the next user makes anew, if nobody uses it.
+    static func removeIndex(_ path: String) {
+        guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path) else { return }
+        removeCompanions(path, ["-shm"])
+        withExtendedLifetime(fileLock) {}
+    }
+
+    private static func removeCompanions(_ path: String, _ suffixes: [String]) {
+        guard (try? StoreFile.requireOwnCompanions(suffixes, ofStoreAt: path)) != nil else { return }
+        for suffix in suffixes { try? StoreFile.remove(path + suffix) }
     }
 
     /// Removes a log that holds nothing but what the database holds too; the caller holds the store's lock exclusively.
@@ -110,7 +117,7 @@ enum SQLiteSettling {
             // What was moved may not be on the disk yet.
             (try? StoreFile.syncFile(at: path)) != nil
         else { return }
-        removeLog(path)
+        removeCompanions(path, ["-wal", "-shm"])
         withExtendedLifetime(fileLock) {}
     }
 

@@ -114,10 +114,10 @@ public struct SQLiteStoreType: PersistentStoreType {
             try StoreFile.requireOneName(ofStoreAt: path, forWriting: true)
             try SQLiteCompanions.requireOwn(besideStoreAt: path)
             try SQLiteCompanions.requireOwnLogToRemove(besideStoreAt: path, settings)
+            // What is replaced may be damaged.
+            if path == origin { _ = try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings) }
         }
         for path in stores where SQLiteSettling.hasCompanions(path) {
-            // What is replaced may be damaged.
-            if path == origin { try LeftoverLog(ofStoreAt: path, settings)?.requireSound(settings) }
             try SQLiteSettling.settle(path, settings)
             guard !SQLiteSettling.hasCompanions(path) else {
                 throw StoreError(.busy, "'\(path)' is open in another program; close it there.")

@@ -53,7 +53,7 @@
     struct FullDiskTests {
         private func makeDisk(_ place: Workplace, _ type: String, fills: Bool = true) throws -> SmallDisk {
             try place.makeStore(type, "a", objects: 300)
-            let disk = try SmallDisk(byteCount: 4 << 20)
+            let disk = try SmallDisk(byteCount: 16 << 20)
             try FileManager.default.copyItem(atPath: place.file("a"), toPath: "\(disk.path)/s")
             if fills { try disk.fill() }
             return disk

@@ -63,6 +63,7 @@ struct DamagedLogTests {
                 #expect(error?.message.contains("w-wal' is damaged") == true, "byte \(offset)")
                 #expect(try directory.bytes("w") == file)
                 #expect(try directory.bytes("w-wal") == damaged)
+                #expect(try directory.names.filter { $0.hasPrefix("w") } == ["w", "w-wal", "w.lock"])
             }
             // Nor does it take another store's place.
             #expect(
