@@ -37,8 +37,8 @@ struct PartwiseReadingTests {
         for threads in [1, 3] {
             let reading = PartwiseReading(
                 filler, store, parts, expecting: CopiedContent(tally: expected), PrivateMemory())
-            let others = (1..<threads).map { _ in
-                WorkerThread("reader") { () throws(StoreError) in
+            let others = try (1..<threads).map { _ in
+                try WorkerThread("reader") { () throws(StoreError) in
                     let own = try store.snapshot()
                     defer { own.close() }
                     reading.run(own)
