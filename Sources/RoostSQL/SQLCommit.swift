@@ -232,7 +232,7 @@ struct SQLCommit {
 
     private func record(_ object: SQLObjectKey) throws(StoreError) -> Record? {
         let table = schema.objectTables[object.table]
-        let sql = schema.lookupSQL[table.root]
+        let sql = schema.reading.lookupSQL(table.root)
         return try connection.withStatement(sql) { (statement) throws(StoreError) -> Record? in
             var batch = RecordBatch(model: model)
             if let error = try statement.look(up: object.key, into: &batch, plan: schema.reading[table.root]) {

@@ -67,10 +67,8 @@ public final class SQLSchema: Sendable {
     /// By relationship number.
     let linkTables: [LinkTable?]
     let constraints: [Constraint]
-    /// By entity number, how its objects and those of its subentities are read.
-    let reading: [SQLReadPlan]
-    /// By entity number, SELECT of the one row with a key, if it is of the entity or a subentity.
-    let lookupSQL: [String]
+    /// How the objects of each entity and of its subentities are read.
+    let reading: SQLReading
     /// How a row of the tallies is read and written.
     let tallySQL: (select: String, update: String)
     /// SELECT of the last key of a root entity.
@@ -121,12 +119,11 @@ public final class SQLSchema: Sendable {
         self.objectTables = objectTables
         self.tableOfEntity = tableOfEntity
         self.linkTables = linkTables
-        reading = model.entities.map {
-            SQLReadPlan(entity: $0, in: objectTables[tableOfEntity[$0.number]], model: model)
-        }
-        lookupSQL = zip(model.entities, reading).map { entity, plan in
+        reading = SQLReading(model) { [objectTables, tableOfEntity] number in
+            let entity = model.entities[number]
+            let plan = SQLReadPlan(entity: entity, in: objectTables[tableOfEntity[number]], model: model)
             let filter = Self.scope(entity.selfAndSubentities, root: model.entities[entity.root]).map { " AND \($0)" }
-            return "\(plan.selectSQL) WHERE _id = \(dialect.parameter(1))\(filter ?? "")"
+            return (plan, "\(plan.selectSQL) WHERE _id = \(dialect.parameter(1))\(filter ?? "")")
         }
         constraints = Self.constraints(model, objectTables, tableOfEntity)
 
