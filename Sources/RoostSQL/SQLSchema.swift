@@ -207,12 +207,15 @@ public final class SQLSchema: Sendable {
                 number == root ? nil : fields[parent].map { (model.entities[parent].layout, $0) }
             }
             var places = [SQLFieldColumns?](repeating: nil, count: entity.layout.fields.count)
-            let ordered = entity.layout.fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-            for field in ordered {
+            var own: [RecordLayout.Field] = []
+            for field in entity.layout.fields {
                 if let (layout, known) = inherited, let parent = layout.field(field.name) {
                     places[field.index] = known[parent.index]
-                    continue
+                } else {
+                    own.append(field)
                 }
+            }
+            for field in own.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
                 let base = field.name.replacing("#order", with: "_order").replacing(".", with: "_")
                 let column = add(base, field.kind.columnType(dialect), field.kind.place)
                 let needsEntity = field.kind == .polymorphicReference || field.kind == .objectID

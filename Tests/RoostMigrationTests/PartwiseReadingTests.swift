@@ -62,6 +62,30 @@ struct PartwiseReadingTests {
         #expect(parts.count == model.roots.count + model.linkRelationships.count)
     }
 
+    @Test("a finished JSON document is read in whole lists, however much it holds")
+    func readsDocumentsWhole() throws {
+        let directory = try TemporaryDirectory()
+        let source = try Sample.store("memory", directory.file("a"))
+        let url = StoreURL(type: "json", path: directory.file("b"))
+        let store = try StoreRegistry.builtIn.type(named: "json")
+            .create(url, model: source.model, options: StoreOptions(isUnpublished: true))
+        defer { try? store.close() }
+        let snapshot = try source.snapshot()
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        for root in source.model.roots {
+            let cursor = try snapshot.records(of: source.model.entities[root].name, after: nil)
+            var batch = RecordBatch(model: source.model)
+            while try cursor.next(into: &batch) { try loader.append(batch) }
+        }
+        let tally = try loader.finish()
+        let written = try store.snapshot()
+        defer { written.close() }
+        #expect(written is any SequentialSnapshot)
+        // Anything else would bring the document into memory, once for each thread.
+        let parts = try ContentPart.parts(of: exaggerated(tally), written, checkingStructure: true)
+        #expect(parts.count == 1 + store.model.roots.count + store.model.linkRelationships.count)
+    }
+
     @Test("the first error ends it, whichever thread met it")
     func endsWithFirstError() throws {
         let directory = try TemporaryDirectory()
