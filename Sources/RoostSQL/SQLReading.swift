@@ -19,6 +19,9 @@ final class SQLReading: Sendable {
         plans = Mutex(Array(repeating: nil, count: model.entities.count))
     }
 
+    /// Of how many entities the plan was made.
+    var madeCount: Int { plans.withLock { $0.count { $0 != nil } } }
+
     /// How rows become records of the entity with a number and of its subentities.
     subscript(number: Int) -> SQLReadPlan { plan(number).plan }
 
