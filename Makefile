@@ -57,9 +57,10 @@ RUN_CAMPAIGNS = ROOST_CAMPAIGN_FILES=$(FILES) ROOST_CAMPAIGN_COREDATA=$(COREDATA
 	ROOST_CAMPAIGN_LIMITS=$(LIMITS) ROOST_CAMPAIGN_PEOPLE=12000 $(SWIFT) test --configuration release -Xswiftc -enable-testing \
 	--skip-build --filter 'CampaignTests.|RoostCoreDataTests.CoreDataCampaignTests'
 
-# libFuzzer on the reader of predicates, ten minutes; `make fuzz SECONDS_TO_RUN=60` is shorter.
+# libFuzzer on the readers of predicates and of model files, ten minutes each; `make fuzz SECONDS_TO_RUN=60` is shorter, and
+# `make fuzz ONLY=models` runs one of them.
 fuzz: setup
-	@SECONDS_TO_RUN=$(SECONDS_TO_RUN) ./Scripts/fuzz
+	@SECONDS_TO_RUN=$(SECONDS_TO_RUN) ./Scripts/fuzz $(ONLY)
 
 # Roost beside programs in C, about ten minutes; `make bench QUICK=1` takes two, `make bench ONLY="sqlite/scan lmdb"` has only
 # these. A whole run is kept in Benchmarks/Results, from where README.md has its numbers.

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Foundation
 internal import RoostCore
 
 /// Work on a thread of its own, for checks about what happens side by side.
@@ -8,13 +7,18 @@ final class Background<Result: Sendable>: Sendable {
     private let done = DispatchSemaphore(value: 0)
 
     init(_ body: @escaping @Sendable () throws -> Result) {
-        let thread = Thread { [self] in
-            let result = Swift.Result { try body() }
-            outcome.withLock { $0 = result }
-            done.signal()
+        do throws(StoreError) {
+            try SystemThread.start("roost-check", stackByteCount: 4 << 20) { [self] in
+                end(Swift.Result { try body() })
+            }
+        } catch {
+            end(.failure(error))
         }
-        thread.stackSize = 4 << 20
-        thread.start()
+    }
+
+    private func end(_ result: Swift.Result<Result, any Error>) {
+        outcome.withLock { $0 = result }
+        done.signal()
     }
 
     /// Whether the work has ended.

@@ -15,6 +15,7 @@ enum RoostTool {
     static func main() {
         // Before anything else opens a file.
         Console.fillStandardDescriptors()
+        SystemThread.spareAddressSpace()
         Interruption.shared.install()
         // Whatever a damaged or hostile file asks for: eight times the largest value that stores hold by default.
         limitLibraryMemory(toByteCount: 2 << 30)

@@ -2,7 +2,8 @@ internal import RoostCore
 
 /// A binary property list (`bplist00`), read object by object; every offset and count is checked against the bytes.
 ///
-/// Nothing is expanded ahead of use, so that lists which refer to one object many times cost no more than their bytes.
+/// Nothing is expanded ahead of use, so that lists which refer to one object many times cost no more than their bytes. What is taken out
+/// of it is counted by a ``DecodingBudget``.
 struct BinaryPropertyList {
     /// What an object of the list is.
     ///
@@ -24,16 +25,22 @@ struct BinaryPropertyList {
     let file: String
     let objectCount: Int
     let topObject: Int
+    private let budget: DecodingBudget
     private let offsetSize: Int
     private let referenceSize: Int
     private let tableOffset: Int
 
     /// Reads the trailer.
     ///
-    /// Throws code `corrupted`.
-    init(_ bytes: [UInt8], file: String) throws(StoreError) {
+    /// - Parameters:
+    ///   - bytes: The whole list.
+    ///   - file: What errors call it.
+    ///   - budget: What counts how much is taken out; several lists of one file may share it.
+    /// - Throws: Code `corrupted`.
+    init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
         self.bytes = bytes
         self.file = file
+        self.budget = budget
         // bplist00, then objects, the table of offsets, and a trailer of 32 bytes.
         guard bytes.count >= 8 + 32, bytes.starts(with: Array("bplist0".utf8)) else {
             throw Self.damaged(file, "it is no binary property list, or cut off")
@@ -54,8 +61,9 @@ struct BinaryPropertyList {
 
     /// The object with this number; its members are not looked at.
     ///
-    /// Throws code `corrupted`.
+    /// - Throws: `corrupted`; `limitExceeded` when the budget is used up.
     func object(_ number: Int) throws(StoreError) -> Object {
+        try budget.take(members: 1, of: file)
         guard number >= 0, number < objectCount,
             let offset = Self.number(bytes, tableOffset + number * offsetSize, offsetSize),
             offset >= 8, offset < tableOffset
@@ -83,13 +91,18 @@ struct BinaryPropertyList {
             if low == 3, let bits = signed(offset + 1, 8) { return .date(Double(bitPattern: UInt64(bitPattern: bits))) }
         case 0x4:
             let (start, count) = try length(offset, low)
-            return .data(try range(start, count, 1, number))
+            let range = try range(start, count, 1, number)
+            try budget.take(bytes: count, of: file)
+            return .data(range)
         case 0x5:
             let (start, count) = try length(offset, low)
-            return .string(String(decoding: bytes[try range(start, count, 1, number)], as: UTF8.self))
+            let range = try range(start, count, 1, number)
+            try budget.take(bytes: count, of: file)
+            return .string(String(decoding: bytes[range], as: UTF8.self))
         case 0x6:
             let (start, count) = try length(offset, low)
             let range = try range(start, count, 2, number)
+            try budget.take(bytes: range.count, of: file)
             let units = stride(from: range.lowerBound, to: range.upperBound, by: 2)
                 .map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
             return .string(String(decoding: units, as: UTF16.self))
@@ -110,15 +123,16 @@ struct BinaryPropertyList {
 
     /// The whole list as values; for lists without UIDs.
     ///
-    /// - Throws: `corrupted`; `limitExceeded` for one that nests deeper than 32 or unfolds to more than 100 000 values.
+    /// - Throws: `corrupted`; `limitExceeded` for one that nests deeper than 32, unfolds to more than 100 000 values, or has more in them than
+    ///   the budget allows.
     func wholeValue() throws(StoreError) -> PropertyListValue {
-        var budget = 100_000
-        return try value(topObject, depth: 0, &budget)
+        var left = 100_000
+        return try value(topObject, depth: 0, &left)
     }
 
-    private func value(_ number: Int, depth: Int, _ budget: inout Int) throws(StoreError) -> PropertyListValue {
-        budget -= 1
-        guard budget >= 0, depth <= 32 else {
+    private func value(_ number: Int, depth: Int, _ left: inout Int) throws(StoreError) -> PropertyListValue {
+        left -= 1
+        guard left >= 0, depth <= 32 else {
             throw StoreError(.limitExceeded, "\(file) is a property list that is too deep or too large.")
         }
         switch try object(number) {
@@ -127,14 +141,12 @@ struct BinaryPropertyList {
         case .integer(let value): return .integer(value)
         case .real(let value): return .real(value)
         case .date(let value): return .date(value)
-        case .data(let range):
-            budget -= range.count / 64
-            return .data(Array(bytes[range]))
+        case .data(let range): return .data(Array(bytes[range]))
         case .string(let text): return .string(text)
         case .uid(let number): return .integer(Int64(number))
         case .array(let members):
             var values: [PropertyListValue] = []
-            for member in members { values.append(try value(member, depth: depth + 1, &budget)) }
+            for member in members { values.append(try value(member, depth: depth + 1, &left)) }
             return .array(values)
         case .dictionary(let members):
             var values: [String: PropertyListValue] = [:]
@@ -142,7 +154,7 @@ struct BinaryPropertyList {
                 guard case .string(let name) = try object(key) else {
                     throw Self.damaged(file, "a dictionary has a key that is no string")
                 }
-                values[name] = try value(member, depth: depth + 1, &budget)
+                values[name] = try value(member, depth: depth + 1, &left)
             }
             return .dictionary(values)
         }
@@ -172,6 +184,7 @@ struct BinaryPropertyList {
 
     private func references(_ start: Int, _ count: Int, _ number: Int) throws(StoreError) -> [Int] {
         let range = try range(start, count, referenceSize, number)
+        try budget.take(members: count, of: file)
         var references: [Int] = []
         references.reserveCapacity(count)
         var offset = range.lowerBound

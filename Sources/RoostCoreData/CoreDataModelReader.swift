@@ -11,12 +11,12 @@ public struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
     /// What was found and what became of it.
     public let message: String
 
-    /// Makes a warning.
+    /// Makes a warning; of a very long name or message the beginning and the end are kept.
     public init(file: String, line: Int?, element: String, message: String) {
         self.file = file
         self.line = line
-        self.element = element
-        self.message = message
+        self.element = MessageText.bounded(element)
+        self.message = MessageText.bounded(message)
     }
 
     /// The place, the element and the message: `file:line: element: message`.

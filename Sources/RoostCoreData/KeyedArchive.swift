@@ -21,17 +21,17 @@ final class KeyedArchive {
     private let root: Int
     /// The names of fields by their object numbers; a handful of them occurs in every object.
     private var names: [Int: String] = [:]
-    /// How many members of objects and lists were looked at, each time they were.
-    private var visitCount = 0
-    /// The most of them: small archives can unfold to any size, because everything in them may be referred to again.
-    private static let visitLimit = 20_000_000
     var file: String { list.file }
 
     /// Reads the frame of an archive.
     ///
-    /// Throws code `corrupted`.
-    init(_ bytes: [UInt8], file: String) throws(StoreError) {
-        list = try BinaryPropertyList(bytes, file: file)
+    /// - Parameters:
+    ///   - bytes: The whole archive.
+    ///   - file: What errors call it.
+    ///   - budget: What counts how much is taken out; the archives of one file share it.
+    /// - Throws: `corrupted`, `limitExceeded`.
+    init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
+        list = try BinaryPropertyList(bytes, file: file, budget: budget)
         guard case .dictionary(let members) = try list.object(list.topObject) else {
             throw StoreError(.corrupted, "\(file) is no keyed archive.")
         }
@@ -70,7 +70,6 @@ final class KeyedArchive {
         switch try list.object(objects[uid]) {
         case .string("$null") where uid == 0: return .null
         case .dictionary(let members):
-            try count(members.count)
             var fields: [String: Int] = [:]
             for (key, value) in members { if let name = try name(key) { fields[name] = value } }
             let object = ArchivedObject(archive: self, uid: uid, fields: fields)
@@ -85,13 +84,6 @@ final class KeyedArchive {
         guard case .uid(let uid) = object else { return plain(object) }
         guard uid > 0, uid < objects.count else { return .null }
         return plain(try list.object(objects[uid]))
-    }
-
-    private func count(_ members: Int) throws(StoreError) {
-        visitCount += members + 1
-        guard visitCount <= Self.visitLimit else {
-            throw StoreError(.limitExceeded, "\(file) unfolds to more than \(Self.visitLimit) parts; it is not read.")
-        }
     }
 
     private func name(_ key: Int) throws(StoreError) -> String? {
@@ -111,7 +103,6 @@ final class KeyedArchive {
     /// The values of a field that holds a list.
     func nodes(field: Int) throws(StoreError) -> [Node] {
         guard case .array(let members) = try list.object(field) else { return [] }
-        try count(members.count)
         var nodes: [Node] = []
         nodes.reserveCapacity(members.count)
         for member in members { nodes.append(try node(field: member)) }

@@ -6,6 +6,8 @@ struct MappingImport {
     /// All objects of the file by their identifiers.
     let objects: [String: XMLStoreObject]
     var warnings: [ModelImportWarning] = []
+    /// For all archives of the file.
+    private let budget = DecodingBudget()
     private var source: ModelOutline?
     private var destination: ModelOutline?
     private var sourceModel: ManagedObjectModel?
@@ -61,7 +63,7 @@ struct MappingImport {
         let place = "the copy of the \(noun) in '\(file)'"
         do throws(StoreError) {
             if let text = root[attribute], let bytes = Base64.bytes(text) {
-                let outline = try ModelOutline(archive: bytes, file: place)
+                let outline = try ModelOutline(archive: bytes, file: place, budget: DecodingBudget())
                 if !outline.entities.isEmpty { return outline }
             }
         } catch {
@@ -415,7 +417,7 @@ struct MappingImport {
         guard let bytes = Base64.bytes(text) else { throw failure(object, place, "\(what) is no base64 text") }
         if bytes.isEmpty { return nil }
         do throws(StoreError) {
-            return try KeyedArchive(bytes, file: what)
+            return try KeyedArchive(bytes, file: what, budget: budget)
         } catch {
             throw failure(object, place, error.message, error.code)
         }

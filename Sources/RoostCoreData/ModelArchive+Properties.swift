@@ -18,7 +18,7 @@ extension ModelArchive {
     mutating func read(
         _ object: ArchivedObject, named key: String, into entity: inout EntityDescription
     ) throws(StoreError) {
-        let name = try object.string("NSPropertyName") ?? key
+        let name = try self.name(try object.string("NSPropertyName") ?? key, of: "a property of '\(entity.name)'")
         let className = try object.className
         switch className {
         case "NSRelationshipDescription": entity.relationships.append(try relationship(object, name, entity.name))
@@ -98,7 +98,8 @@ extension ModelArchive {
                 guard let element = node.object, try element.className.hasSuffix("AttributeDescription"),
                     let name = try element.string("NSPropertyName")
                 else { continue }
-                attribute.elements.append(try self.attribute(element, name, entity, depth: depth + 1))
+                let elementName = try self.name(name, of: "an element of '\(entity).\(attribute.name)'")
+                attribute.elements.append(try self.attribute(element, elementName, entity, depth: depth + 1))
             }
         }
     }
@@ -131,6 +132,9 @@ extension ModelArchive {
     }
 
     /// An archived `NSDecimalNumber`: sixteen-bit groups of the mantissa, least significant first.
+    ///
+    /// Nil for one of 39 digits, which Apple's type can hold.
+    /// - Throws: Code `corrupted` for an exponent that no number has.
     static func decimal(_ object: ArchivedObject) throws(StoreError) -> DecimalNumber? {
         guard case .data(let bytes) = try object.node("NS.mantissa"), let exponent = try object.integer("NS.exponent"),
             let length = try object.integer("NS.length"), (0...8).contains(length), bytes.count >= Int(length) * 2
@@ -143,6 +147,11 @@ extension ModelArchive {
         for group in stride(from: Int(length) - 1, through: 0, by: -1) {
             let (first, second) = (UInt128(bytes[group * 2]), UInt128(bytes[group * 2 + 1]))
             mantissa = mantissa << 16 | (isLittleEndian ? second << 8 | first : first << 8 | second)
+        }
+        guard (-128...127).contains(exponent) else {
+            throw StoreError(
+                .corrupted,
+                "\(object.archive.file) is damaged: it holds a decimal number whose exponent is out of range.")
         }
         return DecimalNumber(isNegative: isNegative, mantissa: mantissa, exponent: Int(exponent))
     }

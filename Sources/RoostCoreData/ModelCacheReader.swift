@@ -83,7 +83,7 @@ struct ModelArchive {
     }
 
     private mutating func entity(_ object: ArchivedObject, named key: String) throws(StoreError) -> EntityDescription {
-        let name = try object.string("NSEntityName") ?? key
+        let name = try self.name(try object.string("NSEntityName") ?? key, of: "an entity")
         var entity = EntityDescription(name)
         let superentity = try object.object("NSSuperentity")
         entity.superentityName = try superentity?.string("NSEntityName")
@@ -174,6 +174,16 @@ struct ModelArchive {
     }
 
     // MARK: Parts
+
+    /// A name, unless it is too long: warnings and errors name what they are about, so it would cost its length again and again.
+    func name(_ name: String, of thing: String) throws(StoreError) -> String {
+        guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
+            throw StoreError(
+                .invalidModel,
+                "In '\(file)', the name of \(thing) is longer than \(ManagedObjectModel.maximumNameByteCount) bytes.")
+        }
+        return name
+    }
 
     func userInfo(_ object: ArchivedObject) throws(StoreError) -> [String: String] {
         var entries: [String: String] = [:]

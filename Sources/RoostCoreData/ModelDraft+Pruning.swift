@@ -1,8 +1,8 @@
 internal import RoostCore
 
 extension ModelDraft {
-    /// How many parts are tried at most; each try validates the whole model.
-    private static let attemptLimit = 2000
+    /// How many parts are tried at most, and of how many properties all tries together may be: each try validates the whole model.
+    private static let (attemptLimit, validationLimit) = (2000, 4_000_000)
 
     /// Leaves out, with a warning each, the parts without which the model is valid and that decide nothing about stored data:
     /// limits, defaults, derivations, indexes, constraints, fetched properties, members of configurations, stored requests.
@@ -11,13 +11,15 @@ extension ModelDraft {
     mutating func prune(_ warnings: inout [ModelImportWarning], _ file: String) {
         var problems = problems()
         var attempts = 0
+        let propertyCount = entities.reduce(entities.count) { $0 + $1.attributes.count + $1.relationships.count }
+        let limit = min(Self.attemptLimit, Self.validationLimit / max(1, propertyCount))
 
         /// Makes a change if that lessens the problems; tells whether it did.
         func attempt(
             _ draft: inout ModelDraft, _ entity: String?, _ property: String?, _ what: String,
             _ change: (inout ModelDraft) -> Void
         ) -> Bool {
-            guard !problems.isEmpty, attempts < Self.attemptLimit else { return false }
+            guard !problems.isEmpty, attempts < limit else { return false }
             attempts += 1
             var changed = draft
             change(&changed)

@@ -33,8 +33,8 @@ struct ModelOutline {
     /// The outline of the copy of a model that a mapping model embeds: an archive of Xcode's editor, which nothing else reads.
     ///
     /// - Throws: `corrupted`, `limitExceeded`.
-    init(archive bytes: [UInt8], file: String) throws(StoreError) {
-        let root = try KeyedArchive(bytes, file: file).rootObject()
+    init(archive bytes: [UInt8], file: String, budget: DecodingBudget) throws(StoreError) {
+        let root = try KeyedArchive(bytes, file: file, budget: budget).rootObject()
         guard try root.className == "XDPMModel", let package = try root.object("_xd_rootPackage") else {
             throw StoreError(.corrupted, "\(file) is no model of Xcode's editor.")
         }

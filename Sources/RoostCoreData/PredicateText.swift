@@ -5,9 +5,27 @@ internal import RoostCore
 /// Classes and operators are those of `NSPredicate` archives; what has no text gives nil, and the caller warns.
 enum PredicateText {
     private static let depthLimit = 64
+    /// The most bytes of a text: parts that are referred to again are written out again.
+    private static let byteLimit = 1 << 20
 
-    /// The text of an archived `NSPredicate`.
+    /// The text of an archived `NSPredicate`; nil for what has none.
+    ///
+    /// - Throws: `corrupted`; `limitExceeded` for one of more than a mebibyte.
     static func predicate(_ object: ArchivedObject, depth: Int = 0) throws(StoreError) -> String? {
+        try bounded(try predicateText(object, depth: depth), of: object)
+    }
+
+    private static func bounded(_ text: String?, of object: ArchivedObject) throws(StoreError) -> String? {
+        if let text, text.utf8.count > byteLimit {
+            throw StoreError(
+                .limitExceeded,
+                "\(object.archive.file) has a predicate or an expression of more than \(byteLimit) bytes; it is not read."
+            )
+        }
+        return text
+    }
+
+    private static func predicateText(_ object: ArchivedObject, depth: Int) throws(StoreError) -> String? {
         guard depth < depthLimit else { return nil }
         switch try object.className {
         case "NSTruePredicate": return "TRUEPREDICATE"
@@ -55,8 +73,14 @@ enum PredicateText {
         return letters.isEmpty ? symbol : "\(symbol)[\(letters)]"
     }
 
-    /// The text of an archived `NSExpression`.
+    /// The text of an archived `NSExpression`; nil for what has none.
+    ///
+    /// - Throws: `corrupted`; `limitExceeded` for one of more than a mebibyte.
     static func expression(_ object: ArchivedObject, depth: Int = 0) throws(StoreError) -> String? {
+        try bounded(try expressionText(object, depth: depth), of: object)
+    }
+
+    private static func expressionText(_ object: ArchivedObject, depth: Int) throws(StoreError) -> String? {
         guard depth < depthLimit else { return nil }
         switch try object.className {
         case "NSSelfExpression": return "SELF"
@@ -124,15 +148,15 @@ enum PredicateText {
     }
 
     private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for character in text {
-            switch character {
-            case "\\": quoted += "\\\\"
-            case "\"": quoted += "\\\""
-            case "\n": quoted += "\\n"
-            default: quoted.append(character)
+        var quoted = [UInt8(ascii: "\"")]
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\\"), UInt8(ascii: "\""): quoted += [UInt8(ascii: "\\"), byte]
+            case UInt8(ascii: "\n"): quoted += [UInt8(ascii: "\\"), UInt8(ascii: "n")]
+            default: quoted.append(byte)
             }
         }
-        return quoted + "\""
+        quoted.append(UInt8(ascii: "\""))
+        return String(decoding: quoted, as: UTF8.self)
     }
 }

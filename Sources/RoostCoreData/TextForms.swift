@@ -39,6 +39,7 @@ enum ISODate {
 enum Base64 {
     /// The bytes; nil when the text is no Base64.
     static func bytes(_ text: String) -> [UInt8]? {
-        Data(base64Encoded: text.filter { !$0.isWhitespace }).map { [UInt8]($0) }
+        let spaces: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0B, 0x0C, 0x0D]
+        return Data(base64Encoded: Data(text.utf8.filter { !spaces.contains($0) })).map { [UInt8]($0) }
     }
 }

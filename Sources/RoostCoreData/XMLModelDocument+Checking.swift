@@ -30,6 +30,12 @@ extension XMLModelDocument {
         guard let name = nonEmpty(element["name"]) else {
             throw error(element, "element <\(element.name)> has no name")
         }
+        // At once: warnings and errors name what they are about, so a long name would cost its length again and again.
+        guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
+            throw error(
+                element,
+                "the name of element <\(element.name)> is longer than \(ManagedObjectModel.maximumNameByteCount) bytes")
+        }
         return name
     }
 

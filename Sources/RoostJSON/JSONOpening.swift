@@ -48,7 +48,7 @@ struct JSONOpening {
 
     /// Opens the store for reading it once; nil where it has to be read into memory, and for whatever is wrong, which that tells.
     ///
-    /// That is a document with its checksum and without a journal, of a model without subentities.
+    /// That is a document with its checksum and without a journal.
     ///
     /// - Throws: `busy` when the store's lock is not free in time.
     func openStreamed() throws(StoreError) -> StreamedJSONStore? {

@@ -78,6 +78,10 @@ final class JSONStorage: OrderedKeyValueStorage {
                 path: path, settings: settings, storeUUID: storeUUID, base: MemoryStorage(),
                 files: StoreFiles(lock: lock, writerLock: writerLock, document: document))
         } catch {
+            // Where nothing was made, its lock file has no use either.
+            if !StoreFile.hasEntry(at: path), (try? lock.change(to: .exclusive, timeoutSeconds: 0)) != nil {
+                try? lock.releaseRemovingFile()
+            }
             lock.release()
             throw error
         }

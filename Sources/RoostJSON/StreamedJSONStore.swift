@@ -47,7 +47,7 @@ final class StreamedJSONStore: PersistentStore {
         try requireOpen()
         try file.requireUnchanged()
         guard let stream = try DocumentStream(file) else { return try whole().snapshot() }
-        return DocumentSnapshot(file, stream) { [self] () throws(StoreError) in
+        return DocumentSnapshot(file, stream, spillDirectories: spillDirectories) { [self] () throws(StoreError) in
             try requireOpen()
         } whole: { [self] () throws(StoreError) in
             try whole().snapshot()

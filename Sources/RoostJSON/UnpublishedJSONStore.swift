@@ -14,8 +14,7 @@ final class UnpublishedJSONStore: PersistentStore {
     }
 
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
-        guard DocumentLoader.canWrite(model), try storage.isUntouched(),
-            let loader = try DocumentLoader(base, storage, options)
+        guard try storage.isUntouched(), let loader = try DocumentLoader(base, storage, options)
         else { return try base.bulkLoader(options) }
         return loader
     }
@@ -32,7 +31,7 @@ final class UnpublishedJSONStore: PersistentStore {
             throw DocumentDraft.unreadable(storage.path, error)
         }
         guard let stream else { return try base.snapshot() }
-        return DocumentSnapshot(file, stream) { [storage] () throws(StoreError) in
+        return DocumentSnapshot(file, stream, spillDirectories: spillDirectories) { [storage] () throws(StoreError) in
             try storage.requireOpen()
         } whole: { [url, settings = storage.settings] () throws(StoreError) in
             do throws(StoreError) { return try DocumentReader.store(file, url: url, settings).snapshot() } catch {

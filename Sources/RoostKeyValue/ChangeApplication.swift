@@ -73,6 +73,11 @@ struct ChangeApplication {
             }
             // After the first conflict the rest is only compared.
             guard conflicts.isEmpty else { return }
+            guard new.version < UInt32.max else {
+                throw StoreError(
+                    .limitExceeded,
+                    "\(new.id) was updated \(new.version) times; its versions are used up.")
+            }
             isWritten = true
             tally.entities[item.entity].remove(old.storedContentHash)
             tally.entities[item.entity].add(new.storedContentHash)

@@ -30,8 +30,19 @@ extension LMDBEnvironment {
             let doubled = min(
                 gate.mapByteCount.multipliedReportingOverflow(by: 2).partialValue, settings.maximumMapByteCount)
             let useful = file.addingReportingOverflow(room).overflow ? doubled : file + room
-            let size = max(min(doubled, useful), gate.mapByteCount + 16 * Self.mapUnit)
-            try resize(&gate, to: min(size, settings.maximumMapByteCount + Self.mapUnit) / Self.mapUnit * Self.mapUnit)
+            let least = gate.mapByteCount + 16 * Self.mapUnit
+            let most = settings.maximumMapByteCount + Self.mapUnit
+            var size = max(min(doubled, useful), least)
+            while true {
+                do throws(StoreError) {
+                    try AddressSpace.requireRoom(min(size, most) - gate.mapByteCount, forMapOf: path)
+                    break
+                } catch  where error.code == .outOfResources && size > least {
+                    // Where the process's address space is limited it grows by less.
+                    size = max(least, gate.mapByteCount + (size - gate.mapByteCount) / 2)
+                }
+            }
+            try resize(&gate, to: min(size, most) / Self.mapUnit * Self.mapUnit)
         }
     }
 
@@ -45,6 +56,7 @@ extension LMDBEnvironment {
         try gate.withLock { (gate) throws(StoreError) in
             guard gate.activeCount == 0, gate.handle != nil, gate.mapByteCount < wanted else { return }
             do throws(StoreError) {
+                try AddressSpace.requireRoom(wanted - gate.mapByteCount, forMapOf: path)
                 try resize(&gate, to: wanted)
             } catch  where error.code == .outOfResources {
                 try reopen(&gate, isWritable: gate.isWritable)
@@ -52,6 +64,7 @@ extension LMDBEnvironment {
         }
     }
 
+    /// Maps the file anew, as large as this; 0 for as large as another process has made it.
     private func resize(_ gate: inout Gate, to byteCount: Int) throws(StoreError) {
         guard let handle = gate.handle else { throw StoreError.lmdb(MDB_PANIC, "cannot be mapped", path: path) }
         var deadReaders: Int32 = 0

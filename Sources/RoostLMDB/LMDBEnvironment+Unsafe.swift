@@ -91,6 +91,9 @@ final class LMDBEnvironment: Sendable {
             // LMDB's own lock file cannot be made although ours is there. On a full disk a writer could not make it either.
             usesLocks = false
             opened = try Self.openHandle(path, settings, isNew: false, usesLocks: false)
+        } catch {
+            Self.removeLibraryLockFile(path, storeLock, soundness)
+            throw error
         }
         isUnlocked = !usesLocks
         lockFileCheck = usesLocks ? try FileHandleCheck(at: path + "-lock") : nil
@@ -173,14 +176,16 @@ final class LMDBEnvironment: Sendable {
     private static func openHandle(
         _ path: String, _ settings: LMDBSettings, isNew: Bool, usesLocks: Bool
     ) throws(StoreError) -> Gate {
-        var mapByteCount = try mapByteCount(path, settings)
-        let smallest = max(try StoreFile.byteCount(at: path), 1 << 24)
+        let wanted = try mapByteCount(path, settings)
+        let smallest = min(wanted, max(try StoreFile.byteCount(at: path), 1 << 24) / mapUnit * mapUnit + mapUnit)
+        var mapByteCount = wanted
         while true {
             do throws(StoreError) {
+                try AddressSpace.requireRoom(mapByteCount, forMapOf: path)
                 return try openHandle(path, settings, mapByteCount, isNew: isNew, usesLocks: usesLocks)
-            } catch  where error.code == .outOfResources && mapByteCount / 2 >= smallest {
+            } catch  where error.code == .outOfResources && mapByteCount > smallest {
                 // The process's address space is limited; a smaller map may fit.
-                mapByteCount = mapByteCount / 2 / mapUnit * mapUnit
+                mapByteCount = max(mapByteCount / 2 / mapUnit * mapUnit, smallest)
             }
         }
     }
@@ -280,6 +285,14 @@ final class LMDBEnvironment: Sendable {
         {
             try? StoreFile.remove(path + "-lock")
         }
+        storeLock.release()
+    }
+
+    /// Removes LMDB's lock file after a file could not be opened, unless somebody else has the store open.
+    private static func removeLibraryLockFile(_ path: String, _ storeLock: StoreLock?, _ soundness: SoundnessLock?) {
+        soundness?.release()
+        guard let storeLock else { return }
+        if (try? storeLock.change(to: .exclusive, timeoutSeconds: 0)) != nil { try? StoreFile.remove(path + "-lock") }
         storeLock.release()
     }
 

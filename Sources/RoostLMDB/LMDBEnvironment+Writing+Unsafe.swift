@@ -221,13 +221,14 @@ final class LMDBLongWrite: KeyValueLongWrite {
     }
 
     private let lease: EnvironmentLease
-    private let thread = WriterThread()
+    private let thread: WriterThread
     private var handle: Handle?
     private var hasFailed = false
 
     init(_ lease: EnvironmentLease, timeoutSeconds: Double) throws(StoreError) {
         let environment = lease.environment
         self.lease = lease
+        thread = try WriterThread()
         try environment.enterWriting(timeoutSeconds: timeoutSeconds)
         do throws(StoreError) {
             try environment.growMapForLongWrite()

@@ -88,7 +88,12 @@ public struct LMDBStoreType: PersistentStoreType {
     private func createUnpublished(
         _ url: StoreURL, _ model: ManagedObjectModel, _ options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
-        let storage = try LMDBStorage.create(path: url.path, options: options)
+        let storage: LMDBStorage
+        do throws(StoreError) { storage = try LMDBStorage.create(path: url.path, options: options) } catch {
+            // The file is gone; where it never was, it is another one's, with its lock.
+            if !StoreFile.hasEntry(at: url.path) { try? StoreFile.remove(StoreLock.path(forStoreAt: url.path)) }
+            throw error
+        }
         do throws(StoreError) {
             return try KeyValueStore(creating: storage, type: self, url: url, model: model, options: options)
         } catch {

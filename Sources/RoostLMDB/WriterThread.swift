@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Foundation
 internal import RoostCore
 
 /// The thread on which a write transaction over several calls lives: LMDB's writer lock belongs to the thread that took it.
@@ -51,13 +50,11 @@ final class WriterThread: Sendable {
 
     private let queue = Queue()
 
-    init() {
+    /// Throws code `outOfResources` when the system starts no more threads.
+    init() throws(StoreError) {
         let queue = queue
-        let thread = Thread { queue.work() }
-        thread.name = "roost-lmdb-writer"
         // The default of some platforms is too small for the engine and what users call from it.
-        thread.stackSize = 8 << 20
-        thread.start()
+        try SystemThread.start("roost-lmdb-writer", stackByteCount: 8 << 20) { queue.work() }
     }
 
     deinit {

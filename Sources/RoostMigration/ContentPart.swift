@@ -29,6 +29,10 @@ enum ContentPart: Sendable {
     ) throws(StoreError) -> [ContentPart] {
         let model = snapshot.model
         var parts: [ContentPart] = checkingStructure ? [.structure] : []
+        if snapshot is any SequentialSnapshot {
+            parts += model.roots.map { .records(root: $0, KeySpan()) }
+            return parts + model.linkRelationships.map { .links(relationship: $0.number, KeySpan()) }
+        }
         for root in model.roots {
             let count = model.entities[root].selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
             let lastKey = try snapshot.lastKey(of: model.entities[root].name)

@@ -27,17 +27,24 @@ extension StoreFiller {
         _ source: any ContentSource, to destination: any PersistentStore, _ memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
         let channel = BatchChannel(capacity: Self.channelCapacity)
-        let reader = WorkerThread("roost-reader") { () throws(StoreError) in
+        let reader = try WorkerThread("roost-reader") { () throws(StoreError) in
             do throws(StoreError) { return try source.read(into: channel) } catch {
                 channel.stop()
                 throw error
             }
         }
-        let writer = WorkerThread("roost-writer") { () throws(StoreError) in
-            do throws(StoreError) { return try write(from: channel, to: destination, memory) } catch {
-                channel.stop()
-                throw error
+        let writer: WorkerThread<StoreTally?>
+        do throws(StoreError) {
+            writer = try WorkerThread("roost-writer") { () throws(StoreError) in
+                do throws(StoreError) { return try write(from: channel, to: destination, memory) } catch {
+                    channel.stop()
+                    throw error
+                }
             }
+        } catch {
+            channel.stop()
+            _ = reader.join()
+            throw error
         }
         let (wasRead, wasWritten) = (reader.join(), writer.join())
         let copied: CopiedContent?

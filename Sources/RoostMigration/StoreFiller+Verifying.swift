@@ -21,11 +21,13 @@ extension StoreFiller {
         let generation = try snapshot.recordedTally()?.generation
         let parts = try ContentPart.parts(of: copied.tally, snapshot, checkingStructure: options.verifies)
         let reading = PartwiseReading(self, store, parts, expecting: copied, memory)
-        let threads = min(maximumReaders, ProcessInfo.processInfo.activeProcessorCount, parts.count)
+        let threads =
+            snapshot is any SequentialSnapshot
+            ? 1 : min(maximumReaders, ProcessInfo.processInfo.activeProcessorCount, parts.count)
         // A store that records no generation could not tell that two snapshots show the same.
-        let others = (1..<max(threads, 1)).filter { _ in generation != nil }.map { _ in
-            WorkerThread("roost-verifier") { () throws(StoreError) in
-                // Without a file handle or a reader's place for this thread the others read its part.
+        let others = (1..<max(threads, 1)).filter { _ in generation != nil }.compactMap { _ in
+            // Without a thread, a file handle or a reader's place for it the others read its part.
+            try? WorkerThread("roost-verifier") { () throws(StoreError) in
                 guard let own = try? store.snapshot() else { return }
                 defer { own.close() }
                 // Where somebody commits meanwhile there is one state that counts, the one of the first snapshot.

@@ -166,7 +166,7 @@ struct SQLCommit {
             let plan = schema.updating[table]
             let root = schema.objectTables[table].root
             var old = RecordBatch(model: model)
-            try connection.withStatement(schema.lookupSQL[root]) { (statement) throws(StoreError) in
+            try connection.withStatement(schema.reading.lookupSQL(root)) { (statement) throws(StoreError) in
                 for index in updateOrder[start..<end] {
                     let entity = updates.entityNumber(at: index)
                     let object = SQLObjectKey(table: table, key: updates.key(at: index))
@@ -218,7 +218,7 @@ struct SQLCommit {
         let entity = try model.requireEntity(reference.id.entity)
         let root = entity.root
         old.removeAll()
-        let error = try connection.withStatement(schema.lookupSQL[root]) {
+        let error = try connection.withStatement(schema.reading.lookupSQL(root)) {
             (statement) throws(StoreError) -> StoreError? in
             try statement.look(
                 up: reference.id.key, into: &old, plan: schema.reading[root], accepting: store.acceptsChanges)
@@ -279,7 +279,7 @@ struct SQLCommit {
 
     private func record(_ object: SQLObjectKey) throws(StoreError) -> Record? {
         let table = schema.objectTables[object.table]
-        let sql = schema.lookupSQL[table.root]
+        let sql = schema.reading.lookupSQL(table.root)
         return try connection.withStatement(sql) { (statement) throws(StoreError) -> Record? in
             var batch = RecordBatch(model: model)
             if let error = try statement.look(

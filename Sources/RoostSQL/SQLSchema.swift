@@ -73,13 +73,8 @@ public final class SQLSchema: Sendable {
     /// By relationship number.
     let linkTables: [LinkTable?]
     let constraints: [Constraint]
-    /// By entity number, how its objects and those of its subentities are read.
-    let reading: [SQLReadPlan]
-    /// By entity number, SELECT of the one row with a key, if it is of the entity or a subentity.
-    let lookupSQL: [String]
-    /// By entity number, SELECT of all rows of the entity and its subentities in key order, of
-    /// those whose keys are above parameter 1, and of the first of these keys.
-    let scanSQL: [(all: String, rest: String, nextKey: String)]
+    /// How the objects of each entity and of its subentities are read.
+    let reading: SQLReading
     /// How a row of the tallies is read and written.
     let tallySQL: (select: String, update: String)
     /// SELECT and upsert of the last key of a root entity.
@@ -143,19 +138,21 @@ public final class SQLSchema: Sendable {
         self.objectTables = objectTables
         self.tableOfEntity = tableOfEntity
         self.linkTables = linkTables
-        reading = model.entities.map {
-            SQLReadPlan(entity: $0, in: objectTables[tableOfEntity[$0.number]], model: model, checksum: checksum)
-        }
-        lookupSQL = zip(model.entities, reading).map { entity, plan in
-            let filter = Self.scope(entity.selfAndSubentities, root: model.entities[entity.root]).map { " AND \($0)" }
-            return "\(plan.selectSQL) WHERE _id = \(dialect.parameter(1))\(filter ?? "")"
-        }
-        scanSQL = zip(model.entities, reading).map { entity, plan in
-            let table = objectTables[tableOfEntity[entity.number]].quotedName
-            let filter = Self.scope(entity.selfAndSubentities, root: model.entities[entity.root]).map { [$0] } ?? []
-            let all = SQLFetchStatement.words(filter) + " ORDER BY _id"
-            let rest = SQLFetchStatement.words(["_id > \(dialect.parameter(1))"] + filter) + " ORDER BY _id"
-            return (plan.selectSQL + all, plan.selectSQL + rest, "SELECT _id FROM \(table)\(rest) LIMIT 1")
+        reading = SQLReading(model) { [objectTables, tableOfEntity] number in
+            let entity = model.entities[number]
+            let table = objectTables[tableOfEntity[number]]
+            let rows = SQLReadPlan(entity: entity, in: table, model: model, checksum: checksum)
+            let scope = Self.scope(entity.selfAndSubentities, root: model.entities[entity.root]).map { [$0] } ?? []
+            let key = dialect.parameter(1)
+            let all = SQLFetchStatement.words(scope) + " ORDER BY _id"
+            let rest = SQLFetchStatement.words(["_id > \(key)"] + scope) + " ORDER BY _id"
+            return SQLReading.Plan(
+                rows: rows,
+                lookupSQL: rows.selectSQL + SQLFetchStatement.words(["_id = \(key)"] + scope),
+                scanSQL: (
+                    rows.selectSQL + all, rows.selectSQL + rest,
+                    "SELECT _id FROM \(table.quotedName)\(rest) LIMIT 1"
+                ))
         }
         constraints = Self.constraints(model, objectTables, tableOfEntity)
 
@@ -243,12 +240,15 @@ public final class SQLSchema: Sendable {
                 number == root ? nil : fields[parent].map { (model.entities[parent].layout, $0) }
             }
             var places = [SQLFieldColumns?](repeating: nil, count: entity.layout.fields.count)
-            let ordered = entity.layout.fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-            for field in ordered {
+            var own: [RecordLayout.Field] = []
+            for field in entity.layout.fields {
                 if let (layout, known) = inherited, let parent = layout.field(field.name) {
                     places[field.index] = known[parent.index]
-                    continue
+                } else {
+                    own.append(field)
                 }
+            }
+            for field in own.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
                 let base = field.name.replacing("#order", with: "_order").replacing(".", with: "_")
                 let column = add(base, field.kind.columnType(dialect), field.kind.place)
                 let needsEntity = field.kind == .polymorphicReference || field.kind == .objectID

@@ -12,7 +12,7 @@ extension SQLSnapshot {
                     "Records of '\(entity.name)' cannot go on behind \(id), which is of another hierarchy.")
             }
         }
-        let (plan, sql) = (schema.reading[entity.number], schema.scanSQL[entity.number])
+        let (plan, sql) = (schema.reading[entity.number], schema.reading.scanSQL(entity.number))
         // No key is below 1.
         let scan = SQLScan(restSQL: sql.rest, nextKeySQL: sql.nextKey, lastKey: max(0, id?.key ?? 0))
         let lease = if let id { try lease(sql.rest, [.integer(id.key)]) } else { try lease(sql.all, []) }

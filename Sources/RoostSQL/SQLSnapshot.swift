@@ -97,7 +97,7 @@ public final class SQLSnapshot: StoreSnapshot {
         if let known = lookups[number] {
             lookup = known
         } else {
-            let statement = try open().statement(schema.lookupSQL[number])
+            let statement = try open().statement(schema.reading.lookupSQL(number))
             lookup = SQLLookup(name: name, statement: statement, plan: schema.reading[number])
             lookups[number] = lookup
         }

@@ -150,7 +150,7 @@ extension SQLStore: ChangeAcceptingStore {
 
     private func sign(_ id: ObjectID, _ table: SQLTable, _ connection: any SQLConnection) throws(StoreError) {
         var batch = RecordBatch(model: model)
-        let reason = try connection.withStatement(schema.lookupSQL[table.root]) {
+        let reason = try connection.withStatement(schema.reading.lookupSQL(table.root)) {
             (statement) throws(StoreError) -> StoreError? in
             try statement.look(up: id.key, into: &batch, plan: schema.reading[table.root], accepting: true)
         }

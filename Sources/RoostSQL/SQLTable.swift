@@ -294,8 +294,12 @@ public struct SQLRowColumns: Sendable {
                     field, column: positions[place.column] ?? -1,
                     entityColumn: place.entityColumn.flatMap { positions[$0] })
             }
-            let used = Set(places.map(\.column) + places.compactMap(\.entityColumn))
-            unused[entity.number] = positions.indices.filter { !used.contains($0) }
+            var isUsed = [Bool](repeating: false, count: positions.count)
+            for place in places {
+                isUsed[place.column] = true
+                if let entityColumn = place.entityColumn { isUsed[entityColumn] = true }
+            }
+            unused[entity.number] = positions.indices.filter { !isUsed[$0] }
                 .compactMap { positions[$0].map { Int32(truncatingIfNeeded: $0) } }
         }
         entities = steps

@@ -99,9 +99,7 @@ extension JSONTokenReader {
     }
 
     private mutating func grow() throws(StoreError) {
-        guard capacity < Self.maximumTokenByteCount else {
-            throw error("a value is longer than \(Self.maximumTokenByteCount) bytes", code: .limitExceeded)
-        }
+        guard end - tokenStart <= tokenByteLimit, capacity < Self.maximumTokenByteCount else { throw tooLong }
         let larger = min(capacity * 2, Self.maximumTokenByteCount)
         // How much is asked for depends on the text, so that a refusal is an error and no trap.
         guard let memory = realloc(base, larger + Self.slackByteCount) else {
@@ -109,6 +107,12 @@ extension JSONTokenReader {
         }
         base = memory.bindMemory(to: UInt8.self, capacity: larger + Self.slackByteCount)
         capacity = larger
+    }
+
+    /// The error about a token that is too long.
+    var tooLong: StoreError {
+        let what = tokenByteLimit == Self.maximumKeyByteCount ? "a key" : "a value"
+        return error("\(what) is longer than \(tokenByteLimit) bytes", code: .limitExceeded)
     }
 
     // MARK: Places
@@ -172,6 +176,9 @@ extension JSONTokenReader {
     /// - Returns: The bytes of the value, without space around it.
     /// - Throws: As ``next()``; code `limitExceeded`.
     public mutating func captureValue(byteCountLimit: Int) throws(StoreError) -> [UInt8] {
+        let limit = tokenByteLimit
+        tokenByteLimit = min(limit, byteCountLimit)
+        defer { tokenByteLimit = limit }
         _ = try next()
         captureStart = tokenStart
         defer { captureStart = nil }

@@ -60,6 +60,38 @@ extension JSONTokenReader {
         error("\(expected) is expected, not \(tokenDescription)")
     }
 
+    /// As ``mismatch(_:)``, where a whole number is expected: says so where the current token is one, and out of range.
+    ///
+    /// - Parameter expected: What is expected: `a whole number of 64 bits`.
+    /// - Returns: The error, with the token's place.
+    public func integerMismatch(_ expected: String) -> StoreError {
+        guard token == .number else { return mismatch(expected) }
+        return error("\(expected) is expected, and \(descriptionOfWrongInteger)")
+    }
+
+    /// What the current token is where a whole number is expected, as the end of a sentence.
+    var descriptionOfWrongInteger: String {
+        guard token == .number else { return "\(tokenDescription) stands here" }
+        return isWhole ? Self.outOfRange : "a number with a fraction or an exponent stands here"
+    }
+
+    /// What the current token is where a decimal number is expected, as the end of a sentence.
+    var descriptionOfWrongDecimal: String {
+        switch token {
+        case .number: return Self.outOfRange
+        case .string:
+            let isNumber = withText { text in
+                text.contains { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                    && text.allSatisfy { "0123456789.eE+-".utf8.contains($0) }
+            }
+            return isNumber ? Self.outOfRange : "a string that is no decimal number stands here"
+        default: return "\(tokenDescription) stands here"
+        }
+    }
+
+    /// What is wrong with a number of the right kind.
+    static let outOfRange = "the number that stands here is out of range"
+
     /// An error about the next byte to be read.
     func errorHere(_ message: String) -> StoreError { located(message, place(of: position), nil) }
 

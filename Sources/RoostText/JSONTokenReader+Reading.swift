@@ -163,7 +163,11 @@ extension JSONTokenReader {
 
     private mutating func key(_ byte: UInt8, _ expected: String) throws(StoreError) -> Token {
         guard byte == UInt8(ascii: "\"") else { throw unexpected(expected) }
+        let limit = tokenByteLimit
+        tokenByteLimit = min(limit, Self.maximumKeyByteCount)
         try scanString()
+        guard position - tokenStart <= tokenByteLimit else { throw tooLong }
+        tokenByteLimit = limit
         guard !notesKeys || registerKey() else { throw repeatedKey }
         state = .colon
         return .key

@@ -38,7 +38,7 @@ public enum LinkText {
                 throw reader.error("a link of '\(relationship.name)' has at most two keys and two places")
             }
             guard let number = reader.integer else {
-                throw reader.mismatch("a whole number of 64 bits in a link of '\(relationship.name)'")
+                throw reader.integerMismatch("a whole number of 64 bits in a link of '\(relationship.name)'")
             }
             guard count > 1 || number > 0 else {
                 throw reader.error("a key in a link of '\(relationship.name)' is below 1")

@@ -198,12 +198,12 @@ public struct RecordTextReader {
         _ = try reader.next()
         if member == Node.id {
             guard let key = reader.integer, key > 0 else {
-                throw reader.mismatch("\"id\" of \(header.description): a whole number above 0")
+                throw reader.integerMismatch("\"id\" of \(header.description): a whole number above 0")
             }
             header.key = key
         } else {
             guard let version = reader.integer.flatMap(UInt32.init(exactly:)) else {
-                throw reader.mismatch("\"version\" of \(header.description): a whole number of 32 bits")
+                throw reader.integerMismatch("\"version\" of \(header.description): a whole number of 32 bits")
             }
             header.version = version
         }
@@ -227,7 +227,15 @@ public struct RecordTextReader {
         let expected = RecordText.expectation(field.kind)
         let what = "property '\(field.name)' of \(header.description)"
         // A token of the right kind has the wrong content, and is not to be called the opposite of what is expected.
-        return reader.error("\(what): \(expected) is expected, and \(reader.tokenDescription) stands here")
+        let found =
+            switch field.kind {
+            case .integer16, .integer32, .integer64, .order, .reference: reader.descriptionOfWrongInteger
+            case .double, .float, .date:
+                reader.token == .number ? JSONTokenReader.outOfRange : "\(reader.tokenDescription) stands here"
+            case .decimal: reader.descriptionOfWrongDecimal
+            default: "\(reader.tokenDescription) stands here"
+            }
+        return reader.error("\(what): \(expected) is expected, and \(found)")
     }
 
     /// A name from a text, short and without anything that disturbs a terminal.

@@ -30,6 +30,25 @@ struct DecimalNumberTests {
         ])
     func badText(_ text: String) { #expect(DecimalNumber(utf8: text.utf8) == nil) }
 
+    @Test(
+        "an exponent far out of range is refused without counting up to it",
+        arguments: [Int.max, .min, .max - 1, .min + 38, 128, 1 << 32, -200, -129])
+    func exponents(_ exponent: Int) {
+        #expect(DecimalNumber(isNegative: false, mantissa: 1, exponent: exponent) == nil)
+        #expect(DecimalNumber(isNegative: true, mantissa: 7, exponent: exponent) == nil)
+        #expect(DecimalNumber(isNegative: true, mantissa: 0, exponent: exponent) == .zero)
+    }
+
+    @Test("zeros at a mantissa's end bring an exponent into the range, or out of it")
+    func zeros() throws {
+        let many = DecimalNumber.mantissaLimit
+        #expect(DecimalNumber(isNegative: false, mantissa: many, exponent: -166)?.exponent == -128)
+        #expect(DecimalNumber(isNegative: false, mantissa: many, exponent: -167) == nil)
+        #expect(DecimalNumber(isNegative: false, mantissa: many, exponent: 89)?.exponent == 127)
+        #expect(DecimalNumber(isNegative: false, mantissa: many, exponent: 90) == nil)
+        #expect(DecimalNumber(isNegative: false, mantissa: 10, exponent: .max) == nil)
+    }
+
     @Test("the order is that of the values, NaN last")
     func order() throws {
         let texts = [

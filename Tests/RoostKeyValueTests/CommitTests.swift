@@ -39,6 +39,23 @@ struct CommitTests {
         _ = try test.digest()
     }
 
+    @Test("an object whose versions are used up is not updated, and its version does not start again")
+    func lastVersion() throws {
+        let test = try TestStore()
+        let loader = try test.store.bulkLoader(BulkLoadOptions())
+        var batch = RecordBatch(model: test.store.model)
+        try batch.append(test.artist(1), version: .max, values: ["name": "Ada"])
+        try loader.append(batch)
+        _ = try loader.finish()
+        let error = #expect(throws: StoreError.self) {
+            try test.commit { try $0.update(test.artist(1), version: .max, values: ["name": "Eve"]) }
+        }
+        #expect(error?.code == .limitExceeded)
+        let record = try #require(try test.snapshot().record(test.artist(1)))
+        #expect(record.version == .max)
+        #expect(try record.value("name") == .string("Ada"))
+    }
+
     @Test("updates in any order are written once each, and one that is there twice is named", arguments: [40, 400])
     func scatteredUpdates(count: Int64) throws {
         let test = try TestStore()

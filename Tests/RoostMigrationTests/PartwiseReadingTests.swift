@@ -37,8 +37,8 @@ struct PartwiseReadingTests {
         for threads in [1, 3] {
             let reading = PartwiseReading(
                 filler, store, parts, expecting: CopiedContent(tally: expected), PrivateMemory())
-            let others = (1..<threads).map { _ in
-                WorkerThread("reader") { () throws(StoreError) in
+            let others = try (1..<threads).map { _ in
+                try WorkerThread("reader") { () throws(StoreError) in
                     let own = try store.snapshot()
                     defer { own.close() }
                     reading.run(own)
@@ -60,6 +60,30 @@ struct PartwiseReadingTests {
         let model = store.model
         let parts = try ContentPart.parts(of: tally, snapshot, checkingStructure: false)
         #expect(parts.count == model.roots.count + model.linkRelationships.count)
+    }
+
+    @Test("a finished JSON document is read in whole lists, however much it holds")
+    func readsDocumentsWhole() throws {
+        let directory = try TemporaryDirectory()
+        let source = try Sample.store("memory", directory.file("a"))
+        let url = StoreURL(type: "json", path: directory.file("b"))
+        let store = try StoreRegistry.builtIn.type(named: "json")
+            .create(url, model: source.model, options: StoreOptions(isUnpublished: true))
+        defer { try? store.close() }
+        let snapshot = try source.snapshot()
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        for root in source.model.roots {
+            let cursor = try snapshot.records(of: source.model.entities[root].name, after: nil)
+            var batch = RecordBatch(model: source.model)
+            while try cursor.next(into: &batch) { try loader.append(batch) }
+        }
+        let tally = try loader.finish()
+        let written = try store.snapshot()
+        defer { written.close() }
+        #expect(written is any SequentialSnapshot)
+        // Anything else would bring the document into memory, once for each thread.
+        let parts = try ContentPart.parts(of: exaggerated(tally), written, checkingStructure: true)
+        #expect(parts.count == 1 + store.model.roots.count + store.model.linkRelationships.count)
     }
 
     @Test("the first error ends it, whichever thread met it")

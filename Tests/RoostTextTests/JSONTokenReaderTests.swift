@@ -159,6 +159,56 @@ struct JSONTokenReaderTests {
         #expect(seen[3].text.utf8.count == 400_001)
     }
 
+    @Test("a key without an end is refused when it passes its limit", arguments: ["", "\\u0061", "é"])
+    func endlessKey(begin: String) throws {
+        var (given, byteCount) = (Array("{\"\(begin)".utf8), 0)
+        var reader = JSONTokenReader(name: "text") { buffer in
+            let next = given.isEmpty ? [UInt8](repeating: UInt8(ascii: "k"), count: buffer.count) : given
+            given = []
+            byteCount += next.count
+            buffer.copyBytes(from: next)
+            return next.count
+        }
+        #expect(try reader.next() == .beginObject)
+        do throws(StoreError) {
+            _ = try reader.next()
+            Issue.record("a key without an end was read")
+        } catch {
+            #expect(error.code == .limitExceeded)
+            #expect(error.message == "text, line 1, column 2: a key is longer than 1048576 bytes.")
+        }
+        #expect(byteCount <= 4 * JSONTokenReader.maximumKeyByteCount)
+    }
+
+    @Test("a key of the greatest length is read, and one byte more is refused")
+    func longestKey() throws {
+        // The quotes count.
+        let longest = String(repeating: "k", count: JSONTokenReader.maximumKeyByteCount - 2)
+        let seen = try tokens(Array("{\"\(longest)\": \"\(longest)more\"}".utf8), chunk: 100_000)
+        #expect(seen.map(\.token) == [.beginObject, .key, .string, .endObject])
+        #expect(failure(Array("{\"\(longest)k\": 1}".utf8), chunk: 1 << 21)?.code == .limitExceeded)
+        #expect(failure(Array("{\"\(longest)k\": 1}".utf8), chunk: 1000)?.code == .limitExceeded)
+    }
+
+    @Test("a captured value is refused inside of a token that passes its limit")
+    func endlessCapturedValue() throws {
+        var (given, byteCount) = (Array("[\"".utf8), 0)
+        var reader = JSONTokenReader(name: "text") { buffer in
+            let next = given.isEmpty ? [UInt8](repeating: UInt8(ascii: "v"), count: buffer.count) : given
+            given = []
+            byteCount += next.count
+            buffer.copyBytes(from: next)
+            return next.count
+        }
+        do throws(StoreError) {
+            _ = try reader.captureValue(byteCountLimit: 1 << 20)
+            Issue.record("a value without an end was read")
+        } catch {
+            #expect(error.code == .limitExceeded)
+        }
+        #expect(byteCount <= 4 << 20)
+    }
+
     // MARK: JSON Lines
 
     @Test("reads lines of values, passing over empty lines", arguments: [1, 2, 100])

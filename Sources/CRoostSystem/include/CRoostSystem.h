@@ -44,6 +44,16 @@ int croost_allocate(int descriptor, int64_t size);
 /// The columns of the terminal behind a descriptor; 0 when there is none, or it does not say.
 int croost_terminal_width(int descriptor);
 
+/// Has all threads take memory from one heap where the address space of the process is limited (RLIMIT_AS): glibc sets 64 MiB of it aside for
+/// each thread otherwise. Call it before the second thread.
+void croost_spare_address_space(void);
+
+/// Starts a detached thread that calls `run` with `argument`. Returns 0, or the errno value; then `run` is not called.
+int croost_start_thread(size_t stack_size, void (*run)(void *argument), void *argument);
+
+/// Gives the calling thread the name that debuggers show, as much of it as the system keeps.
+void croost_name_thread(const char *name);
+
 /// Has the processor fetch the memory at `address` into its cache, which takes no time now. Any address will do.
 static inline void croost_prefetch(const void *address) { __builtin_prefetch(address); }
 

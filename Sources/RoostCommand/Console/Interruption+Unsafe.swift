@@ -17,6 +17,8 @@ final class Interruption: Sendable {
 
     /// How long the reading of open stores may take to notice that it was cancelled.
     private static let patienceSeconds: UInt32 = 3
+    /// The stacks of threads that only wait.
+    private static let stackByteCount = 1 << 20
 
     private struct State {
         /// What runs the command, so that its fetches can be cancelled, and its comparisons.
@@ -60,10 +62,15 @@ final class Interruption: Sendable {
             sigdelset(&awaited, SIGHUP)
         }
         let signals = awaited
-        Thread.detachNewThread { [self] in
-            var signals = signals
-            var number: Int32 = 0
-            while sigwait(&signals, &number) == 0 { arrived() }
+        do throws(StoreError) {
+            try SystemThread.start("roost-signals", stackByteCount: Self.stackByteCount) { [self] in
+                var signals = signals
+                var number: Int32 = 0
+                while sigwait(&signals, &number) == 0 { arrived() }
+            }
+        } catch {
+            // Nobody would wait for them. They end the process, as they do by themselves.
+            pthread_sigmask(SIG_UNBLOCK, &awaited, nil)
         }
     }
 
@@ -151,8 +158,13 @@ final class Interruption: Sendable {
         case .unwind(let command, let reading):
             command?.cancel()
             reading.cancel()
-            Thread.detachNewThread {
-                sleep(Self.patienceSeconds)
+            do throws(StoreError) {
+                try SystemThread.start("roost-patience", stackByteCount: Self.stackByteCount) {
+                    sleep(Self.patienceSeconds)
+                    Console.leave(.interrupted)
+                }
+            } catch {
+                // What does not notice that it was cancelled would run on.
                 Console.leave(.interrupted)
             }
         }

@@ -9,12 +9,12 @@ public struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
     /// What is wrong and what to do about it.
     public let message: String
 
-    /// Makes a problem.
+    /// Makes a problem; of a very long message the beginning and the end are kept.
     public init(mapping: String? = nil, entity: String? = nil, property: String? = nil, _ message: String) {
         self.mapping = mapping
         self.entity = entity
         self.property = property
-        self.message = message
+        self.message = MessageText.bounded(message)
     }
 
     /// The place and the message: `Entity.property: message`, `mapping 'NoteToNote', title: message`.
@@ -25,24 +25,20 @@ public struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
         } else {
             place = [entity, property].compactMap { $0 }.joined(separator: ".")
         }
-        return place.isEmpty ? message : "\(place): \(message)"
+        return place.isEmpty ? message : "\(MessageText.bounded(place)): \(message)"
     }
 }
 
 extension StoreError {
-    /// An error that lists every problem of a mapping model, one a line.
+    /// An error that lists the problems of a mapping model, one a line, as many as a message holds.
     public static func invalidMappingModel(_ problems: [MappingProblem]) -> StoreError {
         StoreError(.invalidMappingModel, list("The mapping model is not valid:", problems))
     }
 
-    /// An error that lists every reason why no mapping model can be inferred, one a line.
+    /// An error that lists the reasons why no mapping model can be inferred, one a line, as many as a message holds.
     public static func mappingNotInferable(_ problems: [MappingProblem]) -> StoreError {
         StoreError(
             .mappingNotInferable,
             list("No mapping model can be inferred; give an explicit one, or change the model:", problems))
-    }
-
-    private static func list(_ title: String, _ problems: [MappingProblem]) -> String {
-        title + "\n" + problems.map { "  \($0)" }.joined(separator: "\n")
     }
 }

@@ -41,20 +41,36 @@ enum ModelResolver {
         var declared = entities.map { _ in [ManagedObjectModel.Relationship]() }
         for relationship in relationships { declared[relationship.source].append(relationship) }
 
+        // What an entity inherits is in order already: its own is merged into it, superentities first.
+        var attributes = entities.map { _ in [AttributeDescription]() }
+        var allRelationships = declared.map { _ in [ManagedObjectModel.Relationship]() }
+        var drafts = entities.map { _ in [RecordLayout.Draft]() }
+        for number in entities.indices.sorted(by: { lineages[$0].count < lineages[$1].count }) {
+            let (entity, parent) = (entities[number], lineages[number].count > 1 ? lineages[number][1] : nil)
+            let own = declared[number].sorted { precedes($0.declaration.name, $1.declaration.name) }
+            let ownDrafts =
+                entity.attributes.filter(\.isStored).flatMap { fields(of: $0, prefix: "") }
+                + own.flatMap { fields(of: $0, hasSubentities: subentities[$0.destination].count > 1) }
+            attributes[number] = merged(parent.map { attributes[$0] } ?? [], entity.attributes) {
+                precedes($0.name, $1.name)
+            }
+            allRelationships[number] = merged(parent.map { allRelationships[$0] } ?? [], own) {
+                precedes($0.declaration.name, $1.declaration.name)
+            }
+            drafts[number] = merged(
+                parent.map { drafts[$0] } ?? [], ownDrafts.sorted(by: RecordLayout.Draft.precedes),
+                RecordLayout.Draft.precedes)
+        }
         var resolved: [ManagedObjectModel.Entity] = []
         for (number, entity) in entities.enumerated() {
             let line = lineages[number]
-            let attributes = line.flatMap { entities[$0].attributes }.sorted { precedes($0.name, $1.name) }
-            let own = line.flatMap { declared[$0] }
-                .sorted { precedes($0.declaration.name, $1.declaration.name) }
-            let drafts =
-                attributes.filter(\.isStored).flatMap { fields(of: $0, prefix: "") }
-                + own.flatMap { fields(of: $0, hasSubentities: subentities[$0.destination].count > 1) }
             resolved.append(
                 ManagedObjectModel.Entity(
                     number: number, declaration: entity, superentity: parents[number], root: line[line.count - 1],
-                    selfAndSubentities: subentities[number], attributes: attributes, relationships: own,
-                    layout: RecordLayout(entity: EntityName(entity.name), entityNumber: number, drafts: drafts),
+                    selfAndSubentities: subentities[number], attributes: attributes[number],
+                    relationships: allRelationships[number],
+                    layout: RecordLayout(
+                        entity: EntityName(entity.name), entityNumber: number, sortedDrafts: drafts[number]),
                     uniquenessConstraints: line.reversed().flatMap { constraints[$0] },
                     fetchIndexes: line.reversed().flatMap { indexes[$0] }, versionHash: hashes[number]))
         }
@@ -63,6 +79,29 @@ enum ModelResolver {
             fetchRequestTemplates: fetchRequestTemplates.sorted { precedes($0.name, $1.name) },
             versionIdentifiers: versionIdentifiers, userInfo: userInfo, entities: resolved,
             relationships: relationships)
+    }
+
+    /// Two sorted lists as one; of what is in no order the left comes first.
+    private static func merged<Element>(
+        _ left: [Element], _ right: [Element], _ precedes: (Element, Element) -> Bool
+    ) -> [Element] {
+        guard !right.isEmpty else { return left }
+        var merged: [Element] = []
+        merged.reserveCapacity(left.count + right.count)
+        var start = 0
+        for element in right {
+            // Where the element belongs: mostly few are put into many.
+            var (low, high) = (start, left.count)
+            while low < high {
+                let middle = low + (high - low) / 2
+                if precedes(element, left[middle]) { high = middle } else { low = middle + 1 }
+            }
+            merged += left[start..<low]
+            merged.append(element)
+            start = low
+        }
+        merged += left[start...]
+        return merged
     }
 
     /// Orders names by their bytes.

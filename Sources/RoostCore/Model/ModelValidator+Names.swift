@@ -1,6 +1,17 @@
 internal import Foundation
 
+extension ManagedObjectModel {
+    /// The most bytes of a name in a model, as UTF-8.
+    package static let maximumNameByteCount = 255
+}
+
 extension ModelValidator {
+    /// Whether a name has more bytes than one may have.
+    static func isTooLong(_ name: String) -> Bool { name.utf8.count > ManagedObjectModel.maximumNameByteCount }
+
+    /// What is wrong with such a name.
+    static let lengthProblem = "name is longer than \(ManagedObjectModel.maximumNameByteCount) bytes."
+
     /// What is wrong with the name of an entity, a property or an element; each continues "The property's …".
     static func nameProblems(_ name: String) -> [String] {
         var problems = labelProblems(name)
@@ -15,9 +26,8 @@ extension ModelValidator {
     static func labelProblems(_ name: String) -> [String] {
         var problems: [String] = []
         if name.isEmpty { problems.append("name is empty.") }
-        if name.utf8.count > maximumNameByteCount {
-            problems.append("name is longer than \(maximumNameByteCount) bytes.")
-        }
+        // What is wrong beside the length would take time to find, and does not matter.
+        guard !isTooLong(name) else { return [lengthProblem] }
         if name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
             problems.append("name contains a control character.")
         }

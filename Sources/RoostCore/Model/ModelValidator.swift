@@ -3,8 +3,6 @@
 /// What a real model of Core Data contains must pass: relationships without inverse, transient attributes without a type,
 /// names that differ in case only, mandatory attributes without default.
 struct ModelValidator {
-    /// The most bytes of a name, as UTF-8.
-    static let maximumNameByteCount = 255
     /// The most entities of a model and stored properties of an entity: records hold both numbers in two bytes.
     static let maximumCount = Int(UInt16.max)
     /// The most inherited fields, and the most pairs of entity and superentity, of a model.
@@ -104,6 +102,8 @@ struct ModelValidator {
 
     /// Limits, duplicate names and cycles: what everything else builds on.
     private mutating func checkModel() {
+        checkNameLengths()
+        guard isBounded else { return }
         guard entities.count <= Self.maximumCount else {
             add(nil, "A model has at most \(Self.maximumCount) entities, not \(entities.count).")
             isBounded = false
@@ -120,6 +120,26 @@ struct ModelValidator {
             add(nil, "The entities inherit from too many entities, or too many properties; make the hierarchy flatter.")
             isBounded = false
         }
+    }
+
+    /// Reports names that are too long; then nothing else is looked at, since every other problem would name them again.
+    private mutating func checkNameLengths() {
+        for entity in entities {
+            if Self.isTooLong(entity.name) { add(entity.name, "The entity's \(Self.lengthProblem)") }
+            let names =
+                entity.attributes.flatMap { Self.names(of: $0, depth: 0) } + entity.relationships.map(\.name)
+                + entity.fetchedProperties.map(\.name)
+            for name in names where Self.isTooLong(name) {
+                add(entity.name, name, "The property's \(Self.lengthProblem)")
+            }
+        }
+        isBounded = problems.isEmpty
+    }
+
+    /// The names of an attribute and its elements.
+    private static func names(of attribute: AttributeDescription, depth: Int) -> [String] {
+        guard depth <= maximumCompositeDepth, !attribute.elements.isEmpty else { return [attribute.name] }
+        return [attribute.name] + attribute.elements.flatMap { names(of: $0, depth: depth + 1) }
     }
 
     /// Adds what an entity inherits to its counts; without recursion, since the depth of a hierarchy is unlimited.

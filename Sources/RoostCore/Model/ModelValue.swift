@@ -40,7 +40,11 @@ enum ModelValue {
             return .composite(values)
         }
         guard let value = scalar(node, type: type) else {
-            problems.addMismatch(node, expected: expectation(of: type), path: path)
+            if isOutOfRange(node, type: type) {
+                problems.addOutOfRange(node, expected: expectation(of: type), path: path)
+            } else {
+                problems.addMismatch(node, expected: expectation(of: type), path: path)
+            }
             return .null
         }
         return value
@@ -62,6 +66,15 @@ enum ModelValue {
         case (.binaryData, .string(let text)), (.transformable, .string(let text)):
             Data(base64Encoded: text).map { .data($0) }
         default: nil
+        }
+    }
+
+    /// Whether a number that is no value of a type is only too large or too small for it.
+    private static func isOutOfRange(_ node: JSONNode, type: AttributeType) -> Bool {
+        switch (type, node.content) {
+        case (.integer16, _), (.integer32, _), (.integer64, _): node.isWholeNumber
+        case (.double, .number), (.float, .number), (.date, .number), (.decimal, .number): true
+        default: false
         }
     }
 

@@ -33,7 +33,7 @@ final class ConcurrentBulkLoader: BulkLoader {
         records = RecordBatch(model: store.model)
         let channel = channel
         let begun = DispatchSemaphore(value: 0)
-        writer = WorkerThread("roost-loader") { () throws(StoreError) in
+        writer = try WorkerThread("roost-loader") { () throws(StoreError) in
             do throws(StoreError) {
                 let loader = try store.bulkLoader(options)
                 begun.signal()

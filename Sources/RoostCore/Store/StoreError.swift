@@ -17,6 +17,8 @@ public struct StoreError: Error, Sendable {
     /// What went wrong, for programs.
     public let code: Code
     /// What went wrong, where, and what can be done about it, for people; one line, without stored values.
+    ///
+    /// Names that a file holds may have any length: words of more than 1 KiB, and all that goes beyond 64 KiB, are cut in their middle.
     public let message: String
     /// The objects that were changed by somebody else since they were read; only with code ``Code/conflict``.
     public let conflicts: [ObjectConflict]
@@ -40,7 +42,7 @@ public struct StoreError: Error, Sendable {
         self.denials = denials
         self.damagedObject = damagedObject
         self.code = code
-        self.message = Self.line(message)
+        self.message = Self.line(MessageText.bounded(message))
         self.conflicts = conflicts
         self.violations = violations
         self.underlying = underlying

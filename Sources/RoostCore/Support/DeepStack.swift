@@ -9,6 +9,9 @@ enum DeepStack {
     /// Two hundred levels take less than 8 MiB in a build without optimisation; memory that is not touched costs nothing.
     private static let byteCount = 32 << 20
 
+    /// Runs `body` and gives what it returns.
+    ///
+    /// - Throws: What `body` throws; `outOfResources` when the system starts no more threads.
     static func run<Result: Sendable>(
         _ body: @escaping @Sendable () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

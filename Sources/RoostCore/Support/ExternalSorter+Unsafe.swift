@@ -62,6 +62,24 @@ package final class ExternalSorter {
         }
     }
 
+    /// All entries in order, to be asked for one after the other.
+    ///
+    /// The sorter is empty afterwards.
+    package func entries() throws(StoreError) -> SortedEntryReader {
+        defer {
+            arena = EntryArena()
+            runs = []
+        }
+        guard !runs.isEmpty else {
+            arena.sort()
+            return SortedEntryReader(arena)
+        }
+        try spill()
+        arena = EntryArena()
+        try mergeToFanIn()
+        return SortedEntryReader(try merge(runs))
+    }
+
     /// Calls `body` with all entries in order, in pieces of about 256 KiB.
     ///
     /// The sorter is empty afterwards.
@@ -83,47 +101,98 @@ package final class ExternalSorter {
         } else {
             try spill()
             arena = EntryArena()
-            while runs.count > Self.fanIn {
-                let merged = try SortedRun(directories)
-                try merge(Array(runs.prefix(Self.fanIn))) { (entry) throws(StoreError) in try merged.append(entry) }
-                try merged.finish()
-                runs.removeFirst(Self.fanIn)
-                runs.append(merged)
-            }
+            try mergeToFanIn()
             try merge(runs, give)
         }
         if !chunk.isEmpty { try body(chunk) }
     }
 
-    /// Calls `body` with the entries of sorted runs, in order: a binary heap of the runs by their next entry.
+    /// Merges runs until there are no more of them than are merged at a time.
+    private func mergeToFanIn() throws(StoreError) {
+        while runs.count > Self.fanIn {
+            let merged = try SortedRun(directories)
+            try merge(Array(runs.prefix(Self.fanIn))) { (entry) throws(StoreError) in try merged.append(entry) }
+            try merged.finish()
+            runs.removeFirst(Self.fanIn)
+            runs.append(merged)
+        }
+    }
+
+    /// Calls `body` with the entries of sorted runs, in order.
     private func merge(
         _ runs: [SortedRun], _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let bufferByteCount = max(16 << 10, memoryByteCount / 2 / max(1, runs.count))
-        var heap: [SortedRun] = []
+        var merge = try merge(runs)
+        while try merge.next(body) {}
+    }
+
+    private func merge(_ runs: [SortedRun]) throws(StoreError) -> SortedRunMerge {
+        try SortedRunMerge(runs, bufferByteCount: max(16 << 10, memoryByteCount / 2 / max(1, runs.count)))
+    }
+}
+
+/// The entries of sorted runs, in order: a binary heap of the runs by their next entry.
+struct SortedRunMerge {
+    private var heap: [SortedRun] = []
+
+    init(_ runs: [SortedRun], bufferByteCount: Int) throws(StoreError) {
         for run in runs where try run.start(bufferByteCount: bufferByteCount) { heap.append(run) }
-        func precedes(_ a: Int, _ b: Int) -> Bool { heap[a].precedes(heap[b]) }
-        func sink(_ start: Int) {
-            var parent = start
-            while true {
-                var least = parent
-                for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && precedes(child, least) {
-                    least = child
-                }
-                guard least != parent else { return }
-                heap.swapAt(parent, least)
-                parent = least
-            }
-        }
         for index in stride(from: heap.count / 2, through: 0, by: -1) where index < heap.count { sink(index) }
-        while let first = heap.first {
-            try first.withEntry(body)
-            if try !first.advance() {
-                let last = heap.removeLast()
-                if heap.isEmpty { return }
-                heap[0] = last
+    }
+
+    /// Calls `body` with the next entry; false when there is none.
+    mutating func next(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) -> Bool {
+        guard let first = heap.first else { return false }
+        try first.withEntry(body)
+        if try !first.advance() {
+            let last = heap.removeLast()
+            if heap.isEmpty { return true }
+            heap[0] = last
+        }
+        sink(0)
+        return true
+    }
+
+    private mutating func sink(_ start: Int) {
+        var parent = start
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2]
+            where child < heap.count && heap[child].precedes(heap[least]) {
+                least = child
             }
-            sink(0)
+            guard least != parent else { return }
+            heap.swapAt(parent, least)
+            parent = least
+        }
+    }
+}
+
+/// The entries of a sorter in their order, one after the other.
+///
+/// Use it from one thread.
+package final class SortedEntryReader {
+    private enum Source {
+        case memory(EntryArena, next: Int)
+        case runs(SortedRunMerge)
+    }
+
+    private var source: Source
+
+    init(_ arena: EntryArena) { source = .memory(arena, next: 0) }
+    init(_ merge: SortedRunMerge) { source = .runs(merge) }
+
+    /// Calls `body` with the next entry, in its encoded form; see ``EntryArena/key(of:)``. False when there is none.
+    package func next(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) -> Bool {
+        switch source {
+        case .memory(let arena, let next):
+            guard next < arena.count else { return false }
+            source = .memory(arena, next: next + 1)
+            try arena.withEntry(at: next, body)
+            return true
+        case .runs(var merge):
+            defer { source = .runs(merge) }
+            return try merge.next(body)
         }
     }
 }

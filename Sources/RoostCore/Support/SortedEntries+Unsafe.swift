@@ -139,6 +139,15 @@ package struct EntryArena: Sendable {
         }
     }
 
+    /// Calls `body` with the entry at a position of the present order, in its encoded form.
+    func withEntry(
+        at position: Int, _ body: (_ entry: UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try bytes.span.bytes.withUnsafeBytes { (buffer) throws(StoreError) in
+            if let entry = Self.entry(at: items[position].offset, in: buffer) { try body(entry) }
+        }
+    }
+
     // MARK: Encoded entries
 
     /// The encoded entry that starts at `offset`; nil if `buffer` does not hold all of it.

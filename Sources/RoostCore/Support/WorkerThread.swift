@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Foundation
 
 /// A thread of its own for blocking work; never one of the cooperative pool.
 package final class WorkerThread<Result: Sendable>: Sendable {
@@ -13,19 +12,17 @@ package final class WorkerThread<Result: Sendable>: Sendable {
     ///   - stackByteCount: How large its stack is; the default of secondary threads is small on some platforms, and libraries below may want
     ///     more. Memory that is not touched costs nothing.
     ///   - body: The work.
+    /// - Throws: `outOfResources` when the system starts no more threads; nobody has to be waited for then.
     package init(
         _ name: String, stackByteCount: Int = 4 << 20, _ body: @escaping @Sendable () throws(StoreError) -> Result
-    ) {
+    ) throws(StoreError) {
         let (result, done) = (result, done)
-        let thread = Thread {
+        try SystemThread.start(name, stackByteCount: stackByteCount) {
             let outcome: Swift.Result<Result, StoreError>
             do throws(StoreError) { outcome = .success(try body()) } catch { outcome = .failure(error) }
             result.withLock { $0 = outcome }
             done.signal()
         }
-        thread.name = name
-        thread.stackSize = stackByteCount
-        thread.start()
     }
 
     /// Waits for the end of the work and gives its result.

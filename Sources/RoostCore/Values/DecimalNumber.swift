@@ -36,6 +36,8 @@ public struct DecimalNumber: Hashable, Sendable {
             self = .zero
             return
         }
+        // The exponent may come from a file: far outside the range it must not be counted up. A mantissa has at most 38 zeros at its end.
+        guard (-128 - 38...127).contains(exponent) else { return nil }
         var (mantissa, exponent) = (mantissa, exponent)
         while mantissa % 10 == 0 {
             mantissa /= 10

@@ -85,6 +85,12 @@ public final class RecordLayout: Sendable {
         var kind: Field.Kind
         var destination: Int?
         var relationship: Int?
+
+        /// The order of slots: by kind, then by the bytes of the names.
+        static func precedes(_ left: Draft, _ right: Draft) -> Bool {
+            if left.kind != right.kind { return left.kind.rawValue < right.kind.rawValue }
+            return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+        }
     }
 
     /// Byte offsets of the header's parts.
@@ -120,11 +126,8 @@ public final class RecordLayout: Sendable {
     @usableFromInline package let template: [UInt8]
     private let indexByName: [String: Int]
 
-    init(entity: EntityName, entityNumber: Int, drafts: [Draft]) {
-        let sorted = drafts.sorted { left, right in
-            if left.kind != right.kind { return left.kind.rawValue < right.kind.rawValue }
-            return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
-        }
+    /// Lays out fields that are in the order of their slots.
+    init(entity: EntityName, entityNumber: Int, sortedDrafts sorted: [Draft]) {
         let bitmapByteCount = (sorted.count + 7) / 8
         var offset = Header.bitmap + bitmapByteCount
         var fields: [Field] = []

@@ -70,6 +70,10 @@ public struct RecordReader {
 extension RecordReader {
     /// The object's identity.
     public var id: ObjectID { ObjectID(layout.entity, key) }
+    /// The number of the entity in the header of a record.
+    package static func entityNumber(in bytes: UnsafeRawBufferPointer) -> Int {
+        Int(load(bytes, RecordLayout.Header.entity, as: UInt16.self))
+    }
     /// The number of the object's entity.
     @inlinable
     public var entityNumber: Int { Int(Self.load(bytes, RecordLayout.Header.entity, as: UInt16.self)) }

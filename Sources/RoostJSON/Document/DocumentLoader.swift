@@ -4,8 +4,8 @@ internal import RoostKeyValue
 
 /// A bulk load that writes the document straight away, without a tree in memory, as long as everything comes in the document's order.
 ///
-/// For the empty store of a name that nobody knows, and for models in which the order says everything that has to be checked: without
-/// subentities, so that a hierarchy is one list, and without uniqueness constraints. At the first batch that comes in another order, and
+/// For the empty store of a name that nobody knows. Records of models with subentities, whose order is another one in a document, are sorted
+/// as text first, and unique values are compared by their hashes; both in bounded memory. At the first batch that comes in another order, and
 /// for whatever a load refuses, the key-value engine's loader takes over: what was written is read into it.
 final class DocumentLoader: BulkLoader {
     /// Where the load is.
@@ -34,17 +34,18 @@ final class DocumentLoader: BulkLoader {
     private var lastLink: (relationship: Int, link: Link)?
     /// Of a relationship whose links have places: where they lead from the last link's source.
     private var targets: Set<Int64> = []
-
-    /// Whether the document of a model can be written without looking at what was loaded before.
-    static func canWrite(_ model: ManagedObjectModel) -> Bool {
-        model.entities.allSatisfy { $0.superentity == nil && !$0.hasSubentities } && model.uniquenessConstraints.isEmpty
-    }
+    /// The unique values that came, where there are constraints.
+    private let uniqueValues: UniqueValueCheck?
+    /// The records that came and are not written, where there are subentities.
+    private let sorter: DocumentRecordSorter?
 
     /// Takes the writer's place of a store that holds nothing; nil when it holds something by the time the place is free.
     init?(_ store: KeyValueStore, _ storage: JSONStorage, _ options: BulkLoadOptions) throws(StoreError) {
         self.store = store
         self.storage = storage
         self.options = options
+        uniqueValues = UniqueValueCheck(store)
+        sorter = DocumentRecordSorter(store.model, directories: store.spillDirectories)
         let place = try storage.beginLongWrite(timeoutSeconds: storage.settings.timeoutSeconds)
         do throws(StoreError) {
             guard try storage.isUntouched() else {
@@ -88,17 +89,22 @@ final class DocumentLoader: BulkLoader {
             guard records.model.hasVersionHashes(of: metadata.model), follow(records) else {
                 return try passOn().append(records)
             }
-            try write { (text) throws(StoreError) in
-                try records.forEachRecord { (record) throws(StoreError) in try text.append(record) }
+            if let sorter {
+                try records.forEachRecord { (record) throws(StoreError) in try sorter.append(record) }
+            } else {
+                try write { (text) throws(StoreError) in
+                    try records.forEachRecord { (record) throws(StoreError) in try text.append(record) }
+                }
+            }
+            if let uniqueValues {
+                try records.forEachRecord { (record) throws(StoreError) in try uniqueValues.add(record) }
             }
             tally.add(records)
             let end = records.count - 1
             last = (records.entityNumber(at: end), records.key(at: end))
             for index in 0..<records.count {
-                let entity = records.entityNumber(at: index)
-                // Ascending: the last of an entity in the batch is its highest.
-                guard index == end || records.entityNumber(at: index + 1) != entity else { continue }
-                lastKeys[entity] = max(lastKeys[entity] ?? 0, records.key(at: index))
+                let root = metadata.model.entities[records.entityNumber(at: index)].root
+                lastKeys[root] = max(lastKeys[root] ?? 0, records.key(at: index))
             }
         }
     }
@@ -106,6 +112,7 @@ final class DocumentLoader: BulkLoader {
     /// Whether records come in the document's order, behind everything that was written.
     private func follow(_ records: RecordBatch) -> Bool {
         guard lastLink == nil else { return false }
+        if let sorter { return sorter.follow(records) }
         var (entity, key) = last
         for index in 0..<records.count {
             let next = (entity: records.entityNumber(at: index), key: records.key(at: index))
@@ -120,6 +127,7 @@ final class DocumentLoader: BulkLoader {
             if case .passing(let other) = state { return try other.append(links) }
             guard !links.links.isEmpty else { return }
             guard let (relationship, normalised) = following(links) else { return try passOn().append(links) }
+            try writeSorted()
             try write { (text) throws(StoreError) in
                 for link in normalised.links { try text.append(link, of: relationship) }
             }
@@ -176,8 +184,17 @@ final class DocumentLoader: BulkLoader {
         }
     }
 
+    /// Writes the records that had to be sorted.
+    private func writeSorted() throws(StoreError) {
+        try sorter?.drain { (record, entity) throws(StoreError) in
+            try write { (text) throws(StoreError) in try text.append(record, of: entity) }
+        }
+    }
+
     /// Gives what was written to the engine's own loader, which goes on from there.
     private func passOn() throws(StoreError) -> any BulkLoader {
+        if case .over = state { throw .loadIsOver(store.url) }
+        try writeSorted()
         let before = state
         if case .over = before { throw .loadIsOver(store.url) }
         place?.abort()
@@ -197,7 +214,13 @@ final class DocumentLoader: BulkLoader {
 
     func finish() throws(StoreError) -> StoreTally {
         try giveUpAfterErrors { () throws(StoreError) in
+            if case .passing = state {} else { try writeSorted() }
             switch state {
+            case .writing where try uniqueValues?.hasRepeated() == true:
+                // It names the objects, and decides whether it is so.
+                let tally = try passOn().finish()
+                state = .over
+                return tally
             case .writing(let document, var text):
                 tally.generation &+= 1
                 let version = try text.finish(DocumentTail(tally, lastKeys: lastKeys))

@@ -3,13 +3,16 @@ internal import RoostCore
 /// A view of a document that is not in memory: whole lists are read straight from the file, in constant memory.
 ///
 /// Everything else asks for the document in memory. For whoever reads all of a store once, as conversions and their verification do.
-final class DocumentSnapshot: StoreSnapshot {
+final class DocumentSnapshot: SequentialSnapshot {
     let model: ManagedObjectModel
     private let file: DocumentFile
     private let head: DocumentHead
     private let tail: DocumentTail
     /// A stream that nobody reads from just now, to go on with.
     private var stream: DocumentStream?
+    /// Sorted hierarchies that nobody reads from just now, to go on with.
+    private var hierarchies: DocumentHierarchies?
+    private let spillDirectories: [String]
     private let requireOpenStore: () throws(StoreError) -> Void
     private let makeWhole: () throws(StoreError) -> any StoreSnapshot
     private var whole: (any StoreSnapshot)?
@@ -20,14 +23,17 @@ final class DocumentSnapshot: StoreSnapshot {
     /// - Parameters:
     ///   - file: The document.
     ///   - stream: A stream of the document that nothing was read from.
+    ///   - spillDirectories: Where files may be made for what does not fit into memory.
     ///   - requireOpen: Throws when the store was closed.
     ///   - whole: Makes a view of the same contents in memory.
     init(
-        _ file: DocumentFile, _ stream: DocumentStream, requireOpen: @escaping () throws(StoreError) -> Void,
+        _ file: DocumentFile, _ stream: DocumentStream, spillDirectories: [String],
+        requireOpen: @escaping () throws(StoreError) -> Void,
         whole: @escaping () throws(StoreError) -> any StoreSnapshot
     ) {
         self.file = file
         self.stream = stream
+        self.spillDirectories = spillDirectories
         tail = stream.tail
         model = stream.model
         head = stream.head
@@ -56,6 +62,10 @@ final class DocumentSnapshot: StoreSnapshot {
             stream = nil
             return taken
         }
+        return try makeStream()
+    }
+
+    private func makeStream() throws(StoreError) -> DocumentStream {
         try file.requireUnchanged()
         guard let anew = try DocumentStream(file) else {
             throw StoreError(.busy, "'\(file.path)' was changed while it was read; open it again.")
@@ -63,13 +73,31 @@ final class DocumentSnapshot: StoreSnapshot {
         return anew
     }
 
+    /// Sorted hierarchies that stand before the one of a root entity.
+    func takeHierarchies(before root: Int) throws(StoreError) -> DocumentHierarchies {
+        if let taken = hierarchies, taken.isBefore(root: root) {
+            hierarchies = nil
+            return taken
+        }
+        return try DocumentHierarchies(file, try makeStream(), directories: spillDirectories)
+    }
+
+    /// Gives hierarchies back of which one was read to its end.
+    func giveBack(_ hierarchies: DocumentHierarchies) { self.hierarchies = hierarchies }
+
     /// Gives a stream back whose list was read to its end.
     func giveBack(_ stream: DocumentStream) { self.stream = stream }
 
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
         guard id == nil else { return try inMemory().records(of: entity, after: id) }
         try requireOpen()
-        let number = try model.requireEntity(entity).number
+        let found = try model.requireEntity(entity)
+        let number = found.number
+        if DocumentHierarchies.contain(found) {
+            guard found.superentity == nil else { return try inMemory().records(of: entity, after: id) }
+            let count = found.selfAndSubentities.reduce(0) { $0 + tail.count(of: .records(entity: $1)) }
+            return DocumentHierarchyCursor(self, root: number, isEmpty: count == 0)
+        }
         let list = DocumentStream.List.records(entity: number)
         return DocumentRecordCursor(DocumentPass(self, list, isEmpty: tail.count(of: list) == 0))
     }
@@ -116,7 +144,7 @@ final class DocumentSnapshot: StoreSnapshot {
 
     func close() {
         isClosed = true
-        stream = nil
+        (stream, hierarchies) = (nil, nil)
         whole?.close()
         whole = nil
     }
@@ -165,6 +193,36 @@ private final class DocumentRecordCursor: RecordCursor {
         try batch.requireModel(pass.model)
         batch.removeAll()
         try pass.read { (stream) throws(StoreError) in _ = try stream.read(into: &batch) }
+        return !batch.isEmpty
+    }
+}
+
+/// The records of a hierarchy, from the lists of its entities.
+private final class DocumentHierarchyCursor: RecordCursor {
+    private let snapshot: DocumentSnapshot
+    private let root: Int
+    private var hierarchies: DocumentHierarchies?
+    private var isOver: Bool
+
+    init(_ snapshot: DocumentSnapshot, root: Int, isEmpty: Bool) {
+        self.snapshot = snapshot
+        self.root = root
+        isOver = isEmpty
+    }
+
+    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try batch.requireModel(snapshot.model)
+        batch.removeAll()
+        try snapshot.requireOpen()
+        guard !isOver else { return false }
+        isOver = true
+        let reading = if let hierarchies { hierarchies } else { try snapshot.takeHierarchies(before: root) }
+        hierarchies = nil
+        if try reading.read(root: root, into: &batch) {
+            (hierarchies, isOver) = (reading, false)
+        } else {
+            snapshot.giveBack(reading)
+        }
         return !batch.isEmpty
     }
 }

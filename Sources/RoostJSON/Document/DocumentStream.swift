@@ -32,8 +32,7 @@ final class DocumentStream {
 
     /// Reads what stands before the first list.
     ///
-    /// Nil for a document that has to be read as a whole: one without a checksum and a tally, or of a model with subentities, whose
-    /// hierarchies are not one list each.
+    /// Nil for a document that has to be read as a whole: one without a checksum and a tally.
     init?(_ file: DocumentFile) throws(StoreError) {
         var text = file.reader(computesChecksum: true)
         var head = DocumentHead()
@@ -49,9 +48,7 @@ final class DocumentStream {
         }
         try text.expect(.beginObject, "the lists of records, an object,")
         let (_, model) = try head.require(text)
-        guard model.entities.allSatisfy({ $0.superentity == nil && !$0.hasSubentities }),
-            let tail = try DocumentTail(file, model, generation: head.generation)
-        else { return nil }
+        guard let tail = try DocumentTail(file, model, generation: head.generation) else { return nil }
         self.file = file
         self.head = head
         self.model = model
@@ -75,7 +72,7 @@ final class DocumentStream {
     func isBefore(_ list: List) -> Bool { last.map { $0 < list } ?? true }
 
     /// Passes over the rest of the list that comes next.
-    private func skip() throws(StoreError) {
+    func skip() throws(StoreError) {
         let skipped = next
         switch skipped {
         case .records:

@@ -104,7 +104,8 @@ struct DocumentTail: Sendable {
         while try text.nextKey() {
             let name = text.text
             _ = try text.next()
-            guard let entity = model.entities.first(where: { $0.name.text == name }), let key = text.integer else {
+            guard let entity = model.entities.first(where: { $0.name.text == name }), let key = text.integer, key >= 0
+            else {
                 return false
             }
             lastKeys[entity.root] = key

@@ -62,16 +62,24 @@ struct DocumentText {
 
     /// Writes a record, which comes behind all others.
     mutating func append(_ record: RecordReader) throws(StoreError) {
-        if record.entityNumber == entity {
-            output.text.append(",\n")
-        } else {
-            append(entity == nil ? "\n" : "\n],\n")
-            string(model.entities[record.entityNumber].name.text)
-            append(": [\n")
-            entity = record.entityNumber
-        }
+        beginRecord(of: record.entityNumber)
         try records.append(record, to: &output.text)
         try output.flushIfFull()
+    }
+
+    /// Writes a record of an entity that was made into text before, and which comes behind all others.
+    mutating func append(_ text: UnsafeRawBufferPointer, of entity: Int) throws(StoreError) {
+        beginRecord(of: entity)
+        output.text.append(text)
+        try output.flushIfFull()
+    }
+
+    private mutating func beginRecord(of number: Int) {
+        guard number != entity else { return output.text.append(",\n") }
+        append(entity == nil ? "\n" : "\n],\n")
+        string(model.entities[number].name.text)
+        append(": [\n")
+        entity = number
     }
 
     /// Writes a link, which comes behind all others.

@@ -32,7 +32,7 @@ struct PolicyContent: StoreContents {
     func fill(
         _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
-        let migration = WorkerThread("roost-migration") { () throws(StoreError) in
+        let migration = try WorkerThread("roost-migration") { () throws(StoreError) in
             let snapshot = try source.snapshot()
             defer { snapshot.close() }
             return try PolicyMigration(self, snapshot, store, filler, memory).run()
@@ -90,7 +90,7 @@ final class PolicyMigration {
         let lastKeys = try plan.lastKeys(snapshot)
         let names = Dictionary(uniqueKeysWithValues: lastKeys.map { (contents.model.entities[$0.key].name, $0.value) })
         let channel = BatchChannel(capacity: Self.channelCapacity)
-        let writer = WorkerThread("roost-writer") { () throws(StoreError) in
+        let writer = try WorkerThread("roost-writer") { () throws(StoreError) in
             do throws(StoreError) { return try filler.write(from: channel, to: store, memory) } catch {
                 channel.stop()
                 throw error

@@ -29,6 +29,13 @@ package struct JSONNode: Sendable {
         self.byteOffset = byteOffset
     }
 
+    /// Whether the node is a number without a fraction and an exponent, of any size.
+    package var isWholeNumber: Bool {
+        guard case .number(let text) = content else { return false }
+        return text.utf8.dropFirst(text.utf8.first == UInt8(ascii: "-") ? 1 : 0)
+            .allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
     /// What kind of value this is, for messages.
     package var kindDescription: String {
         switch content {

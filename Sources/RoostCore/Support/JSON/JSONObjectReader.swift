@@ -29,6 +29,13 @@ package final class JSONProblems {
     }
 }
 
+extension JSONProblems {
+    /// Adds that a number is of the right kind and too large or too small.
+    package func addOutOfRange(_ node: JSONNode, expected: String, path: String) {
+        add("\(expected) is expected, and this number is out of range.", path: path, at: node.byteOffset)
+    }
+}
+
 /// Reads the members of one object by key; reports wrong types and unknown keys instead of throwing.
 ///
 /// `null` counts as absent.
@@ -69,8 +76,11 @@ package struct JSONObjectReader {
         return members
     }
 
-    /// The path of a key below a path: `path.key`.
-    package static func join(_ path: String, _ key: String) -> String { path.isEmpty ? key : path + "." + key }
+    /// The path of a key below a path: `path.key`; of a very long key the beginning and the end.
+    package static func join(_ path: String, _ key: String) -> String {
+        let key = MessageText.bounded(key)
+        return path.isEmpty ? key : path + "." + key
+    }
 
     /// The path of a member.
     package func path(_ key: String) -> String { Self.join(path, key) }
@@ -150,11 +160,13 @@ package struct JSONObjectReader {
     /// A whole number, or nil when absent.
     package func int(_ key: String) -> Int? {
         guard let node = members[key] else { return nil }
-        guard case .number(let text) = node.content, let value = Int(text) else {
+        if case .number(let text) = node.content, let value = Int(text) { return value }
+        if node.isWholeNumber {
+            problems.addOutOfRange(node, expected: "a whole number of 64 bits", path: path(key))
+        } else {
             problems.addMismatch(node, expected: "a whole number of 64 bits", path: path(key))
-            return nil
         }
-        return value
+        return nil
     }
 
     /// One of the named cases of an enumeration, or `standard` when absent.

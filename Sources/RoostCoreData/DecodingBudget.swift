@@ -1,0 +1,39 @@
+internal import RoostCore
+
+/// How much may be taken out of a file's property lists and archives: a small one can refer to one text or one list any number of times.
+///
+/// A class, so that all lists and archives of one file count together.
+final class DecodingBudget {
+    /// What the models and stores of real programs need is far below.
+    enum Limit {
+        /// The most bytes of texts and data, each time they are taken out.
+        static let bytes = 16 << 20
+        /// The most objects, and members of objects and lists, each time they are looked at.
+        static let members = 2_000_000
+    }
+
+    private(set) var byteCount = 0
+    private(set) var memberCount = 0
+
+    /// Counts the bytes of a text or of data, before they are copied.
+    ///
+    /// Throws code `limitExceeded`.
+    func take(bytes count: Int, of file: String) throws(StoreError) {
+        guard count <= Limit.bytes - byteCount else {
+            throw StoreError(
+                .limitExceeded,
+                "\(file) unfolds to more than \(Limit.bytes) bytes of text and data; it is not read.")
+        }
+        byteCount += count
+    }
+
+    /// Counts members of an object or a list, before they are listed.
+    ///
+    /// Throws code `limitExceeded`.
+    func take(members count: Int, of file: String) throws(StoreError) {
+        guard count <= Limit.members - memberCount else {
+            throw StoreError(.limitExceeded, "\(file) unfolds to more than \(Limit.members) parts; it is not read.")
+        }
+        memberCount += count
+    }
+}

@@ -1,0 +1,90 @@
+internal import RoostCore
+
+/// The records of hierarchies with subentities in the order of their keys, which in a document stand in a list for each entity: sorted in
+/// bounded memory, by root entities, in one pass over the whole document.
+final class DocumentHierarchies {
+    private struct Held {
+        var root: Int
+        var key: Int64
+        var entity: Int
+    }
+
+    private let model: ManagedObjectModel
+    private let file: DocumentFile
+    private let entries: SortedEntryReader
+    /// The record that comes next; nil behind the last one.
+    private var held: Held?
+    private var heldBytes: [UInt8] = []
+
+    /// Whether an entity's list holds a part of a hierarchy only.
+    static func contain(_ entity: ManagedObjectModel.Entity) -> Bool {
+        entity.superentity != nil || entity.hasSubentities
+    }
+
+    /// Reads a document to its end, which compares its checksum and its tally.
+    ///
+    /// - Parameters:
+    ///   - file: The document.
+    ///   - stream: A stream of it that nothing was read from.
+    ///   - directories: Where files may be made for what does not fit into memory.
+    init(_ file: DocumentFile, _ stream: DocumentStream, directories: [String]) throws(StoreError) {
+        (self.file, model) = (file, stream.model)
+        let sorter = ExternalSorter(directories: directories)
+        var batch = RecordBatch(model: model)
+        while let list = stream.next {
+            guard case .records(let number) = list, Self.contain(model.entities[number]) else {
+                try stream.skip()
+                continue
+            }
+            let root = UInt64(model.entities[number].root)
+            while stream.next == list, try stream.read(into: &batch) {
+                try batch.forEachRecord { (record) throws(StoreError) in
+                    let place = (root.bigEndian, UInt64(bitPattern: record.key).bigEndian)
+                    try withUnsafeBytes(of: place) { (key) throws(StoreError) in
+                        try sorter.append(key, record.bytes, in: 0)
+                    }
+                }
+            }
+        }
+        entries = try sorter.entries()
+        try advance()
+    }
+
+    /// Whether no record of a hierarchy was given yet.
+    func isBefore(root: Int) -> Bool { held.map { $0.root >= root } ?? false }
+
+    /// Replaces the contents of a batch by the next records of a hierarchy; false, with an empty batch, when there are none.
+    func read(root: Int, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        while let record = held, record.root <= root, !batch.isFull {
+            if record.root == root {
+                heldBytes.withUnsafeBytes { batch.append(built: $0, key: record.key, entity: record.entity) }
+            }
+            try advance()
+        }
+        return !batch.isEmpty
+    }
+
+    private func advance() throws(StoreError) {
+        let last = held
+        held = nil
+        var next: Held?
+        _ = try entries.next { (entry) throws(StoreError) in
+            // The key begins with its group.
+            let key = EntryArena.key(of: entry)
+            let bytes = EntryArena.value(of: entry)
+            next = Held(
+                root: Int(UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))),
+                key: Int64(bitPattern: UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 9, as: UInt64.self))),
+                entity: RecordReader.entityNumber(in: bytes))
+            heldBytes.removeAll(keepingCapacity: true)
+            heldBytes.append(contentsOf: bytes)
+        }
+        held = next
+        guard let last, let next, last.root == next.root, last.key == next.key else { return }
+        throw StoreError(
+            .corrupted,
+            "'\(file.path)': two objects of the hierarchy of '\(model.entities[next.root].name)' have the key \(next.key); restore the document from a copy."
+        )
+    }
+}

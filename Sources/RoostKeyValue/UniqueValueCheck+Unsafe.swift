@@ -1,0 +1,49 @@
+package import RoostCore
+
+/// Finds out whether two objects of a load have the same unique values, in bounded memory and without a store.
+///
+/// Values are compared by their hashes of 128 bits: where two agree, the store itself decides.
+package final class UniqueValueCheck {
+    private let plan: StorePlan
+    private let sorter: ExternalSorter
+    private var values: [UInt8] = []
+
+    /// Begins to look, for records of a store's model; nil where no entity has a constraint.
+    package init?(_ store: KeyValueStore) {
+        guard !store.model.uniquenessConstraints.isEmpty else { return nil }
+        plan = store.plan
+        sorter = ExternalSorter(memoryByteCount: 8 << 20, directories: store.spillDirectories)
+    }
+
+    /// Counts the unique values of a record.
+    ///
+    /// - Throws: `noSpace` and `ioFailure`, of a file for what does not fit into memory.
+    package func add(_ record: RecordReader) throws(StoreError) {
+        for constraint in plan.entities[record.entityNumber].constraints
+        where plan.encode(constraint, of: record, isConstraint: true, into: &values) {
+            let hash = RecordHash.wide(values)
+            let key = (UInt64(constraint.number).bigEndian, hash.high, hash.low)
+            try withUnsafeBytes(of: key) { (key) throws(StoreError) in
+                try sorter.append(key, UnsafeRawBufferPointer(start: nil, count: 0), in: 0)
+            }
+        }
+    }
+
+    /// Whether two of them are the same, as it seems; nothing is counted any more afterwards.
+    ///
+    /// - Throws: As ``add(_:)``.
+    package func hasRepeated() throws(StoreError) -> Bool {
+        let entries = try sorter.entries()
+        var (last, isRepeated): ([UInt8], Bool) = ([], false)
+        var hasMore = true
+        while hasMore, !isRepeated {
+            hasMore = try entries.next { (entry) throws(StoreError) in
+                let key = EntryArena.key(of: entry)
+                if key.elementsEqual(last) { isRepeated = true }
+                last.removeAll(keepingCapacity: true)
+                last.append(contentsOf: key)
+            }
+        }
+        return isRepeated
+    }
+}

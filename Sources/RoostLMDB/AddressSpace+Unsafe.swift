@@ -1,0 +1,37 @@
+internal import RoostCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// What is left of the address space of a process, which may be limited (`ulimit -v`, `RLIMIT_AS`).
+enum AddressSpace {
+    /// What a map leaves to the rest of the program: batches, sorters, the pages of a transaction, the stacks of threads, and what libraries
+    /// ask for. Swift ends a program that gets no memory.
+    static let reservedByteCount = 96 << 20
+
+    /// Throws code `outOfResources` unless a map of this size fits and leaves enough.
+    static func requireRoom(_ byteCount: Int, forMapOf path: String) throws(StoreError) {
+        guard byteCount > 0 else { return }
+        let (wanted, overflow) = byteCount.addingReportingOverflow(reservedByteCount)
+        // Nothing is touched, so this takes no memory.
+        if !overflow, let place = mmap(nil, wanted, PROT_NONE, flags, -1, 0), place != MAP_FAILED {
+            munmap(place, wanted)
+            return
+        }
+        throw StoreError(
+            .outOfResources,
+            "'\(path)' cannot be mapped: the address space of the process is limited and has no room for \(byteCount >> 20) MiB and the \(reservedByteCount >> 20) MiB that the program needs beside. Raise the limit (ulimit -v)."
+        )
+    }
+
+    #if canImport(Darwin)
+        private static let flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE
+    #else
+        private static let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+    #endif
+}

@@ -1,0 +1,53 @@
+internal import RoostCore
+
+/// How the objects of each entity are read, worked out when somebody asks for it.
+///
+/// A plan has every column of every subentity, so that the plans of all entities of a deep
+/// hierarchy would take a time and a memory that grow with the cube of its depth.
+final class SQLReading: Sendable {
+    /// How the objects of one entity and of its subentities are read.
+    struct Plan {
+        /// How rows become records.
+        let rows: SQLReadPlan
+        /// SELECT of the one row with a key, if it is of the entity or a subentity.
+        let lookupSQL: String
+        /// SELECT of all rows of the entity and its subentities in key order, of those whose keys
+        /// are above parameter 1, and of the first of these keys.
+        let scanSQL: (all: String, rest: String, nextKey: String)
+    }
+
+    /// How many entities there are.
+    let count: Int
+    private let make: @Sendable (Int) -> Plan
+    /// By entity number.
+    private let plans: Mutex<[Plan?]>
+
+    init(_ model: ManagedObjectModel, _ make: @escaping @Sendable (Int) -> Plan) {
+        count = model.entities.count
+        self.make = make
+        plans = Mutex(Array(repeating: nil, count: model.entities.count))
+    }
+
+    /// Of how many entities the plan was made.
+    var madeCount: Int { plans.withLock { $0.count { $0 != nil } } }
+
+    /// How rows become records of the entity with a number and of its subentities.
+    subscript(number: Int) -> SQLReadPlan { plan(number).rows }
+
+    /// SELECT of the one row with a key, if it is of the entity with a number or of a subentity.
+    func lookupSQL(_ number: Int) -> String { plan(number).lookupSQL }
+
+    /// SELECT of all rows of the entity with a number and of its subentities; see ``Plan/scanSQL``.
+    func scanSQL(_ number: Int) -> (all: String, rest: String, nextKey: String) { plan(number).scanSQL }
+
+    private func plan(_ number: Int) -> Plan {
+        if let known = plans.withLock({ $0[number] }) { return known }
+        let made = make(number)
+        // Another thread may have made the same one meanwhile.
+        return plans.withLock { plans in
+            if let known = plans[number] { return known }
+            plans[number] = made
+            return made
+        }
+    }
+}

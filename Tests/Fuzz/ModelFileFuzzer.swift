@@ -1,0 +1,34 @@
+import RoostCore
+
+@testable import RoostCoreData
+
+/// Called by libFuzzer with each file; a trap, more than ten seconds and more than 512 MiB are findings.
+///
+/// A file is read as whatever reads files that begin like it: compiled models, archived expressions and predicates, property lists;
+/// models and mapping models in XML; model documents.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzModelFile(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    switch bytes.first {
+    case UInt8(ascii: "b"):
+        use { () throws(StoreError) in try ModelCacheReader.read(archive: bytes, file: "fuzz").model }
+        _ = try? ArchivedExpression.expression(in: KeyedArchive(bytes, file: "fuzz"))
+        _ = try? PredicateText.predicate(KeyedArchive(bytes, file: "fuzz").rootObject())
+        _ = try? ModelOutline(archive: bytes, file: "fuzz", budget: DecodingBudget())
+        _ = try? PropertyListValue.read(bytes, file: "fuzz")
+    case UInt8(ascii: "<"):
+        use { () throws(StoreError) in try CoreDataModelReader.read(xml: bytes, file: "fuzz").model }
+        _ = try? CoreDataMappingReader.read(xml: bytes, file: "fuzz")
+        _ = try? PropertyListValue.read(bytes, file: "fuzz")
+    default:
+        use { () throws(StoreError) in try ManagedObjectModel(document: bytes) }
+        _ = try? MappingModel(document: bytes)
+    }
+    return 0
+}
+
+/// Writes what was read as a document, which must be the same model.
+private func use(_ read: () throws(StoreError) -> ManagedObjectModel) {
+    guard let model = try? read() else { return }
+    guard (try? ManagedObjectModel(document: model.document())) == model else { fatalError("not inverse") }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+
+    /// Commands under limits of processes, address space and open files, as containers and services have them.
+    ///
+    /// Whatever the limit: the command succeeds or says what is missing, it never waits forever and no signal ends it, and a command
+    /// that fails leaves nothing. The time limit is there for endless waiting only.
+    @Suite("Commands under limits of resources", .serialized)
+    struct ResourceLimitTests {
+        private static let tools = ["prlimit", "setpriv", "timeout"]
+        private static let hasTools = tools.allSatisfy { tool in
+            ["/usr/bin/", "/bin/"].contains { FileManager.default.isExecutableFile(atPath: $0 + tool) }
+        }
+
+        /// A directory with the stores `a.sqlite`, `a.lmdb` and `a.json`.
+        private func makePlace(isForNobody: Bool = false) throws -> Workplace {
+            let place = try Workplace()
+            for type in Workplace.fileTypes { try place.makeStore(type, "a.\(type)", objects: 400) }
+            for name in try place.names() where name.hasSuffix(".lock") {
+                try FileManager.default.removeItem(atPath: place.file(name))
+            }
+            guard isForNobody else { return place }
+            // A build directory is not everybody's to read.
+            try FileManager.default.copyItem(atPath: try #require(Workplace.program), toPath: place.file("roost"))
+            for name in ["."] + (try place.names()) { try #require(chown(place.file(name), 65534, 65534) == 0) }
+            return place
+        }
+
+        /// Runs a command under a limit, then looks at what it left.
+        ///
+        /// - Returns: Whether it succeeded.
+        private func run(
+            _ place: Workplace, _ limit: [String], _ program: String, _ arguments: [String], makes name: String? = nil,
+            _ location: SourceLocation = #_sourceLocation
+        ) throws -> Bool {
+            let what = "\(limit) \(arguments)"
+            let before = try place.names()
+            let command = ["/usr/bin/env", "timeout", "--signal=KILL", "300"] + limit + [program] + arguments
+            let result = try RunningCommand(command, in: place.path).wait()
+            #expect(!result.wasKilled && result.code <= 3, "\(what): \(result)", sourceLocation: location)
+            let hasSucceeded = result.code == 0
+            var left = try place.names().filter { !$0.hasSuffix(".lock") || $0.hasPrefix(".") }
+            left.removeAll { before.contains($0) }
+            #expect(
+                left == (hasSucceeded ? name.map { [$0] } ?? [] : []), "\(what): \(result)", sourceLocation: location)
+            for new in try place.names() where !before.contains(new) {
+                if hasSucceeded, new == name {
+                    #expect(try place.roost("check", new).code == 0, "\(what)", sourceLocation: location)
+                }
+                try FileManager.default.removeItem(atPath: place.file(new))
+            }
+            return hasSucceeded
+        }
+
+        @Test(
+            "where no thread can be started conversions say so",
+            .enabled(if: hasTools, "needs prlimit, setpriv and timeout"), arguments: Workplace.fileTypes)
+        func processes(type: String) throws {
+            // Root has no limit of processes, and any other user has processes already.
+            let isRoot = geteuid() == 0
+            let place = try makePlace(isForNobody: isRoot)
+            let user = isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
+            let program = isRoot ? place.file("roost") : try #require(Workplace.program)
+            var outcomes: [Bool] = []
+            for count in isRoot ? [1, 2, 3, 4, 5, 8, 100] : [1] {
+                let arguments = ["convert", "a.sqlite", "\(type):b", "--quiet"]
+                outcomes.append(
+                    try run(place, user + ["prlimit", "--nproc=\(count)"], program, arguments, makes: "b"))
+                _ = try run(
+                    place, user + ["prlimit", "--nproc=\(count)"], program,
+                    ["update", "a.\(type)", "Track", "--set=number = \(count)", "--yes", "--quiet"])
+                #expect(try place.roost("check", "a.\(type)").code == 0)
+            }
+            #expect(outcomes.first == false)
+            if isRoot { #expect(outcomes.last == true) }
+        }
+
+        @Test(
+            "where the address space is small the map of an LMDB store leaves room to work",
+            .enabled(if: hasTools, "needs prlimit, setpriv and timeout"))
+        func addressSpace() throws {
+            let place = try makePlace()
+            let program = try #require(Workplace.program)
+            // What the program takes before it opens a store, with its libraries, and some steps above it.
+            var least = 64 << 20
+            while try RunningCommand(
+                ["/usr/bin/env", "prlimit", "--as=\(least)", program, "--version"], in: place.path
+            ).wait().code != 0 { least += 8 << 20 }
+            var outcomes: [Bool] = []
+            for extra in stride(from: 16, through: 496, by: 48) {
+                let limit = ["prlimit", "--as=\(least + extra << 20)"]
+                for (source, target) in [("sqlite", "lmdb"), ("lmdb", "sqlite"), ("lmdb", "lmdb")] {
+                    outcomes.append(
+                        try run(
+                            place, limit, program, ["convert", "a.\(source)", "\(target):b", "--quiet"], makes: "b"))
+                }
+                _ = try run(
+                    place, limit, program, ["update", "a.lmdb", "Track", "--set=number = 1", "--yes", "--quiet"])
+                #expect(try place.roost("check", "a.lmdb").code == 0)
+            }
+            #expect(outcomes.first == false && outcomes.suffix(3) == [true, true, true])
+        }
+
+        @Test(
+            "where few files can be open conversions say so",
+            .enabled(if: hasTools, "needs prlimit, setpriv and timeout"), arguments: ["lmdb", "json"])
+        func openFiles(type: String) throws {
+            let place = try makePlace()
+            let program = try #require(Workplace.program)
+            var outcomes: [Bool] = []
+            for count in [4, 5, 6, 7, 8, 9, 10, 12, 16, 64] {
+                outcomes.append(
+                    try run(
+                        place, ["prlimit", "--nofile=\(count)"], program,
+                        ["convert", "a.lmdb", "\(type):b", "--quiet"], makes: "b"))
+                #expect(try place.roost("check", "a.lmdb").code == 0)
+            }
+            #expect(outcomes.first == false && outcomes.last == true)
+        }
+    }
+#endif

@@ -1,0 +1,206 @@
+import Foundation
+import RoostCore
+import Testing
+
+@testable import RoostCoreData
+
+/// Small files that unfold to large ones, and numbers that no program ever wrote.
+@Suite("Limits of archives and of Apple's model files")
+struct ArchiveLimitTests {
+    private static func decimal(_ a: inout ArchiveWriter, exponent: Int64) -> TestPlist {
+        a.object(
+            "NSDecimalNumberPlaceholder",
+            [
+                ("NS.mantissa", .data([10] + [UInt8](repeating: 0, count: 15))), ("NS.mantissa.bo", .int(1)),
+                ("NS.exponent", .int(exponent)), ("NS.length", .int(1)), ("NS.negative", .bool(false)),
+            ])
+    }
+
+    /// A compiled model of one entity with one attribute.
+    private static func model(
+        entity: String = "E", attribute: String = "a", entityFields: [(String, TestPlist)] = [],
+        attributeFields: [(String, TestPlist)] = [], _ a: inout ArchiveWriter
+    ) -> [UInt8] {
+        let attributeObject = a.object(
+            "NSAttributeDescription",
+            [("NSPropertyName", a.string(attribute)), ("NSAttributeType", .int(400)), ("NSIsOptional", .bool(true))]
+                + attributeFields)
+        let entityObject = a.object(
+            "NSEntityDescription",
+            [
+                ("NSEntityName", a.string(entity)), ("NSProperties", a.dictionary([(attribute, attributeObject)])),
+            ] + entityFields)
+        let root = a.object("NSManagedObjectModel", [("NSEntities", a.dictionary([(entity, entityObject)]))])
+        return a.archive(root)
+    }
+
+    @Test("a decimal with an exponent out of range is damage", arguments: [Int64.max, .min, 128, -129, 1 << 40])
+    func exponents(_ exponent: Int64) throws {
+        var a = ArchiveWriter()
+        let value = Self.decimal(&a, exponent: exponent)
+        let bytes = Self.model(attributeFields: [("NSDefaultValue", value)], &a)
+        #expect(try failure { try ModelCacheReader.read(archive: bytes, file: "m") }.code == .corrupted)
+
+        var b = ArchiveWriter()
+        let constant = b.object(
+            "NSConstantValueExpression", [("NSConstantValue", Self.decimal(&b, exponent: exponent))])
+        let archive = try KeyedArchive(b.archive(constant), file: "m")
+        #expect(try failure { try ArchivedExpression.expression(in: archive) }.code == .corrupted)
+    }
+
+    @Test("a decimal with an exponent at the end of the range is read")
+    func lastExponent() throws {
+        var a = ArchiveWriter()
+        let value = Self.decimal(&a, exponent: 126)
+        let bytes = Self.model(attributeFields: [("NSDefaultValue", value)], &a)
+        let model = try ModelCacheReader.read(archive: bytes, file: "m").model
+        #expect(model.entities[0].attributes[0].defaultValue == .decimal(try #require(Decimal(string: "1e127"))))
+    }
+
+    @Test("one text that is referred to often is refused before it was copied often")
+    func sharedText() throws {
+        var a = ArchiveWriter()
+        let text = a.string(String(repeating: "x", count: 100_000))
+        let info = a.dictionary((0..<2000).map { ("k\($0)", text) })
+        let bytes = Self.model(entityFields: [("NSUserInfo", info)], &a)
+        #expect(bytes.count < 200_000)
+        let budget = DecodingBudget()
+        let archive = try KeyedArchive(bytes, file: "m", budget: budget)
+        let error = try failure {
+            var reader = ModelArchive(file: "m")
+            try reader.read(try archive.rootObject())
+        }
+        #expect(error.code == .limitExceeded && error.message.contains("bytes of text"))
+        #expect(budget.byteCount <= DecodingBudget.Limit.bytes)
+    }
+
+    @Test("data, lists and classes that are referred to often are refused")
+    func sharedParts() throws {
+        var a = ArchiveWriter()
+        let data = a.add(.data([UInt8](repeating: 1, count: 200_000)))
+        let many = a.list((0..<300).map { _ in data })
+        let dataList = try KeyedArchive(a.archive(many), file: "m")
+        #expect(try failure { try dataList.rootObject().members() }.code == .limitExceeded)
+
+        // Ten levels of lists, each of ten references to the next.
+        var b = ArchiveWriter()
+        var list = b.list([b.string("x")])
+        for _ in 0..<10 { list = b.list((0..<10).map { _ in list }) }
+        let nested = try KeyedArchive(b.archive(list), file: "m")
+        func walk(_ object: ArchivedObject) throws(StoreError) {
+            for node in try object.members() { if let inner = node.object { try walk(inner) } }
+        }
+        #expect(try failure { try walk(try nested.rootObject()) }.code == .limitExceeded)
+
+        // A class of 10 000 members, which every object asks for its name.
+        var c = ArchiveWriter()
+        let large = c.add(
+            .dict((0..<10_000).map { ("k\($0)", .bool(true)) } + [("$classname", .string("NSNumber"))]))
+        let objects = (0..<1000).map { _ in c.add(.dict([("$class", large)])) }
+        let all = c.list(objects)
+        let classes = try KeyedArchive(c.archive(all), file: "m")
+        let error = try failure {
+            for node in try classes.rootObject().members() { _ = try node.object?.className }
+        }
+        #expect(error.code == .limitExceeded)
+    }
+
+    @Test("a predicate's or an expression's text of more than a mebibyte is refused")
+    func longText() throws {
+        var a = ArchiveWriter()
+        let constant = a.object(
+            "NSConstantValueExpression", [("NSConstantValue", a.string(String(repeating: "x", count: 100_000)))])
+        let list = a.list((0..<12).map { _ in constant })
+        let aggregate = a.object("NSAggregateExpression", [("NSCollection", list)])
+        let bytes = Self.model(attributeFields: [("NSDerivationExpression", aggregate)], &a)
+        let error = try failure { try ModelCacheReader.read(archive: bytes, file: "m") }
+        #expect(error.code == .limitExceeded && error.message.contains("expression"))
+    }
+
+    @Test("the archives of a mapping model count together")
+    func mappingModel() throws {
+        var a = ArchiveWriter()
+        let constant = a.object(
+            "NSConstantValueExpression", [("NSConstantValue", a.string(String(repeating: "x", count: 20_000)))])
+        let list = a.list((0..<100).map { _ in constant })
+        let aggregate = a.object("NSAggregateExpression", [("NSCollection", list)])
+        let data = Data(a.archive(aggregate)).base64EncodedString()
+        func file(_ count: Int) -> MappingFileText {
+            var file = MappingFileText()
+            let attributes = (0..<count).map { file.attribute("a\($0)", [("valueexpressiondata", data)]) }
+            file.entity("E", "E", number: 1, attributeMappings: attributes)
+            return file
+        }
+        let few = try CoreDataMappingReader.read(xml: file(2).bytes, file: "f").mapping
+        #expect(few.entityMappings[0].attributeMappings.count == 2)
+        let error = try failure { try CoreDataMappingReader.read(xml: file(20).bytes, file: "f") }
+        #expect(error.code == .limitExceeded)
+    }
+
+    @Test("a property list that unfolds is refused, by values and by keys")
+    func propertyList() throws {
+        let text = TestPlist.string(String(repeating: "x", count: 100_000))
+        let values = Self.sharing(text, count: 300) { .array($0) }
+        #expect(try failure { try PropertyListValue.read(values, file: "p") }.code == .limitExceeded)
+        let keys = Self.sharing(text, count: 300) { .array($0.map { _ in .dict([("", .bool(true))]) }) }
+        #expect(try failure { try PropertyListValue.read(keys, file: "p") }.code == .limitExceeded)
+    }
+
+    /// A list whose every empty string refers to one text.
+    private static func sharing(
+        _ text: TestPlist, count: Int, _ list: ([TestPlist]) -> TestPlist
+    ) -> [UInt8] {
+        // The writer shares nothing: the offsets of all empty strings are changed to that of the text.
+        let head = TestPlist.dict([("t", text), ("l", list((0..<count).map { _ in .string("") }))]).binary
+        var bytes = head
+        func big(_ offset: Int, _ size: Int) -> Int { bytes[offset..<offset + size].reduce(0) { $0 << 8 | Int($1) } }
+        let (objectCount, table) = (big(bytes.count - 24, 8), big(bytes.count - 8, 8))
+        let offsets = (0..<objectCount).map { big(table + 4 * $0, 4) }
+        guard let shared = offsets.first(where: { bytes[$0] == 0x5F }) else { return bytes }
+        for (number, offset) in offsets.enumerated() where bytes[offset] == 0x50 {
+            for byte in 0..<4 {
+                bytes[table + 4 * number + byte] = UInt8(truncatingIfNeeded: shared >> (8 * (3 - byte)))
+            }
+        }
+        return bytes
+    }
+
+    // MARK: Names
+
+    private static let longName = String(repeating: "n", count: 3_000_000)
+
+    @Test("a name of three megabytes is refused however it is written, in a message of a few hundred bytes")
+    func longNames() throws {
+        func expect(_ error: StoreError, sourceLocation: SourceLocation = #_sourceLocation) {
+            #expect(
+                error.code == .invalidModel && error.message.contains("longer than 255 bytes"),
+                sourceLocation: sourceLocation)
+            #expect(error.message.utf8.count < 2000, sourceLocation: sourceLocation)
+        }
+        for (entity, attribute) in [(Self.longName, "a"), ("E", Self.longName)] {
+            let xml =
+                "<model><entity name=\"\(entity)\"><attribute name=\"\(attribute)\" attributeType=\"String\"/></entity></model>"
+            expect(try failure { try CoreDataModelReader.read(xml: Array(xml.utf8), file: "f") })
+            var a = ArchiveWriter()
+            let archive = Self.model(entity: entity, attribute: attribute, &a)
+            expect(try failure { try ModelCacheReader.read(archive: archive, file: "f") })
+        }
+    }
+
+    @Test("what a name of three megabytes refers to is not found, and the message is short")
+    func longReferences() throws {
+        let name = String(repeating: "n", count: 1_500_000)
+        let xml =
+            "<model><entity name=\"E\"><relationship name=\"r\" destinationEntity=\"\(name)\" inverseName=\"\(name)\"/></entity></model>"
+        let error = try failure { try CoreDataModelReader.read(xml: Array(xml.utf8), file: "f") }
+        #expect(error.code == .invalidModel && error.message.utf8.count < 2000)
+        #expect(error.message.contains("E.r: The model has no entity 'nnn"))
+        let typed = "<model><entity name=\"E\"><attribute name=\"a\" attributeType=\"\(name)\"/></entity></model>"
+        #expect(
+            try failure { try CoreDataModelReader.read(xml: Array(typed.utf8), file: "f") }.message.utf8.count < 2000)
+        let warned =
+            "<model><entity name=\"E\"><attribute name=\"a\" attributeType=\"String\"/></entity><userInfo><entry key=\"\(name)\" value=\"1\"/><entry key=\"\(name)\" value=\"2\"/></userInfo></model>"
+        let warnings = try CoreDataModelReader.read(xml: Array(warned.utf8), file: "f").warnings
+        #expect(!warnings.isEmpty && warnings.allSatisfy { $0.description.utf8.count < 3000 })
+    }
+}

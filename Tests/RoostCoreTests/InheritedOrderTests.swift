@@ -1,0 +1,47 @@
+import Testing
+
+@testable import RoostCore
+
+@Suite("The order of inherited properties")
+struct InheritedOrderTests {
+    @Test("attributes, relationships and fields of every level are in the order of their names and slots")
+    func order() throws {
+        let types: [AttributeType] = [.string, .boolean, .double, .uuid, .integer16, .binaryData]
+        let model = try ManagedObjectModel(
+            entities: (0..<30).map { level in
+                EntityDescription(
+                    "E\(level)", superentity: level == 0 ? nil : "E\((level - 1) / 2)",
+                    attributes: (0..<level % 5).map { number in
+                        // Names that come before, between and behind those of the levels above.
+                        AttributeDescription(
+                            "\(["z", "a", "m", "é"][(level * 7 + number) % 4])\(level)x\(number)",
+                            types[(level + number) % 6])
+                    } + [
+                        AttributeDescription(
+                            "c\(level)", .composite,
+                            elements: [AttributeDescription("y", .string), AttributeDescription("b", .date)])
+                    ],
+                    relationships: [
+                        .toOne("r\(29 - level)", "E\(level % 3)"), .toMany("a\(level)s", "E0"),
+                    ])
+            })
+        for entity in model.entities {
+            let names = entity.attributes.map(\.name)
+            #expect(names == names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+            let relationships = entity.relationships.map(\.name.name)
+            #expect(relationships == relationships.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+            var line = [entity.number]
+            while let parent = model.entities[line[line.count - 1]].superentity { line.append(parent) }
+            let declared = line.flatMap { model.entities[$0].declaration.attributes.map(\.name) }
+            #expect(Set(names) == Set(declared) && names.count == declared.count)
+            let fields = entity.layout.fields
+            for (left, right) in zip(fields, fields.dropFirst()) {
+                #expect(
+                    left.kind.rawValue < right.kind.rawValue
+                        || (left.kind == right.kind && left.name.utf8.lexicographicallyPrecedes(right.name.utf8)))
+            }
+            #expect(fields.map(\.index) == Array(fields.indices))
+            for field in fields { #expect(entity.layout.field(field.name) == field) }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Testing
+
+@testable import RoostCore
+
+@Suite("Messages of bounded size")
+struct MessageTextTests {
+    @Test("a text of ordinary length stays as it is")
+    func short() {
+        for text in ["", "a", String(repeating: "word ", count: 10_000), String(repeating: "ä", count: 500)] {
+            #expect(MessageText.bounded(text) == text)
+        }
+    }
+
+    @Test("of a long word the beginning and the end are kept, whole characters each")
+    func words() {
+        let word = String(repeating: "äöü😀", count: 100_000)
+        let text = MessageText.bounded("The entity '\(word)' is unknown;  did\n  you mean\nthis? \(word)")
+        #expect(text.hasPrefix("The entity 'äöü😀") && text.hasSuffix("äöü😀"))
+        #expect(text.contains("' is unknown;  did\n  you mean\nthis? äöü"))
+        #expect(!text.unicodeScalars.contains("\u{FFFD}"))
+        #expect(text.utf8.count < 1400 && text.contains(" bytes)…"))
+        // The file's name is at the end.
+        let path = "/" + String(repeating: "directory/", count: 300) + "store.sqlite"
+        #expect(MessageText.bounded(path).hasSuffix("/store.sqlite"))
+    }
+
+    @Test("a long text of short words keeps its beginning and its end")
+    func texts() {
+        let text = MessageText.bounded(
+            "Begin. " + String(repeating: "a name with spaces ", count: 200_000) + "The end.")
+        #expect(text.hasPrefix("Begin. a name") && text.hasSuffix("with spaces The end."))
+        #expect(text.utf8.count <= MessageText.maximumByteCount)
+    }
+
+    @Test("the message of every error has a bounded size")
+    func errors() {
+        let name = String(repeating: "n", count: 3_000_000)
+        #expect(StoreError(.notFound, "'\(name)' is missing.").message.utf8.count < 1000)
+        #expect(ModelProblem(entity: name, property: name, name).description.utf8.count < 2000)
+        #expect(MappingProblem(mapping: name, entity: name, property: name, name).description.utf8.count < 2000)
+    }
+
+    @Test("of very many problems the first are listed, and the rest is counted")
+    func problems() {
+        let problems = (0..<100_000).map { ModelProblem(entity: "E", property: "p\($0)", "It is wrong.") }
+        let message = StoreError.invalidModel(problems).message
+        #expect(message.utf8.count <= MessageText.maximumByteCount)
+        #expect(message.contains("\n  E.p0: It is wrong.\n  E.p1: ") && message.hasSuffix(" more problems."))
+        let few = StoreError.invalidModel(Array(problems.prefix(500))).message
+        #expect(few.split(separator: "\n").count == 501)
+        let reasons = problems.map { MappingProblem(entity: "E", property: $0.property, "It is wrong.") }
+        #expect(StoreError.mappingNotInferable(reasons).message.hasSuffix(" more problems."))
+    }
+
+    @Test("a name that is too long in a document or in code is the only problem that is told")
+    func longNames() throws {
+        let name = String(repeating: "n", count: 256)
+        let entity = EntityDescription(
+            name, attributes: [AttributeDescription("a", .undefined), AttributeDescription(name, .string)])
+        let problems = ManagedObjectModel.problems(entities: [entity])
+        #expect(
+            problems.map(\.message) == [
+                "The entity's name is longer than 255 bytes.", "The property's name is longer than 255 bytes.",
+            ])
+        let element = EntityDescription(
+            "E",
+            attributes: [
+                AttributeDescription("a", .composite, elements: [AttributeDescription(name, .string)])
+            ])
+        #expect(ManagedObjectModel.problems(entities: [element]).count == 1)
+        let fits = EntityDescription(String(name.dropLast()), attributes: [AttributeDescription("a", .string)])
+        _ = try ManagedObjectModel(entities: [fits])
+        let huge = String(repeating: "n", count: 1_000_000)
+        let document = "{\"formatVersion\": 1, \"entities\": {\"\(huge)\": {\"attributes\": {\"a\": {\"typ\": 1}}}}}"
+        do throws(StoreError) {
+            _ = try ManagedObjectModel(document: Array(document.utf8))
+            Issue.record("a document with a wrong key was read")
+        } catch {
+            #expect(error.code == .invalidModel && error.message.utf8.count < 3000)
+        }
+    }
+}

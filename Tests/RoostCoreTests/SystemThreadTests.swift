@@ -1,0 +1,50 @@
+import Dispatch
+import Testing
+
+@testable import RoostCore
+
+@Suite("Threads")
+struct SystemThreadTests {
+    /// More than any address space has: a thread with such a stack cannot be started anywhere.
+    private static let impossibleByteCount = 1 << 50
+
+    @Test("a thread that cannot be started is an error, and what it would have run is let go of")
+    func notStarted() throws {
+        final class Held: Sendable {}
+        weak var observed: Held?
+        let error = #expect(throws: StoreError.self) {
+            let held = Held()
+            observed = held
+            try SystemThread.start("test", stackByteCount: Self.impossibleByteCount) {
+                withExtendedLifetime(held) { Issue.record("a thread was started") }
+            }
+        }
+        #expect(error?.code == .outOfResources)
+        #expect(observed == nil)
+    }
+
+    @Test("nobody waits for a worker that was not started")
+    func worker() throws {
+        let error = #expect(throws: StoreError.self) {
+            _ = try WorkerThread("test", stackByteCount: Self.impossibleByteCount) { 1 }.join()
+        }
+        #expect(error?.code == .outOfResources)
+        #expect(try WorkerThread("test") { 2 }.join().get() == 2)
+        let failed: WorkerThread<Int> = try WorkerThread("test") { () throws(StoreError) in
+            throw StoreError(.noSpace, "There is no space.")
+        }
+        #expect(throws: StoreError.self) { try failed.join().get() }
+    }
+
+    @Test("a thread runs what it was given once, on another thread")
+    func started() throws {
+        let done = DispatchSemaphore(value: 0)
+        let count = Mutex(0)
+        try SystemThread.start("a name longer than fifteen bytes", stackByteCount: 1 << 20) {
+            count.withLock { $0 += 1 }
+            done.signal()
+        }
+        done.wait()
+        #expect(count.withLock { $0 } == 1)
+    }
+}

@@ -1,0 +1,257 @@
+import Foundation
+import RoostCore
+import Testing
+
+@testable import RoostJSON
+@testable import RoostKeyValue
+
+/// Hierarchies whose subentities come before and behind their root in a document, with unique values.
+private func hierarchyModel() throws -> ManagedObjectModel {
+    try ManagedObjectModel(entities: [
+        EntityDescription(
+            "Animal", superentity: "Thing", attributes: [AttributeDescription("legs", .integer16)],
+            uniquenessConstraints: [["legs", "name"]]),
+        EntityDescription("Gene", attributes: [AttributeDescription("code", .string)]),
+        EntityDescription("Person", superentity: "Thing", isAbstract: true),
+        EntityDescription(
+            "Thing", attributes: [AttributeDescription("name", .string), AttributeDescription("code", .string)],
+            relationships: [
+                .toMany("genes", "Gene"), .toOne("owner", "Thing", inverse: "owned"),
+                .toMany("owned", "Thing", inverse: "owner", isOrdered: true),
+            ],
+            uniquenessConstraints: [["code"]]),
+        EntityDescription("Tree", superentity: "Thing"),
+        EntityDescription("Worker", superentity: "Person", attributes: [AttributeDescription("wage", .decimal)]),
+        EntityDescription("Zebra", superentity: "Animal", attributes: [AttributeDescription("stripes", .integer64)]),
+    ])
+}
+
+@Suite("JSON documents of hierarchies and unique values, out of memory")
+struct HierarchyDocumentTests {
+    private let bench: Bench
+    private let model: ManagedObjectModel
+    private let kinds: [EntityName] = ["Thing", "Animal", "Tree", "Worker", "Zebra"]
+
+    init() throws {
+        bench = try Bench()
+        model = try hierarchyModel()
+    }
+
+    private var options: StoreOptions { StoreOptions(storeUUID: StoreUUID(derivedFrom: [1]), isUnpublished: true) }
+
+    private func things(_ keys: some Sequence<Int64>, code: (Int64) -> Value = { .string("c\($0)") }) throws
+        -> RecordBatch
+    {
+        var batch = RecordBatch(model: model)
+        for key in keys {
+            let entity = kinds[Int(key * 7 % 5)]
+            var values: [String: Value] = ["name": .string("n\(key % 3) \"é\""), "code": code(key)]
+            if entity == "Animal" || entity == "Zebra" { values["legs"] = .int(key) }
+            if key > 1 { values["owner"] = .objectID(ObjectID(kinds[Int((key - 1) * 7 % 5)], key - 1)) }
+            try batch.append(ObjectID(entity, key), version: UInt32(key % 4 + 1), values: values)
+        }
+        return batch
+    }
+
+    private func genes(_ keys: some Sequence<Int64>) throws -> RecordBatch {
+        var batch = RecordBatch(model: model)
+        for key in keys { try batch.append(ObjectID("Gene", key), version: 1, values: ["code": .string("g\(key)")]) }
+        return batch
+    }
+
+    private func links(_ links: [Link]) throws -> LinkBatch {
+        var batch = LinkBatch(relationship: try model.requireRelationship(RelationshipName("Thing", "genes")).number)
+        batch.links = links
+        return batch
+    }
+
+    private func load(
+        _ name: String, isPlain: Bool = false, _ fill: (any BulkLoader) throws -> Void
+    ) throws -> (any PersistentStore) {
+        if isPlain {
+            let storage = try JSONStorage(
+                creatingAt: bench.path(name), try JSONSettings(options), storeUUID: StoreUUID(derivedFrom: [1]))
+            let store = try KeyValueStore(
+                creating: storage, type: bench.type, url: bench.url(name), model: model, options: options)
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            try fill(loader)
+            _ = try loader.finish()
+            return store
+        }
+        let store = try bench.type.create(bench.url(name), model: model, options: options)
+        do {
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            #expect(loader is DocumentLoader)
+            try fill(loader)
+            _ = try loader.finish()
+        } catch {
+            try? store.close()
+            throw error
+        }
+        return store
+    }
+
+    private func fill(_ loader: any BulkLoader) throws {
+        try loader.append(try genes(1...40))
+        try loader.append(try things(1...700))
+        try loader.append(try things(701...2000))
+        try loader.append(try links([Link(1, 2), Link(3, 1), Link(3, 40), Link(1999, 7)]))
+    }
+
+    private func records(_ snapshot: any StoreSnapshot, _ entity: EntityName) throws -> [Record] {
+        let cursor = try snapshot.records(of: entity, after: nil)
+        var (all, batch): ([Record], _) = ([], RecordBatch(model: snapshot.model))
+        while try cursor.next(into: &batch) { all += (0..<batch.count).map { batch.record(at: $0) } }
+        #expect(try !cursor.next(into: &batch) && batch.isEmpty)
+        return all
+    }
+
+    @Test("a load gives the document that the engine gives, and is read back from the file")
+    func equalDocuments() throws {
+        let written = try load("written", fill)
+        let snapshot = try written.snapshot()
+        #expect(snapshot is DocumentSnapshot)
+        #expect(try snapshot.computeTally() == snapshot.recordedTally())
+        snapshot.close()
+        try written.close()
+        try load("plain", isPlain: true, fill).close()
+        #expect(try bench.text("written") == bench.text("plain"))
+        #expect(try bench.names.filter { !$0.hasSuffix(".lock") } == ["plain", "written"])
+    }
+
+    @Test("records without links, and links without records of a hierarchy, are written too")
+    func parts() throws {
+        let cases: [(any BulkLoader) throws -> Void] = [
+            { loader in try loader.append(try things(1...50)) },
+            { loader in
+                try loader.append(try genes(1...3))
+                try loader.append(try links([Link(5, 1)]))
+            },
+            { _ in },
+        ]
+        for (number, part) in cases.enumerated() {
+            try load("w\(number)", part).close()
+            try load("p\(number)", isPlain: true, part).close()
+            #expect(try bench.text("w\(number)") == bench.text("p\(number)"))
+        }
+    }
+
+    @Test("a store that is opened to be read once gives what it gives in memory, in any order and again")
+    func readOnce() throws {
+        try load("store", fill).close()
+        let once = try bench.type.open(bench.url(), options: StoreOptions(isReadOnly: true, isReadOnce: true))
+        #expect(once is StreamedJSONStore)
+        let plain = try bench.open(readOnly: true)
+        let (left, right) = (try once.snapshot(), try plain.snapshot())
+        for entity in ["Gene", "Thing", "Gene", "Thing", "Animal", "Worker"] as [EntityName] {
+            #expect(try records(left, entity) == records(right, entity))
+        }
+        #expect(try records(left, "Thing").map(\.id.key) == Array(1...2000))
+        // Two passes side by side.
+        let (first, second) = (try left.records(of: "Thing", after: nil), try left.records(of: "Thing", after: nil))
+        var batch = RecordBatch(model: left.model)
+        #expect(try first.next(into: &batch) && batch.key(at: 0) == 1)
+        #expect(try second.next(into: &batch) && batch.key(at: 0) == 1)
+        #expect(try left.computeTally() == right.computeTally())
+        try once.close()
+        try plain.close()
+    }
+
+    @Test("no changed byte goes unnoticed by whoever reads all lists")
+    func damage() throws {
+        try load("store") { loader in
+            try loader.append(try things(1...4))
+            try loader.append(try links([Link(1, 2)]))
+        }.close()
+        let bytes = try bench.bytes()
+        for place in bytes.indices {
+            var damaged = bytes
+            damaged[place] ^= 1
+            try bench.write(damaged)
+            #expect(throws: StoreError.self, "byte \(place)") {
+                let store = try bench.type.open(
+                    bench.url(), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0, isReadOnce: true))
+                defer { try? store.close() }
+                _ = try store.snapshot().computeTally()
+            }
+        }
+    }
+
+    @Test("two objects with one unique value are refused as the engine refuses them", arguments: [2, 1500])
+    func uniqueValues(second: Int64) throws {
+        func fill(_ loader: any BulkLoader) throws {
+            try loader.append(try things(1...2000) { $0 == second ? "c1" : .string("c\($0)") })
+        }
+        var messages: [String] = []
+        for isPlain in [true, false] {
+            do {
+                try load("s\(isPlain)", isPlain: isPlain, fill).close()
+                Issue.record("two objects with the code c1 were loaded")
+            } catch let error as StoreError {
+                #expect(error.code == .constraintViolation)
+                messages.append(error.message)
+            }
+        }
+        #expect(messages.count == 2 && messages[0] == messages[1])
+    }
+
+    @Test("nulls are not compared, and a constraint of a subentity binds no others")
+    func freeValues() throws {
+        let store = try load("store") { loader in
+            try loader.append(try things(1...300) { _ in .null })
+        }
+        try store.close()
+        #expect(try bench.open(readOnly: true).snapshot().recordedTally()?.digest.objectCount == 300)
+    }
+
+    @Test("one key for two objects of a hierarchy, and keys that go back, are left to the engine")
+    func otherOrders() throws {
+        let error = #expect(throws: StoreError.self) {
+            try load("twice") { loader in
+                try loader.append(try things(1...5))
+                var batch = RecordBatch(model: model)
+                try batch.append(ObjectID("Tree", 5), version: 1, values: [:])
+                try batch.append(ObjectID("Worker", 5), version: 1, values: [:])
+                try loader.append(batch)
+            }
+        }
+        #expect(error?.code == .duplicateObject)
+        func backwards(_ loader: any BulkLoader) throws {
+            try loader.append(try things(11...20))
+            try loader.append(try things(1...10))
+            try loader.append(try genes(1...2))
+            try loader.append(try links([Link(1, 2)]))
+        }
+        try load("written", backwards).close()
+        try load("plain", isPlain: true, backwards).close()
+        #expect(try bench.text("written") == bench.text("plain"))
+    }
+
+    @Test("a document in which a hierarchy has a key twice is damage to whoever reads it once")
+    func repeatedKey() throws {
+        let store = try bench.type.create(bench.url("other"), model: model, options: options)
+        let metadata = try store.metadata()
+        try store.close()
+        // Written as a document is, but for the check that each key comes once.
+        let document = try UnfinishedDocument(for: bench.path(), try JSONSettings(options))
+        var batch = RecordBatch(model: model)
+        try batch.append(ObjectID("Animal", 1), version: 1, values: [:])
+        try batch.append(ObjectID("Tree", 1), version: 1, values: [:])
+        var tally = StoreTally(model: model)
+        tally.add(batch)
+        tally.generation = 1
+        var text = try DocumentText(document.output, metadata, generation: 1, foldedJournal: nil)
+        try batch.forEachRecord { (record) throws(StoreError) in try text.append(record) }
+        _ = try text.finish(DocumentTail(tally, lastKeys: [:]))
+        _ = try document.output.finish()
+        try FileManager.default.moveItem(atPath: document.path, toPath: bench.path())
+        let error = #expect(throws: StoreError.self) {
+            let store = try bench.type.open(
+                bench.url(), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0, isReadOnce: true))
+            defer { try? store.close() }
+            #expect(store is StreamedJSONStore)
+            _ = try store.snapshot().computeTally()
+        }
+        #expect(error?.code == .corrupted && error?.message.contains("have the key 1") == true)
+    }
+}

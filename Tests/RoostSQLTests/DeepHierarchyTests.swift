@@ -1,0 +1,65 @@
+import RoostCore
+import RoostSQLite
+import Testing
+
+@testable import RoostSQL
+
+/// A hierarchy of 500 levels, whose last entity has the properties of all.
+@Suite("Deep hierarchies")
+struct DeepHierarchyTests {
+    private static let levelCount = 500
+
+    private func model() throws -> ManagedObjectModel {
+        try ManagedObjectModel(
+            entities: (0..<Self.levelCount).map { level in
+                EntityDescription(
+                    "E\(level)", superentity: level == 0 ? nil : "E\(level - 1)",
+                    attributes: [
+                        AttributeDescription("a\(level)", level.isMultiple(of: 2) ? .string : .integer32),
+                        AttributeDescription("b\(level)", .double),
+                    ])
+            })
+    }
+
+    @Test("how entities are read is worked out for those that are asked for")
+    func plans() throws {
+        let model = try model()
+        let schema = try SQLSchema(model, dialect: SQLiteDialect())
+        #expect(schema.reading.count == Self.levelCount && schema.reading.madeCount == 0)
+        let last = try model.requireEntity("E499").number
+        #expect(schema.reading[last].entities[last]?.steps.count == 2 * Self.levelCount)
+        #expect(schema.reading.lookupSQL(last).contains("_entity IN (\(last))"))
+        #expect(schema.reading.madeCount == 1)
+        let root = try model.requireEntity("E0").number
+        #expect(schema.reading[root].entities.allSatisfy { $0 != nil })
+        #expect(schema.reading[root] === schema.reading[root] && schema.reading.madeCount == 2)
+    }
+
+    @Test("objects of the first, a middle and the last level are inserted, read and updated")
+    func objects() throws {
+        let directory = try TemporaryDirectory()
+        let (type, url, model) = (SQLiteStoreType(), directory.url("s"), try model())
+        try type.create(url, model: model, options: StoreOptions()).close()
+        let store = try type.open(url, options: StoreOptions())
+        defer { try? store.close() }
+        for (name, key) in [("E0", 1), ("E250", 2), ("E499", 3)] as [(EntityName, Int64)] {
+            var changes = ChangeSet(model: store.model)
+            try changes.insert(ObjectID(name, key), values: ["a0": .string("\(name)"), "b0": .double(Double(key))])
+            _ = try store.commit(changes)
+        }
+        var changes = ChangeSet(model: store.model)
+        try changes.update(ObjectID("E499", 3), version: 1, values: ["a0": "last", "b499": 4.5])
+        _ = try store.commit(changes)
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        for (name, count) in [("E0", 3), ("E1", 2), ("E250", 2), ("E251", 1), ("E499", 1)] as [(EntityName, Int)] {
+            #expect(try snapshot.count(FetchRequest(name)) == count)
+            let cursor = try snapshot.fetch(FetchRequest(name, where: .equal("b0", 3.0)))
+            var batch = RecordBatch(model: store.model)
+            #expect(try cursor.next(into: &batch) && batch.count == 1)
+            #expect(try batch.record(at: 0).value("a0") == "last")
+            #expect(try batch.record(at: 0).value("b499") == 4.5)
+        }
+        #expect(try checkStore(store) == [])
+    }
+}
