@@ -18,6 +18,8 @@ public struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
     public let property: String?
     /// What happens, for people.
     public let message: String
+    /// The data that is lost; empty for other kinds of remarks, and for a loss that nothing can be counted of.
+    package var losses: [MappingLoss] = []
 
     /// Makes a remark.
     public init(_ kind: Kind, entity: String, property: String? = nil, _ message: String) {

@@ -7,7 +7,8 @@ internal import RoostCore
 /// "objects","steps"}]`), `objects` (of the destination, null where it takes three passes or several steps), `links` (of the source,
 /// null where it does not record the count, and for several steps), `losses` (messages), `bytesNeeded` and `secondsNeeded` (estimates), `bytesAvailable` (null for a
 /// destination that is not a file), `refusals` and `warnings` (messages), `steps` (`[{"source","destination","label","isInferred",
-/// "mappings","losses"}]`, empty for a single step). Later versions may add fields.
+/// "mappings","losses"}]`, empty for a single step), `lossCounts` (see ``MigrationLoss``), `way` (a text, null where nothing is to be
+/// done). Later versions may add fields.
 public struct MigrationPlan: Sendable, Hashable, Codable {
     /// What would become of the objects of one entity mapping.
     public struct Mapping: Sendable, Hashable, Codable {
@@ -54,7 +55,13 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     /// How many links the source has; nil where it does not record it, and for several steps.
     public var links: Int?
     /// What of the source the new model has no place for.
+    ///
+    /// Each is counted in the objects that are there, or marked as not counted yet.
     public var losses: [String]
+    /// The losses that were counted; what is marked otherwise in ``losses`` is missing here.
+    public var lossCounts: [MigrationLoss] = []
+    /// The way to the new model, for people: directly or over versions, inferred or by mapping models; nil where nothing is to be done.
+    public var way: String?
     /// The disk space that must be free: what the destination is expected to take, and what is there beside it meanwhile.
     public var bytesNeeded: Int
     /// The disk space that is free where the destination goes; nil when it is not a file.
@@ -78,7 +85,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
 
     private enum CodingKeys: String, CodingKey {
         case source, destination, path, mappings, objects, links, losses, bytesNeeded, bytesAvailable, secondsNeeded
-        case refusals, warnings, steps
+        case refusals, warnings, steps, lossCounts, way
     }
 }
 
@@ -99,6 +106,8 @@ extension MigrationPlan {
         try container.encode(refusals, forKey: .refusals)
         try container.encode(warnings, forKey: .warnings)
         try container.encode(steps, forKey: .steps)
+        try container.encode(lossCounts, forKey: .lossCounts)
+        try container.encode(way, forKey: .way)
     }
 }
 
@@ -118,6 +127,8 @@ extension MigrationPlan: CustomStringConvertible {
                 + warnings.map { "  warning   \($0)" }).joined(separator: "\n")
         }
         var lines = ["Would migrate \(source)\(source == destination ? " in place" : " to \(destination)")."]
+        for loss in losses { lines.append("  loses     \(loss)") }
+        if let way { lines.append("  way       \(way)") }
         for step in steps { lines += step.lines }
         lines.append("  path      \(path.explanation)")
         for mapping in mappings {
@@ -126,7 +137,6 @@ extension MigrationPlan: CustomStringConvertible {
         }
         lines.append("  objects   \(objects.map(String.init) ?? "not known beforehand")")
         lines.append("  links     \(links.map { "\($0) in the source" } ?? "not counted")")
-        for loss in losses { lines.append("  loses     \(loss)") }
         let available = bytesAvailable.map { ", \($0) are free" } ?? ""
         lines.append("  bytes     about \(bytesNeeded)\(available)")
         lines.append("  seconds   roughly \(String(format: secondsNeeded < 10 ? "%.1f" : "%.0f", secondsNeeded))")
@@ -141,7 +151,7 @@ extension MigrationPlan.Step {
     fileprivate var lines: [String] {
         let what = [label, isInferred ? "inferred" : "by a mapping model"].compactMap { $0 }.joined(separator: ", ")
         return ["  step      \(source) to \(destination) (\(what))"]
-            + mappings.map { "    \($0)" } + losses.map { "    loses   \($0)" }
+            + mappings.map { "    \($0)" }
     }
 }
 

@@ -8,7 +8,8 @@ internal import RoostCore
 /// the source records none), `mappedDigest`, `destinationDigest` (texts, see ``StoreDigest``), `verified`, `seconds`, `bytes` (of the
 /// destination), `peakPrivateBytes` (null where the system does not tell), `skipped` (IDs of damaged objects that were left out),
 /// `losses` and `warnings` (messages), `steps` (reports of this form, whose `source` and `destination`
-/// are names of versions; empty for a single step), `backup` (a path, null without one). Later versions may add fields.
+/// are names of versions; empty for a single step), `backup` (a path, null without one), `lossCounts` (see ``MigrationLoss``), `way` (a
+/// text, null where nothing was done). Later versions may add fields.
 public struct MigrationReport: Sendable, Hashable, Codable {
     /// What became of the objects of one entity mapping.
     public struct Mapping: Sendable, Hashable, Codable {
@@ -56,8 +57,12 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     public var peakPrivateBytes: Int?
     /// The damaged objects that were left out, as `Entity/p<key>`.
     public var skipped: [String]
-    /// What of the source the new model has no place for.
+    /// What of the source is not in the destination, with counts.
     public var losses: [String]
+    /// The losses that were counted before anything was written; of several steps those of all.
+    public var lossCounts: [MigrationLoss] = []
+    /// The way to the new model, for people: directly or over versions, inferred or by mapping models; nil where nothing was done.
+    public var way: String?
     /// What should be known.
     public var warnings: [String]
     /// What each step did of a migration through several versions, whose names are their sources and destinations.
@@ -70,7 +75,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     private enum CodingKeys: String, CodingKey {
         case source, destination, path, mappings, objects, links, relationships, sourceDigest, mappedDigest
         case destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped, losses, warnings
-        case steps, backup
+        case steps, backup, lossCounts, way
     }
 
     /// Writes every field, those that are nil as null.
@@ -95,6 +100,8 @@ public struct MigrationReport: Sendable, Hashable, Codable {
         try container.encode(warnings, forKey: .warnings)
         try container.encode(steps, forKey: .steps)
         try container.encode(backup, forKey: .backup)
+        try container.encode(lossCounts, forKey: .lossCounts)
+        try container.encode(way, forKey: .way)
     }
 }
 
@@ -107,6 +114,8 @@ extension MigrationReport: CustomStringConvertible {
                 + warnings.map { "  warning   \($0)" }).joined(separator: "\n")
         }
         var lines = ["Migrated \(source)\(source == destination ? " in place" : " to \(destination)")."]
+        for loss in losses { lines.append("  lost      \(loss)") }
+        if let way { lines.append("  way       \(way)") }
         lines.append("  path      \(path.explanation)")
         for mapping in mappings { lines.append("    \(mapping)") }
         for step in steps {
@@ -127,7 +136,6 @@ extension MigrationReport: CustomStringConvertible {
         if !skipped.isEmpty { lines.append("  left out  \(skipped.count) damaged objects:") }
         for id in skipped { lines.append("    \(id)") }
         if let backup { lines.append("  backup    \(backup)") }
-        for loss in losses { lines.append("  lost      \(loss)") }
         for warning in warnings { lines.append("  warning   \(warning)") }
         return lines.joined(separator: "\n")
     }

@@ -44,8 +44,12 @@ struct StoreMigration: Sendable {
             defer { try? frozen.close() }
             let mapping = try self.mapping(from: frozen.model)
             let plan = try MappingPlan(mapping, from: frozen.model, to: model)
-            guard plan.obstacles.isEmpty else { return try threePasses(frozen, plan) }
-            return try onePass(frozen, plan)
+            let losses = try losses(plan, frozen)
+            try requireAllowed(losses)
+            var report = try plan.obstacles.isEmpty ? onePass(frozen, plan) : threePasses(frozen, plan)
+            report.add(losses)
+            report.way = way
+            return report
         }
     }
 
@@ -58,6 +62,23 @@ struct StoreMigration: Sendable {
         }
         try mapping.requireValid(from: sourceModel, to: model)
         return mapping
+    }
+
+    private var way: String { options.mapping == nil ? "inferred in one step" : "by a mapping model" }
+
+    // MARK: Losses
+
+    private func losses(_ plan: MappingPlan, _ store: any PersistentStore) throws(StoreError) -> [MigrationLoss] {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        return try LossCounter.losses(of: plan.mapping, snapshot, to: plan.destination, options.conversion)
+    }
+
+    /// Throws code `lossRefused` where data would be lost that may not be.
+    private func requireAllowed(_ losses: [MigrationLoss]) throws(StoreError) {
+        guard losses.isEmpty || options.allowsLoss || options.acceptedLosses.contains(losses) else {
+            throw .lossRefused(losses, of: source.url)
+        }
     }
 
     // MARK: Running
@@ -159,13 +180,15 @@ struct StoreMigration: Sendable {
             plan.objects = plan.objectsRead
             refusals += try mapped.refusals(snapshot, countsNulls: true)
         }
+        plan.way = way
         plan.secondsNeeded = MigrationEstimate.seconds(
             for: plan.countRead, from: source.url.type, to: destination.url.type, path: plan.path,
             verifies: options.conversion.verifies)
-        for remark in mapped.mapping.remarks(from: mapped.source, to: mapped.destination) {
-            if remark.kind == .loss {
-                plan.losses.append(remark.text)
-            } else if let property = remark.property, remark.isAboutEmptyRelationship {
+        let losses = try LossCounter.losses(of: mapped.mapping, snapshot, to: model, options.conversion)
+        plan.add(losses)
+        do throws(StoreError) { try requireAllowed(losses) } catch { refusals.append(error) }
+        for remark in mapped.mapping.remarks(from: mapped.source, to: mapped.destination) where remark.kind != .loss {
+            if let property = remark.property, remark.isAboutEmptyRelationship {
                 let count = plan.mappings.reduce(0) { $0 + ($1.destination == remark.entity ? $1.objects : 0) }
                 if count > 0 {
                     plan.warnings.append(EmptyRelationships.warning(property, of: remark.entity, count: count))
@@ -197,6 +220,22 @@ extension MigrationPlan {
     fileprivate var objectsRead: Int { mappings.reduce(0) { $0 + ($1.destination == nil ? 0 : $1.objects) } }
     /// The objects and links that are read, as far as they are counted.
     var countRead: Int { objectsRead + (links ?? 0) }
+}
+
+extension MigrationPlan {
+    /// Puts losses before everything else that is lost.
+    fileprivate mutating func add(_ losses: [MigrationLoss]) {
+        lossCounts = losses
+        self.losses = losses.map(\.description)
+    }
+}
+
+extension MigrationReport {
+    /// Puts losses before everything else that is lost; IDs were counted again when they were looked up.
+    fileprivate mutating func add(_ losses: [MigrationLoss]) {
+        lossCounts = losses
+        self.losses = losses.map(\.description) + self.losses
+    }
 }
 
 extension MappingRemark {
@@ -237,7 +276,7 @@ extension MigrationReport {
             sourceDigest: sourceDigest?.description, mappedDigest: copied.digest, destinationDigest: copied.digest,
             verified: copied.verified, seconds: copied.seconds, bytes: copied.bytes,
             peakPrivateBytes: copied.peakPrivateBytes, skipped: copied.skipped,
-            losses: remarks.filter { $0.kind == .loss }.map(\.text) + losses,
+            losses: losses,
             warnings: copied.warnings
                 + MigrationReport.warnings(of: copied.dangling)
                 // Those of them that are empty were counted, and warned of.

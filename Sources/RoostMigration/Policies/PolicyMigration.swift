@@ -125,11 +125,31 @@ final class PolicyMigration {
         for mapping in plan.mappings {
             counts.append((mapping.readCount, try session.associations.destinationCount(in: mapping.number)))
         }
-        let losses = plan.mappings.flatMap { mapping in
-            mapping.source.map { MigrationReport.losses($0.name, mapping.lostIDs) } ?? []
-        }
+        let losses =
+            try leftOutByPolicies()
+            + plan.mappings.flatMap { mapping in
+                mapping.source.map { MigrationReport.losses($0.name, mapping.lostIDs) } ?? []
+            }
         contents.outcome.withLock { $0 = PolicyContent.Outcome(counts: counts, losses: losses) }
         return copied
+    }
+
+    /// The objects of which policies made nothing: that is the program's own decision, so it is counted and reported.
+    private func leftOutByPolicies() throws(StoreError) -> [String] {
+        var losses: [String] = []
+        for mapping in plan.mappings where mapping.policy != nil && mapping.takesObjects {
+            // What one of several mappings leaves out another may make.
+            let others = plan.mappings.filter { $0.source?.number == mapping.source?.number && $0.takesObjects }
+            guard let entity = mapping.source, others.count == 1 else { continue }
+            var madeCount = 0
+            let made = try session.associations.sources(in: mapping.number)
+            while let object = try made.next() { if object.entity == entity.number { madeCount += 1 } }
+            guard madeCount < mapping.readCount else { continue }
+            let count = MigrationLoss.Kind.objects.counted(mapping.readCount - madeCount)
+            losses.append(
+                "\(entity.name): The policy of mapping '\(mapping.declaration.name)' made nothing of some objects (\(count)).")
+        }
+        return losses
     }
 
     // MARK: Policies
