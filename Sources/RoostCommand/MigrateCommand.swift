@@ -119,20 +119,24 @@ extension Subcommand {
                 return try manager.migrateInPlace(store.url, model: request.model, options: options)
             }
         }
-        var report: MigrationReport?
-        while report == nil {
-            do { report = try migrate() } catch let error as StoreError {
-                // Only these losses are accepted, should the store change while the question is open.
-                guard let refusal = error.underlying as? MigrationLossRefusal, StandardInput.isTerminal else { throw error }
-                let losses = refusal.losses.map { "  loses  \($0)\n" }.joined()
-                guard try console.ask("\(losses)Drop these data? [y/N] ") else {
-                    console.printError("nothing was changed")
-                    return .finding
+        /// Asks on a terminal before data are dropped; nil when the answer is no.
+        func migrateOrAsk() throws -> MigrationReport? {
+            while true {
+                do { return try migrate() } catch let error as StoreError {
+                    guard let refusal = error.underlying as? MigrationLossRefusal, StandardInput.isTerminal else {
+                        throw error
+                    }
+                    let losses = refusal.losses.map { "  loses  \($0)\n" }.joined()
+                    guard try console.ask("\(losses)Drop these data? [y/N] ") else { return nil }
+                    // Nothing else is accepted, should the store change while the question is open.
+                    options.acceptedLosses.append(refusal.losses)
                 }
-                options.acceptedLosses.append(refusal.losses)
             }
         }
-        guard let report else { return .failure }
+        guard let report = try migrateOrAsk() else {
+            console.printError("nothing was changed")
+            return .finding
+        }
         if report.path == .nothing, !arguments.allValues("mapping").isEmpty, !arguments.has("quiet") {
             console.printError(
                 "warning: no step was needed, so no mapping was used; with --output one is made all the same")

@@ -297,12 +297,15 @@ private struct MappingRemarks {
             guard !entity.isAbstract, takers.allSatisfy({ $0.mapping.policyName == nil }) else { return nil }
             return objectsWithoutSuccessor(entity, takers.filter { $0.mapping.destinationEntity != nil })
         }
-        guard !strays.isEmpty else { return }
-        let names = strays.map { "'\($0.entity)'" }.joined(separator: ", ")
-        add(
-            loss: MappingLoss(.ids(attribute, of: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
-            origin.name, attribute,
-            "IDs of objects of \(names) become null: those become no object of the destination, or several.")
+        for (strays, some) in [(strays.filter { $0.predicate == nil }, ""), (strays.filter { $0.predicate != nil }, "some ")]
+        where !strays.isEmpty {
+            let names = strays.map { "'\($0.entity)'" }.joined(separator: ", ")
+            add(
+                loss: MappingLoss(
+                    .ids(attribute, of: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
+                origin.name, attribute,
+                "IDs of \(some)objects of \(names) become null: those become no object of the destination, or several.")
+        }
     }
 
     /// The objects of an entity that become no object, or several.

@@ -46,7 +46,7 @@ struct LossCounter {
         graph = snapshot.objectGraph()
     }
 
-    /// The losses of a migration, those that are none in this state left out.
+    /// The losses of a migration, those of whole objects first; what no object has is left out.
     ///
     /// - Parameters:
     ///   - mapping: The mapping model.
@@ -62,7 +62,7 @@ struct LossCounter {
         guard !remarks.isEmpty else { return [] }
         var counter = LossCounter(snapshot, options)
         let counts = try counter.count(remarks.flatMap(\.losses))
-        return remarks.compactMap { remark in
+        let losses: [MigrationLoss] = remarks.compactMap { remark in
             let count = remark.losses.reduce(0) { $0 + (counts[$1] ?? 0) }
             guard count > 0, let kind = remark.losses.first?.kind.published else { return nil }
             return MigrationLoss(
@@ -70,6 +70,7 @@ struct LossCounter {
                 mappings: remark.losses.filter { counts[$0] ?? 0 > 0 }.flatMap(\.mappings).uniqued(),
                 message: remark.message)
         }
+        return losses.filter { $0.kind == .objects } + losses.filter { $0.kind != .objects }
     }
 
     private mutating func count(_ losses: [MappingLoss]) throws(StoreError) -> [MappingLoss: Int] {

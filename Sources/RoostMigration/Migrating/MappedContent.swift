@@ -73,7 +73,7 @@ final class MappedContent: ContentSource {
     func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        var reading = MappedReading(snapshot, plan, options)
+        var reading = MappedReading(snapshot, plan, options, directories: store.spillDirectories)
         if requiresRecordedContent { try reading.countRest() }
         guard let copied = try reading.run(into: channel) else { return nil }
         if requiresRecordedContent { try reading.requireRecordedContent(of: store.url.path) }
@@ -88,6 +88,7 @@ private struct MappedReading {
     private let snapshot: any StoreSnapshot
     private let plan: MappingPlan
     private let options: ConversionOptions
+    private let directories: [String]
     private(set) var recorded: StoreTally?
     private(set) var counts: [(read: Int, made: Int)?]
     private(set) var losses: [String] = []
@@ -97,7 +98,10 @@ private struct MappedReading {
     private var skipped = SkippedObjects()
     private var found: FoundContent
 
-    init(_ snapshot: any StoreSnapshot, _ plan: MappingPlan, _ options: ConversionOptions) {
+    init(
+        _ snapshot: any StoreSnapshot, _ plan: MappingPlan, _ options: ConversionOptions, directories: [String]
+    ) {
+        self.directories = directories
         self.snapshot = snapshot
         self.plan = plan
         self.options = options
@@ -112,7 +116,8 @@ private struct MappedReading {
         // A source that is read list by list may have none without reading everything.
         let graph = plan.asksForObjects ? snapshot.objectGraph() : nil
         keySets = try collectKeys(over: graph)
-        for maker in plan.makers { transforms.append(try RecordTransform(maker, plan, over: graph, keySets)) }
+        let pairs = try plan.oneSidedPairs(snapshot, options, directories: directories)
+        for maker in plan.makers { transforms.append(try RecordTransform(maker, plan, over: graph, keySets, pairs)) }
         guard channel.send(try beginning()) else { return nil }
         for hierarchy in plan.hierarchies {
             guard try sendRecords(of: hierarchy, into: channel) else { return nil }
@@ -264,6 +269,7 @@ private struct MappedReading {
                 }
                 return Link(record.key, key, inverseOrder: field.order.map { record.integer($0) } ?? 0)
             }
+            guard try sendPairsOfOtherEnd(relationship, mapper, link, into: channel) else { return false }
             return try forEachBatch(of: plan.source.entities[relationship.source]) {
                 (this, records) throws(StoreError) in
                 var batch = channel.spareLinks(link.relationship.number)
@@ -280,6 +286,25 @@ private struct MappedReading {
                 return this.send(batch, into: channel)
             }
         }
+    }
+
+    /// Sends the links of pairs that only the other end of a one-to-one relationship has.
+    private mutating func sendPairsOfOtherEnd(
+        _ relationship: ManagedObjectModel.Relationship, _ mapper: LinkMapper, _ link: LinkPlan,
+        into channel: BatchChannel
+    ) throws(StoreError) -> Bool {
+        let found = try OneSidedPairs.found(relationship, snapshot, options, directories: directories)
+        guard let found else { return true }
+        var batch = channel.spareLinks(link.relationship.number)
+        var goesOn = true
+        try found.forEach { (pair) in
+            guard goesOn else { return }
+            mapper.append(pair, to: &batch)
+            guard batch.links.count >= 4096 else { return }
+            goesOn = send(batch, into: channel)
+            batch = channel.spareLinks(link.relationship.number)
+        }
+        return goesOn && send(batch, into: channel)
     }
 
     /// The pairs that objects with some keys have by a to-one relationship, by key; none of objects that are damaged.

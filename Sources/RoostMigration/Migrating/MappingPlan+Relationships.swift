@@ -128,7 +128,8 @@ extension MappingPlan {
         else { return nil }
         return reference(
             maker, relationship, from, fromField, to, targets,
-            isRequired: own != nil && !relationship.declaration.isOptional)
+            isRequired: own != nil && !relationship.declaration.isOptional,
+            keepsBothEnds: inverse?.storage == .field && !others.isEmpty && saying.count == others.count && own != nil)
     }
 
     private func leads(_ relationship: ManagedObjectModel.Relationship?, to entity: ManagedObjectModel.Entity) -> Bool {
@@ -137,7 +138,8 @@ extension MappingPlan {
 
     private mutating func reference(
         _ maker: Maker, _ relationship: ManagedObjectModel.Relationship, _ from: ManagedObjectModel.Relationship,
-        _ fromField: RecordLayout.Field, _ to: RecordLayout.Field, _ targets: [Maker], isRequired: Bool
+        _ fromField: RecordLayout.Field, _ to: RecordLayout.Field, _ targets: [Maker], isRequired: Bool,
+        keepsBothEnds: Bool
     ) -> ReferencePlan {
         var table = [Int32](repeating: -1, count: source.entities.count)
         var sets = [Int32](repeating: -1, count: source.entities.count)
@@ -158,7 +160,8 @@ extension MappingPlan {
             to: to, order: layouts.1.field(RecordLayout.orderFieldName(of: to.name)), from: fromField,
             orderFrom: layouts.0.field(RecordLayout.orderFieldName(of: fromField.name)), targets: table, keySets: sets,
             isMove: isMove, isRequired: isRequired,
-            isNewlyRequired: isRequired && from.declaration.isOptional)
+            isNewlyRequired: isRequired && from.declaration.isOptional,
+            oneToOne: !keepsBothEnds && OneSidedPairs.areKept(by: from, source) ? from.number : nil)
     }
 
     // MARK: Counts

@@ -229,6 +229,8 @@ struct ReferencePlan: Sendable {
     let isRequired: Bool
     /// Whether it ends also where an object refers to nothing: the relationship was not mandatory before.
     let isNewlyRequired: Bool
+    /// The relationship of the source, one end of a one-to-one pair, whose other end is not kept: pairs that only that one has count too.
+    var oneToOne: Int?
 }
 
 /// What a relationship with links gets.

@@ -71,7 +71,14 @@ struct StoreMigration: Sendable {
     private func losses(_ plan: MappingPlan, _ store: any PersistentStore) throws(StoreError) -> [MigrationLoss] {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        return try LossCounter.losses(of: plan.mapping, snapshot, to: plan.destination, options.conversion)
+        return try losses(plan, store, snapshot)
+    }
+
+    private func losses(
+        _ plan: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> [MigrationLoss] {
+        try LossCounter.losses(of: plan.mapping, snapshot, to: plan.destination, options.conversion)
+            + plan.lossesOfPairs(snapshot, options.conversion, directories: store.spillDirectories)
     }
 
     /// Throws code `lossRefused` where data would be lost that may not be.
@@ -184,7 +191,7 @@ struct StoreMigration: Sendable {
         plan.secondsNeeded = MigrationEstimate.seconds(
             for: plan.countRead, from: source.url.type, to: destination.url.type, path: plan.path,
             verifies: options.conversion.verifies)
-        let losses = try LossCounter.losses(of: mapped.mapping, snapshot, to: model, options.conversion)
+        let losses = try losses(mapped, store, snapshot)
         plan.add(losses)
         do throws(StoreError) { try requireAllowed(losses) } catch { refusals.append(error) }
         for remark in mapped.mapping.remarks(from: mapped.source, to: mapped.destination) where remark.kind != .loss {

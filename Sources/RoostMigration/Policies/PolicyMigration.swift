@@ -73,10 +73,11 @@ final class PolicyMigration {
         self.memory = memory
         self.store = store
         start = clock.now
-        source = MigrationSource(snapshot, failures: failures)
+        let directories = store.spillDirectories
+        source = MigrationSource(
+            snapshot, failures: failures, contents.options.conversion, directories: directories)
         plan = try PolicyPlan(
             contents.mapping, from: snapshot.model, to: contents.model, policies: contents.options.policies)
-        let directories = store.spillDirectories
         let associations = AssociationTable(
             mappingCount: plan.mappings.count, from: plan.source, to: plan.destination,
             memoryByteCount: contents.options.associationByteCount, directories: directories)
