@@ -64,6 +64,8 @@ public enum SQLTallies {
         try connection.withStatement(store.schema.tallySQL.update) { (update) throws(StoreError) -> UInt64 in
             func add(_ change: Tally, _ kind: SQLTallyKind, _ number: Int) throws(StoreError) -> Int {
                 func replace(_ old: Tally) throws(StoreError) -> Tally? {
+                    // A generation is stored as the bits of a signed number.
+                    if kind == .generation { _ = try StoreTally.generation(after: UInt64(bitPattern: Int64(old.count))) }
                     let new = Tally(count: old.count &+ change.count, sum: old.sum &+ change.sum)
                     try update.bind(.text(kind.rawValue), at: 1)
                     try update.bind(.integer(Int64(number)), at: 2)
