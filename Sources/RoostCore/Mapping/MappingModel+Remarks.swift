@@ -532,10 +532,12 @@ private struct MappingRemarks {
                 kept = kept?.intersection(binding(constraint, mapping)) ?? binding(constraint, mapping)
             }
             guard kept?.isEmpty ?? false else { continue }
-            add(
-                .demand, entity.name, nil,
+            var remark = MappingRemark(
+                .demand, entity: entity.name.text,
                 "The uniqueness constraint on \(constraint.attributes.joined(separator: ", ")) is new: the migration fails if two objects share the values."
             )
+            remark.constraint = constraint.number
+            add(remark)
         }
     }
 

@@ -187,6 +187,18 @@ extension MappingPlan {
         let becomesReflexive = relationship.isReflexive && old.contains { !$0.isReflexive }
         if isNarrower || leavesOut || becomesReflexive || old.count < origins.count {
             countedRelationships.append(relationship.number)
+            // What becomes its own inverse counts from both ends, which shows only afterwards.
+            guard !relationship.isReflexive else { return }
+            for (maker, origin) in origins {
+                guard let origin else { continue }
+                let takers = fitting(origin.destination, relationship.destination)
+                countedOrigins.append(
+                    CountedOrigin(
+                        relationship: relationship.number, origin: origin.number, maker: maker.number, takers: takers,
+                        takesAll: source.entities[origin.destination].selfAndSubentities.allSatisfy { entity in
+                            source.entities[entity].isAbstract || takers.contains { $0.source.number == entity }
+                        }))
+            }
         }
     }
 

@@ -22,6 +22,18 @@ struct MappingPlan: Sendable {
         var missing: [String] = []
     }
 
+    /// The destinations of one maker's objects that must be counted.
+    struct CountedOrigin: Sendable {
+        /// The relationship of the destination, and the one of the source that it comes from.
+        let relationship: Int
+        let origin: Int
+        /// The number of the maker.
+        let maker: Int
+        /// The makers of objects that the relationship can lead to, and whether they take all that the origin leads to.
+        let takers: [Maker]
+        let takesAll: Bool
+    }
+
     /// The objects of one hierarchy of the destination: they come from one hierarchy of the source.
     struct Hierarchy: Sendable {
         let destination: Int
@@ -42,6 +54,8 @@ struct MappingPlan: Sendable {
     /// The to-many relationships whose objects must be counted afterwards: their limits are narrower than before, or objects of theirs
     /// may be left out.
     var countedRelationships: [Int] = []
+    /// What the numbers of destinations of these relationships come from, where a relationship of the source says it.
+    var countedOrigins: [CountedOrigin] = []
     /// Sets of makers: the keys of the objects that they take are to be known before anything is sent.
     private(set) var keySets: [[Int]] = []
     /// Why objects cannot be migrated one by one in one pass; empty when they can.

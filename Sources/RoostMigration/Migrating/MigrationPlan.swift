@@ -72,9 +72,8 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var secondsNeeded: Double
     /// Why the migration would be refused, or fail; each is certain.
     ///
-    /// None is no promise: what shows only when every value is read is not looked for. That are numbers outside the range of a new type,
-    /// values that share a new uniqueness constraint, IDs and destinations that predicates leave out, numbers of destinations, and
-    /// what expressions, policies and the code of stages give.
+    /// Values that are converted or computed, new uniqueness constraints and numbers of destinations are tried on all objects. None is no
+    /// promise: policies and the code of stages are not run, and steps after the first one are not tried.
     public var refusals: [String]
     /// What should be known before.
     public var warnings: [String]

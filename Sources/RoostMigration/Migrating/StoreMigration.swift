@@ -185,7 +185,8 @@ struct StoreMigration: Sendable {
         for obstacle in mapped.obstacles { plan.warnings.append("It takes three passes: \(obstacle).") }
         if mapped.obstacles.isEmpty {
             plan.objects = plan.objectsRead
-            refusals += try mapped.refusals(snapshot, countsNulls: true)
+            let counted = try mapped.refusals(snapshot, countsNulls: true)
+            refusals += counted.isEmpty ? try rehearse(mapped, store, snapshot) : counted
         }
         plan.way = way
         plan.secondsNeeded = MigrationEstimate.seconds(
@@ -204,12 +205,12 @@ struct StoreMigration: Sendable {
                 plan.warnings.append(remark.text)
             }
         }
-        if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, snapshot) }
+        if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store, snapshot) }
     }
 
     /// Why a migration in three passes would fail, as far as that shows before; policies are not made for it.
     private func refusalsOfThreePasses(
-        _ mapped: MappingPlan, _ snapshot: any StoreSnapshot
+        _ mapped: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
         _ = try PolicyPlan(
             mapped.mapping, from: mapped.source, to: mapped.destination, policies: options.policies,
@@ -218,7 +219,17 @@ struct StoreMigration: Sendable {
         guard mapped.mapping.entityMappings.allSatisfy({ $0.policyName == nil }) else { return [] }
         let attributes = try MappingPlan(
             mapped.mapping, from: mapped.source, to: mapped.destination, onlyAttributes: true)
-        return try attributes.refusals(snapshot, countsNulls: true)
+        let counted = try attributes.refusals(snapshot, countsNulls: true)
+        return counted.isEmpty ? try rehearse(attributes, store, snapshot) : counted
+    }
+
+    /// Why the objects that are there would end the migration, as far as counting does not show it.
+    private func rehearse(
+        _ plan: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> [StoreError] {
+        var rehearsal = MigrationRehearsal(
+            plan, snapshot, options.conversion, documentLimit: try conversion.filler.documentLimit(store))
+        return try rehearsal.refusals()
     }
 }
 
