@@ -42,6 +42,42 @@ extension ConformanceCheck {
                 ], "the values")
         },
         ConformanceCheck(
+            "batch.insert.ordered-places",
+            "Two batch inserts at once never give equal places in an ordered relationship: the later one comes after the other."
+        ) { bench in
+            let store = try bench.create(try BatchModel.make(for: bench.fixture))
+            let folder = ObjectID("Folder", 1)
+            try store.change { try $0.insert(folder, values: [:]) }
+            // More rows than are looked at together: the first ones have their places when the other batch is committed.
+            var number = 0
+            let rows = AnyIterator<BatchInsertRequest.Row> {
+                number += 1
+                return number > 300 ? nil : ["title": "late", "folder": .objectID(folder)]
+            }
+            let result = try store.execute(
+                BatchInsertRequest("File", result: .objectIDs) { (row) throws(StoreError) in
+                    if number == 280 {
+                        _ = try store.execute(
+                            BatchInsertRequest(
+                                "File", rows: Array(repeating: ["title": "early", "folder": .objectID(folder)], count: 3)))
+                    }
+                    guard let next = rows.next() else { return true }
+                    row = next
+                    return false
+                })
+            try store.view { snapshot in
+                let links = try snapshot.links(of: RelationshipName("Folder", "files"), from: folder)
+                var (batch, places, keys) = (LinkBatch(relationship: 0), [Int64](), [Int64]())
+                while try links.next(into: &batch) {
+                    places += batch.links.map(\.order)
+                    keys += batch.links.map(\.target)
+                }
+                try expectEqual(Set(places).count, 303, "the number of places")
+                try expectEqual(
+                    Array(keys.dropFirst(3)), try require(result.objectIDs, "IDs").map(\.key), "the files of the later batch")
+            }
+        },
+        ConformanceCheck(
             "batch.insert.handler",
             "A handler fills one row after the other; the row of the call that ends it is not inserted, and an error inserts none."
         ) { bench in

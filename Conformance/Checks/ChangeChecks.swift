@@ -397,6 +397,47 @@ extension ConformanceCheck {
             try expectEqual(try store.view { try $0.objects(of: "Tag").map(\.id.key) }, [1], "the objects")
         },
         ConformanceCheck(
+            "versions.last-place",
+            "A commit that expects a last place in an ordered relationship is a conflict where a later one was taken, and only then."
+        ) { bench in
+            let store = try bench.create()
+            let (album, songs) = (ObjectID("Album", 1), RelationshipName("Album", "songs"))
+            let (playlist, tracks) = (ObjectID("Playlist", 1), RelationshipName("Playlist", "tracks"))
+            func insert(_ key: Int64, place: Int64, expecting last: Int64?) throws {
+                try store.change { changes in
+                    changes.lastPlaces = [.init(album, songs, place: last), .init(playlist, tracks, place: last)]
+                    try changes.insert(
+                        ObjectID("Track", key), values: ["album": .objectID(album), "album#order": .int(place)])
+                    try changes.add(Link(1, key, order: place), to: tracks)
+                }
+            }
+            try store.change { changes in
+                try changes.insert(album, values: [:])
+                try changes.insert(playlist, values: [:])
+            }
+            try insert(1, place: 5, expecting: nil)
+            try insert(2, place: -7, expecting: 5)
+            try insert(3, place: 6, expecting: 5)
+            for (last, name) in [(nil, "no place"), (-7, "a low place"), (5, "the place before the last")] as [(Int64?, String)] {
+                _ = try expectError(.conflict, in: "a commit that expects \(name)") {
+                    try insert(4, place: 7, expecting: last)
+                }
+                for expected in [ChangeSet.LastPlace(album, songs, place: last), .init(playlist, tracks, place: last)] {
+                    _ = try expectError(.conflict, in: "a commit that changes nothing else and expects \(name)") {
+                        try store.change { $0.lastPlaces = [expected] }
+                    }
+                }
+            }
+            try insert(4, place: 9, expecting: 8)
+            try store.view { snapshot in
+                try expectEqual(snapshot.targets(of: songs, from: album), [2, 1, 3, 4], "the songs")
+                try expectEqual(snapshot.targets(of: tracks, from: playlist), [2, 1, 3, 4], "the tracks")
+            }
+            _ = try expectError(.invalidRequest, in: "a commit that expects a place where there is no order") {
+                try store.change { $0.lastPlaces = [.init(ObjectID("Tag", 1), .init("Tag", "tagged"), place: nil)] }
+            }
+        },
+        ConformanceCheck(
             "versions.after-delete",
             "Updating or deleting an object that is gone is a conflict without a current record."
         ) { bench in

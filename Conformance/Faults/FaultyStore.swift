@@ -174,6 +174,7 @@ final class FaultyStore: PersistentStore {
         switch fault {
         case .forgetsMetadata: changes.userMetadata = [:]
         case .ignoresUnchanged: changes.unchanged = []
+        case .ignoresLastPlaces: changes.lastPlaces = []
         case .ignoresVersions: return try current(changes)
         case .overwritesObjects: return try overwriting(changes)
         case .removesLinksLast:

@@ -69,6 +69,8 @@ extension FaultyStoreType {
         case ignoresVersions = "ignores-versions"
         /// Objects that must be unchanged are not looked at.
         case ignoresUnchanged = "ignores-unchanged"
+        /// Places that were taken after the last one that was read are not looked at.
+        case ignoresLastPlaces = "ignores-last-places"
         /// A conflict names one object only.
         case namesOneConflict = "names-one-conflict"
         /// A violation names one pair only.
@@ -183,6 +185,7 @@ extension FaultyStoreType {
             case .breaksTiesBackwards: "queries.graph.order"
             case .ignoresVersions: "versions.conflict.second-writer"
             case .ignoresUnchanged: "versions.unchanged.stale"
+            case .ignoresLastPlaces: "versions.last-place"
             case .namesOneConflict: "versions.conflict.all-listed"
             case .namesOneViolation: "constraints.every-pair"
             case .admitsTakenValues: "constraints.single"

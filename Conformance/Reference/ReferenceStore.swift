@@ -89,6 +89,13 @@ public struct ReferenceStore: Sendable {
 
     /// Where a to-many relationship leads from one object, in its order.
     public func targets(of relationship: ManagedObjectModel.Relationship, from key: Int64) -> [Int64] {
+        placedTargets(of: relationship, from: key).map(\.key)
+    }
+
+    /// The destinations of an object with their places, in their order.
+    private func placedTargets(
+        of relationship: ManagedObjectModel.Relationship, from key: Int64
+    ) -> [(place: Int64, key: Int64)] {
         guard exists(key, relationship.source) else { return [] }
         switch relationship.storage {
         case .field: return []
@@ -109,7 +116,7 @@ public struct ReferenceStore: Sendable {
                 }
                 found.append((place, record.id.key))
             }
-            return found.sorted { $0 < $1 }.map(\.key)
+            return found.sorted { $0 < $1 }
         case .links(let owner, let isFlipped):
             var found: [(place: Int64, key: Int64)] = []
             for link in (links[owner] ?? [:]).values {
@@ -120,7 +127,7 @@ public struct ReferenceStore: Sendable {
                     found.append((link.inverseOrder, link.source))
                 }
             }
-            return found.sorted { $0 < $1 }.map(\.key)
+            return found.sorted { $0 < $1 }
         }
     }
 
@@ -155,6 +162,17 @@ public struct ReferenceStore: Sendable {
         }
         for index in 0..<changes.updates.count {
             requireVersion(changes.updates.id(at: index), changes.updates.version(at: index), &refusal)
+        }
+
+        for last in changes.lastPlaces {
+            guard let relationship = try? model.requireRelationship(last.relationship), relationship.isOrdered else {
+                refusal.codes.insert(.invalidRequest)
+                continue
+            }
+            let places = placedTargets(of: relationship, from: last.id.key).map(\.place)
+            if places.contains(where: { place in last.place.map { place > $0 } ?? true }) {
+                refusal.codes.insert(.conflict)
+            }
         }
 
         // One object cannot be changed twice. A key that the change set deletes is taken too: keys are never used again.

@@ -16,12 +16,18 @@ extension Subcommand {
 
             FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom) or a store. For a
             bundle, FILE@VERSION names a version (default: the current version). Of a bundle STORE goes from its version
-            to that one over the versions between them, in as few steps as possible: by the mapping models that --mapping names, and by
-            inference between neighbours. With --direct, and for any other FILE, it goes there in one step. A STORE of Core Data that
+            to that one by the mapping models of --mapping that lie between them. The rest of the way is inferred, as Core Data does it:
+            in one step. The versions between are gone through one by one only where one step cannot be inferred, or would drop
+            something that they keep. With --direct, and for any other FILE, STORE goes there in one step. A STORE of Core Data that
             holds no model is read with the version of the bundle that it fits.
 
             The order of the versions follows from --versions, from the numbers in their names, from the mapping models (what one leads
             from is older) and from the current version; 'roost model history' shows it. Where names mislead, give --versions.
+
+            A migration that would drop objects, values that are not null, references or the order of destinations is refused, and
+            nothing is changed: the error lists everything that would be lost, with counts. On a terminal the command asks instead.
+            --allow-loss drops them. Data that no object has are no loss: an entity without objects, an attribute that is null everywhere.
+            --keep-backup does not replace --allow-loss.
 
             --mapping takes .roostmapping.json and .xcmappingmodel. Between which versions of a bundle it leads follows from its version
             hashes, or from the names in it; where that leaves several, FILE@FROM..TO says it. A mapping model that needs a policy, which
@@ -29,10 +35,12 @@ extension Subcommand {
 
             With --json prints one object: source, destination, path (nothing, onePass, oneTransaction, threePasses), mappings [{name, type, source,
             destination, read, made}], objects, links, relationships [{relationship, count}], sourceDigest, mappedDigest,
-            destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped [ID], losses [text], warnings [text], remarks [text],
+            destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped [ID], losses [text], lossCounts [{entity, property,
+            kind (objects, values, references, order), count, mappings [name], message}], way, warnings [text], remarks [text],
             steps [the same for each of several], backup; with --dry-run: source, destination, path, mappings [{name, type, source,
-            destination, objects, steps [text]}], objects, links, losses [text], bytesNeeded, bytesAvailable, secondsNeeded,
-            refusals [text], warnings [text], remarks [text], steps [{source, destination, label, isInferred, mappings [text], losses [text]}].
+            destination, objects, steps [text]}], objects, links, losses [text], lossCounts, way, bytesNeeded, bytesAvailable,
+            secondsNeeded, refusals [text], warnings [text], remarks [text], steps [{source, destination, label, isInferred,
+            mappings [text], losses [text]}].
             """,
         options: [
             CommandOption("to", "t", value: "FILE", help: "The model to migrate to, as FILE or FILE@VERSION."),
@@ -46,6 +54,8 @@ extension Subcommand {
                 "keep-backup", help: "With --in-place, keep the old file as <name>.backup-<UUID> beside the new one."
             ),
             CommandOption("overwrite", help: "With --output, replace an existing store of DEST's type."),
+            CommandOption(
+                "allow-loss", help: "Drop objects, values and references that the new model has no place for. Asks nothing."),
             CommandOption("direct", help: "Go to the model in one step, whatever versions there are."),
             CommandOption("to-text", help: "Where an attribute becomes a string, take the text of its value."),
             CommandOption(
@@ -105,16 +115,33 @@ extension Subcommand {
         let cancellation = ConversionCancellation()
         options.conversion.cancellation = cancellation
         if !arguments.has("quiet"), console.showsProgress { options.conversion.onProgress = { progress.show($0) } }
-        let report: MigrationReport
-        do {
+        func migrate() throws -> MigrationReport {
             defer { progress.clear() }
-            report = try Interruption.shared.cancelling(cancellation) {
+            return try Interruption.shared.cancelling(cancellation) {
                 if let destination {
                     return try manager.migrate(
                         from: .url(store.url), to: .url(destination.url), model: request.model, options: options)
                 }
                 return try manager.migrateInPlace(store.url, model: request.model, options: options)
             }
+        }
+        /// Asks on a terminal before data are dropped; nil when the answer is no.
+        func migrateOrAsk() throws -> MigrationReport? {
+            while true {
+                do { return try migrate() } catch let error as StoreError {
+                    guard let refusal = error.underlying as? MigrationLossRefusal, StandardInput.isTerminal else {
+                        throw error
+                    }
+                    let losses = refusal.losses.map { "  loses  \($0)\n" }.joined()
+                    guard try console.ask("\(losses)Drop these data? [y/N] ") else { return nil }
+                    // Nothing else is accepted, should the store change while the question is open.
+                    options.acceptedLosses.append(refusal.losses)
+                }
+            }
+        }
+        guard let report = try migrateOrAsk() else {
+            console.printError("nothing was changed")
+            return .finding
         }
         if report.path == .nothing, !arguments.allValues("mapping").isEmpty, !arguments.has("quiet") {
             console.printError(
@@ -144,7 +171,7 @@ private struct MigrationRequest {
                 sourceModel: store.options.model, acceptsLinks: store.options.acceptsLinks,
                 sourceTypeOptions: store.options.typeOptions, timeoutSeconds: store.options.timeoutSeconds),
             inference: MappingModel.InferenceOptions(convertsToString: arguments.has("to-text")),
-            keepsBackup: arguments.has("keep-backup"))
+            keepsBackup: arguments.has("keep-backup"), allowsLoss: arguments.has("allow-loss"))
         let files = try VersionList.mappings(arguments)
         let bundle = try VersionBundle(at: path)
         var evidence = VersionEvidence(order: try VersionList.order(arguments), target: version)

@@ -172,3 +172,9 @@ public struct JSONStoreType: PersistentStoreType {
         }
     }
 }
+
+extension JSONStoreType: DocumentStoreType {
+    package func maximumDocumentByteCount(_ typeOptions: [String: String]) throws(StoreError) -> Int {
+        try JSONSettings(StoreOptions(typeOptions: typeOptions)).maximumDocumentBytes
+    }
+}

@@ -39,6 +39,7 @@ struct ChangeApplication {
         conflicts.append(unchanged)
         try conflicts.throwIfAny()
         try requireCountableVersions()
+        try change.requireLastPlaces(writer)
         try writeInserts()
         try putPending()
         try change.requireLinkEnds(writer)
@@ -51,7 +52,7 @@ struct ChangeApplication {
         try writeUserMetadata()
         try raiseLastKeys()
         guard hasChanged else { return tally.generation }
-        tally.generation &+= 1
+        try tally.countCommit()
         try MetaSpace.writeTally(tally, writer)
         return tally.generation
     }

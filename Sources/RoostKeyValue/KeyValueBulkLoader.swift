@@ -217,7 +217,7 @@ final class KeyValueBulkLoader: BulkLoader {
             }
             try entries.requireUnique()
             tally = entries.tally
-            if hasLoaded { tally.generation &+= 1 }
+            if hasLoaded { try tally.countCommit() }
             let write = try requireUsable()
             try write.perform { [tally, highestKeys] (writer) throws(StoreError) in
                 for (root, key) in highestKeys where try MetaSpace.readLastKey(root: root, writer) < key {

@@ -13,6 +13,7 @@ extension KeyValueStore {
             let reader = try read()
             defer { reader.close() }
             try change.unchangedConflicts(reader).throwIfAny()
+            try change.requireLastPlaces(reader)
             return CommitReceipt(generation: try MetaSpace.readTally(model, reader).generation)
         }
         let generation = try write { (writer) throws(StoreError) in

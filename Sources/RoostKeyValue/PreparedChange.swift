@@ -187,4 +187,31 @@ extension PreparedChange {
         }
         return conflicts
     }
+
+    /// Throws code `conflict` where a place was taken after the last one that was read.
+    func requireLastPlaces(_ reader: any KeyValueReader) throws(StoreError) {
+        let model = plan.model
+        for last in changes.lastPlaces {
+            let relationship = try last.requireOrdered(model)
+            var spaces: [(space: KeySpace, number: Int)] = []
+            switch relationship.storage {
+            case .field: continue
+            case .derived(let inverse): spaces = [(.references, inverse)]
+            case .links(let owner, let isFlipped):
+                spaces = [(isFlipped ? .inverseLinks : .links, owner)]
+                if relationship.isReflexive { spaces.append((.inverseLinks, owner)) }
+            }
+            for (space, number) in spaces {
+                let prefix = StorageKey(record: last.id.key, root: number)
+                var start = prefix
+                if let place = last.place {
+                    start.append(place: place)
+                    start.append(key: .max)
+                    start.append(bytes: [0])
+                }
+                let cursor = try reader.cursor(in: space)
+                if try cursor.seek(to: start), cursor.key.begins(with: prefix.bytes) { throw last.conflict }
+            }
+        }
+    }
 }

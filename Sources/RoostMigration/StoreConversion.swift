@@ -52,6 +52,12 @@ struct StoreConversion: Sendable {
                 guard error.code == .corrupted else { throw error }
                 refusals.append(error)
             }
+            if let limit = try filler.documentLimit(store) {
+                let copy = try MappingPlan(
+                    MappingModel.inferred(from: store.model, to: store.model), from: store.model, to: store.model)
+                var rehearsal = MigrationRehearsal(copy, snapshot, options, documentLimit: limit)
+                refusals += try rehearsal.refusals()
+            }
             let entities: [EntityCount]
             if let recorded {
                 entities = recorded.entityCounts(store.model)

@@ -159,6 +159,17 @@ extension StoreFiller {
     }
 }
 
+extension StoreFiller {
+    /// The largest document that the destination may become; nil where that does not matter.
+    func documentLimit(
+        _ source: any PersistentStore
+    ) throws(StoreError) -> MigrationRehearsal.DocumentLimit? {
+        guard case .url(let url) = destination else { return nil }
+        return try MigrationRehearsal.DocumentLimit(
+            type, url, options.destinationTypeOptions, sourceByteCount: source.byteCount())
+    }
+}
+
 extension StoreSnapshot {
     /// Whether there is neither an object nor a link.
     func isEmpty() throws(StoreError) -> Bool {

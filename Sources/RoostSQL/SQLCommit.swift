@@ -53,6 +53,7 @@ struct SQLCommit {
     mutating func run() throws(StoreError) -> UInt64 {
         try collect()
         try requireCurrentVersions()
+        try requireLastPlaces()
         try checkConstraints()
         try deleteObjects()
         try writeUpdates()
@@ -147,6 +148,24 @@ struct SQLCommit {
                 .conflict,
                 "\(all.count) of the objects to change, \(all[0].id) first, were changed by somebody else since they were read; nothing was written.",
                 conflicts: all)
+        }
+    }
+
+    /// Throws code `conflict` where a place was taken after the last one that was read.
+    func requireLastPlaces() throws(StoreError) {
+        for last in changes.lastPlaces {
+            let relationship = try last.requireOrdered(model)
+            guard relationship.storage != .field else { continue }
+            let p = schema.dialect.parameter(2)
+            let links = try schema.linkQuery(relationship, from: nil)
+            let condition = last.place == nil ? "\(p) IS NULL" : "l.place > \(p)"
+            let sql =
+                "WITH l(source, target, place, inverse_place) AS (\(links)) SELECT 1 FROM l WHERE \(condition) LIMIT 1"
+            let isTaken = try connection.withStatement(sql) { (statement) throws(StoreError) -> Bool in
+                try statement.bind([.integer(last.id.key), last.place.map { .integer($0) } ?? .null])
+                return try statement.step()
+            }
+            guard !isTaken else { throw last.conflict }
         }
     }
 

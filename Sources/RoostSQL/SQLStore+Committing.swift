@@ -7,7 +7,7 @@ extension SQLStore {
     public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         try requireWritable()
         try changes.requireStorable(in: url, of: model)
-        guard !changes.isEmpty || !changes.unchanged.isEmpty else {
+        guard !changes.isEmpty || !changes.unchanged.isEmpty || !changes.lastPlaces.isEmpty else {
             return try reading { (connection) throws(StoreError) in
                 CommitReceipt(generation: try SQLTallies.read(connection, self).generation)
             }
@@ -45,6 +45,7 @@ extension SQLStore {
         try reading { (connection) throws(StoreError) in
             var commit = SQLCommit(changes, store: self, connection: connection)
             try commit.requireCurrentVersions()
+            try commit.requireLastPlaces()
             return CommitReceipt(generation: try SQLTallies.read(connection, self).generation)
         }
     }

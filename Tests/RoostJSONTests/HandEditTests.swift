@@ -102,6 +102,25 @@ struct HandEditTests {
         #expect(error.code == .notAStore && error.message.contains("byte order mark"), "\(error)")
     }
 
+    @Test("a generation is counted up to the highest one, and never begins again")
+    func highestGeneration() throws {
+        let bench = try Bench()
+        try filled(bench)
+        try bench.edit("store", "\"generation\": ", "\"generation\": 1844674407370955161")
+        let text = String(decoding: try bench.bytes(), as: UTF8.self)
+        let number = try #require(text.firstRange(of: "1844674407370955161").map { text[$0.upperBound...].prefix { $0.isNumber } })
+        try bench.edit("store", "1844674407370955161\(number)", "\(UInt64.max)")
+        let store = try bench.open()
+        #expect(try store.snapshot().recordedTally()?.generation == .max)
+        let error = try #require(throws: StoreError.self) {
+            var changes = ChangeSet(model: store.model)
+            try changes.insert(ObjectID("Tag", 900), values: [:])
+            _ = try store.commit(changes)
+        }
+        #expect(error.code == .limitExceeded, "\(error)")
+        try store.close()
+    }
+
     @Test("a correct edit is taken over, and written with a checksum when something is committed")
     func correctEdit() throws {
         let bench = try Bench()

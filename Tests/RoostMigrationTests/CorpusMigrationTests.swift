@@ -30,14 +30,13 @@
             for end in versions.indices.dropFirst(start + 1) {
                 let directory = try TemporaryDirectory()
                 let url = StoreURL(type: type, path: directory.file("new"))
-                let options = MigrationOptions(
+                var options = MigrationOptions(
                     conversion: ConversionOptions(sourceTypeOptions: store.typeOptions),
                     history: try ModelHistory(Array(versions[start...end])))
                 let report: MigrationReport
                 do throws(StoreError) {
-                    report = try manager.migrate(
-                        from: .url(source), to: .url(url),
-                        model: versions[end].model, options: options)
+                    report = try manager.migrateAllowingLoss(
+                        from: .url(source), to: .url(url), model: versions[end].model, options: &options)
                 } catch {
                     let passed = versions[(start + 1)...end].map(\.name)
                     if passed.contains(Self.constrained) {
@@ -84,8 +83,9 @@
             let directory = try TemporaryDirectory()
             let source = try GeneratedContent.store(StoreURL(type: "memory", path: ""), model: old)
             let url = StoreURL(type: type, path: directory.file("new"))
-            let report = try manager.migrate(
-                from: .store(source), to: .url(url), model: new, options: MigrationOptions(mapping: read.mapping))
+            var options = MigrationOptions(mapping: read.mapping)
+            let report = try manager.migrateAllowingLoss(
+                from: .store(source), to: .url(url), model: new, options: &options)
             #expect(report.verified)
             for (entity, made) in zip(read.mapping.entityMappings, report.mappings) {
                 guard entity.sourceEntity != nil, entity.sourcePredicate == nil else { continue }
@@ -94,6 +94,25 @@
             let store = try StoreRegistry.builtIn.open(url)
             #expect(try checkStore(store) == [])
             try store.close()
+        }
+    }
+
+    extension MigrationManager {
+        /// Migrates without allowing a loss, and again with it where the migration is refused for losses that it then reports.
+        fileprivate func migrateAllowingLoss(
+            from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
+            options: inout MigrationOptions
+        ) throws(StoreError) -> MigrationReport {
+            while true {
+                do throws(StoreError) {
+                    let report = try migrate(from: source, to: destination, model: model, options: options)
+                    #expect(report.lossCounts.isEmpty != options.allowsLoss)
+                    return report
+                } catch {
+                    guard error.code == .lossRefused, !options.allowsLoss else { throw error }
+                    options.allowsLoss = true
+                }
+            }
         }
     }
 

@@ -55,6 +55,31 @@ struct ForeignProgramTests {
         #expect(error == .corrupted)
     }
 
+    @Test("a generation is counted up to the highest one, and never begins again")
+    func highestGeneration() throws {
+        try create("a").close()
+        // 2^64 - 2, as the bits of a signed number.
+        try Shell.run("UPDATE _roost_tallies SET count = -2 WHERE kind = 'generation'", on: directory.file("a"))
+        let store = try type.open(directory.url("a"), options: StoreOptions())
+        #expect(try store.change { $0.delete(ObjectID("Note", 1), version: 1) }.generation == .max)
+        for _ in 0..<2 {
+            #expect(code { try store.change { $0.delete(ObjectID("Note", 2), version: 1) } } == .limitExceeded)
+        }
+        #expect(
+            code {
+                let loader = try store.bulkLoader(BulkLoadOptions())
+                var records = RecordBatch(model: store.model)
+                try records.append(ObjectID("Note", 9), version: 1, values: [:])
+                try loader.append(records)
+                _ = try loader.finish()
+            } == .limitExceeded)
+        let snapshot = try store.snapshot()
+        #expect(try snapshot.recordedTally()?.generation == .max)
+        #expect(try snapshot.count(FetchRequest("Note")) == 2)
+        snapshot.close()
+        try store.close()
+    }
+
     @Test("looking at an open store's file does not cost it its locks, nor the commits after that")
     func locksStay() throws {
         let store = try create("a")

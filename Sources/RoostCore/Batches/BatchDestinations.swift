@@ -10,14 +10,15 @@ struct BatchDestinations {
     /// The end of an ordered to-many relationship from one object.
     private struct End: Hashable {
         let relationship: Int
-        let key: Int64
+        let place: BatchPlace
     }
 
     private var snapshot: any StoreSnapshot
     private let model: ManagedObjectModel
     /// Everything that was looked for; nil where there is no such object.
     private var found: [BatchPlace: Destination?] = [:]
-    private var nextPlaces: [End: Int64] = [:]
+    /// By end: the last place that the snapshot shows, and the last one that was given.
+    private var places: [End: (read: Int64?, given: Int64)] = [:]
 
     init(_ snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
@@ -43,6 +44,58 @@ struct BatchDestinations {
     mutating func go(on snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
         forget()
+    }
+
+    /// The last places that were read where some were given.
+    var lastPlaces: [ChangeSet.LastPlace] {
+        places.sorted { ($0.key.place, $0.key.relationship) < ($1.key.place, $1.key.relationship) }.map { end, places in
+            ChangeSet.LastPlace(
+                ObjectID(model.entities[end.place.root].name, end.place.key),
+                model.relationships[end.relationship].name, place: places.read)
+        }
+    }
+
+    /// Reads the last places again, and moves the given ones after them.
+    ///
+    /// - Returns: By relationship and object: how far the places that were given move; those that stay are left out.
+    /// - Throws: `limitExceeded` where there are not enough places.
+    mutating func movePlaces() throws(StoreError) -> [PlaceMove] {
+        var moves: [PlaceMove] = []
+        for (end, known) in places {
+            let relationship = model.relationships[end.relationship]
+            let read = try lastPlace(in: relationship, of: end.place)
+            let distance = Self.first(after: read).subtractingReportingOverflow(Self.first(after: known.read))
+            let given = known.given.addingReportingOverflow(distance.partialValue)
+            guard read != .max, !distance.overflow, !given.overflow else { throw Self.noPlaces(relationship) }
+            places[end] = (read, given.partialValue)
+            if distance.partialValue != 0 {
+                moves.append(
+                    PlaceMove(relationship: end.relationship, place: end.place, distance: distance.partialValue))
+            }
+        }
+        return moves
+    }
+
+    /// The first place to give.
+    private static func first(after last: Int64?) -> Int64 { last.map { $0 == .max ? .max : max(0, $0 + 1) } ?? 0 }
+
+    private func lastPlace(
+        in relationship: ManagedObjectModel.Relationship, of place: BatchPlace
+    ) throws(StoreError) -> Int64? {
+        var links = LinkBatch(relationship: relationship.number)
+        let cursor = try snapshot.links(
+            of: relationship.name, from: ObjectID(model.entities[place.root].name, place.key))
+        var last: Int64?
+        while try cursor.next(into: &links) {
+            for link in links.links { last = max(last ?? link.order, link.order) }
+        }
+        return last
+    }
+
+    private static func noPlaces(_ relationship: ManagedObjectModel.Relationship) -> StoreError {
+        StoreError(
+            .limitExceeded,
+            "There is no place left at the end of '\(relationship.name)'; give its objects lower places first.")
     }
 
     /// Looks up the objects with these IDs that it does not know yet.
@@ -89,24 +142,32 @@ struct BatchDestinations {
         return ObjectID(model.entities[destination.entity].name, id.key)
     }
 
-    /// A place behind all others in the ordered to-many relationship `relationship` of an object, a new one with each call.
+    /// A place after all others in the ordered to-many relationship `relationship` of an object, a new one with each call.
     ///
+    /// - Throws: `limitExceeded` after the highest place.
     /// - Complexity: O(*n*) in the destinations the object has, the first time.
     mutating func nextPlace(
         in relationship: ManagedObjectModel.Relationship, of id: ObjectID
     ) throws(StoreError) -> Int64 {
-        let end = End(relationship: relationship.number, key: id.key)
-        var place: Int64 = 0
-        if let next = nextPlaces[end] {
-            place = next
-        } else {
-            var links = LinkBatch(relationship: relationship.number)
-            let cursor = try snapshot.links(of: relationship.name, from: id)
-            while try cursor.next(into: &links) {
-                for link in links.links { place = max(place, link.order == .max ? .max : link.order + 1) }
-            }
+        let end = End(relationship: relationship.number, place: try model.place(of: id))
+        if let known = places[end] {
+            guard known.given < .max else { throw Self.noPlaces(relationship) }
+            places[end] = (known.read, known.given + 1)
+            return known.given + 1
         }
-        nextPlaces[end] = place == .max ? .max : place + 1
-        return place
+        let read = try lastPlace(in: relationship, of: end.place)
+        guard read != .max else { throw Self.noPlaces(relationship) }
+        let first = Self.first(after: read)
+        places[end] = (read, first)
+        return first
     }
+}
+
+/// How far places move that a batch gave to objects of an ordered relationship.
+struct PlaceMove {
+    /// The number of the ordered relationship.
+    let relationship: Int
+    /// The object whose destinations move.
+    let place: BatchPlace
+    let distance: Int64
 }

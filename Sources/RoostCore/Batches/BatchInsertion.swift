@@ -23,6 +23,8 @@ struct BatchInsertion {
     private var destinations: BatchDestinations
     private var partners: PartnerChanges
     private var records: RecordBatch
+    /// By number of the row: the places in ordered relationships that it names itself.
+    private var namedPlaces: [Int: Set<Int>] = [:]
     private var keys: [Range<Int64>] = []
     private var rowCount = 0
     private var loader: (any BulkLoader)?
@@ -188,8 +190,11 @@ struct BatchInsertion {
                 }
                 let id = try destinations.destination(named, of: ends.relationship) { Self.owner(first + index) }
                 rows[index][field.index] = .objectID(id)
-                if let order, let inverse = ends.inverse, rows[index][order.index].isNull {
+                guard let order, let inverse = ends.inverse else { continue }
+                if rows[index][order.index].isNull {
                     rows[index][order.index] = .int(try destinations.nextPlace(in: inverse, of: id))
+                } else if loader == nil {
+                    namedPlaces[first + index, default: []].insert(order.index)
                 }
             }
         }
@@ -229,6 +234,8 @@ struct BatchInsertion {
         snapshot = try store.snapshot()
         destinations.go(on: snapshot)
         try requireExisting(known)
+        try moveToFreePlaces()
+        namedPlaces = [:]
         let (next, isUsedUp) = try snapshot.lastKey(of: layout.entity).addingReportingOverflow(1)
         guard !isUsedUp else {
             throw StoreError(.limitExceeded, "The hierarchy of entity '\(layout.entity)' has no keys left.")
@@ -247,6 +254,30 @@ struct BatchInsertion {
             .objectNotFound, "\(gone.id), to which objects of the batch refer, was deleted by somebody else meanwhile.")
     }
 
+    /// Gives records other places where somebody has taken places since theirs were given.
+    private mutating func moveToFreePlaces() throws(StoreError) {
+        let moves = try destinations.movePlaces()
+        guard !moves.isEmpty else { return }
+        let byEnd = Dictionary(grouping: moves, by: \.relationship).mapValues { moves in
+            Dictionary(moves.map { ($0.place, $0.distance) }, uniquingKeysWith: { first, _ in first })
+        }
+        var moved = RecordBatch(model: model)
+        for index in 0..<records.count {
+            try records.withRecord(at: index) { (record) throws(StoreError) in
+                var places: [(field: RecordLayout.Field, value: Value)] = []
+                for (field, order, ends) in references {
+                    guard let order, namedPlaces[index + 1]?.contains(order.index) != true,
+                        let distances = ends.inverse.flatMap({ byEnd[$0.number] }),
+                        case .objectID(let id) = record.value(field), let distance = distances[try model.place(of: id)]
+                    else { continue }
+                    places.append((order, .int(record.integer(order) + distance)))
+                }
+                if places.isEmpty { moved.append(record) } else { try moved.append(record, replacing: places) }
+            }
+        }
+        records = moved
+    }
+
     private var relatedIDs: [ObjectID] = []
 
     private mutating func finish() throws(StoreError) -> UInt64 {
@@ -256,13 +287,16 @@ struct BatchInsertion {
             return try loader.finish().generation
         }
         var isFirst = true
-        return try store.retryingConflicts { () throws(StoreError) in
+        // Of several that join one ordered relationship at once, one finishes at each attempt.
+        let attempts = destinations.lastPlaces.isEmpty ? 10 : 100
+        return try store.retryingConflicts(attempts: attempts) { () throws(StoreError) in
             if !isFirst {
                 let known = destinations.references
                 snapshot.close()
                 snapshot = try store.snapshot()
                 destinations.go(on: snapshot)
                 try requireExisting(known)
+                try moveToFreePlaces()
             }
             isFirst = false
             var changes = ChangeSet(model: model)
@@ -270,6 +304,7 @@ struct BatchInsertion {
             if !partners.isEmpty { try partners.apply(to: &changes, snapshot) }
             relatedIDs = (0..<changes.updates.count).map { changes.updates.id(at: $0) }
             changes.unchanged = destinations.references
+            changes.lastPlaces = destinations.lastPlaces
             // Closed first: a store may have to wait until nobody reads, to make room.
             snapshot.close()
             return try store.commit(changes).generation

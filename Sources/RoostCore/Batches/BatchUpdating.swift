@@ -81,6 +81,7 @@ struct BatchUpdating {
         let updateCount = changes.updates.count
         let updated = Set(objects.map(\.id))
         changes.unchanged = destinations.references.filter { !updated.contains($0.id) }
+        changes.lastPlaces = destinations.lastPlaces
         if !partners.isEmpty { try partners.apply(to: &changes, snapshot) }
         return PreparedBatch(
             changes: changes, requestedCount: objects.count, objects: objects, updateCount: updateCount)

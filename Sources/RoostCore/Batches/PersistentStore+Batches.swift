@@ -72,11 +72,11 @@ extension PersistentStore {
         if isReadOnly { _ = try commit(ChangeSet(model: model)) }
     }
 
-    /// Calls `body` until it does not throw `conflict`, ten times at most.
+    /// Calls `body` until it does not throw `conflict`, ten times at most unless another limit is given.
     package func retryingConflicts<Result>(
-        _ body: () throws(StoreError) -> Result
+        attempts: Int = 10, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        for _ in 1..<10 {
+        for _ in 1..<max(1, attempts) {
             do throws(StoreError) { return try body() } catch  where error.code == .conflict { continue }
         }
         return try body()

@@ -15,16 +15,16 @@ extension MappingInference {
         of attributes: [AttributeDescription], from origins: [AttributeDescription], path: [String],
         sourcePath: [String], entity: Entity
     ) -> [PropertyMapping] {
-        let byIdentifier = Dictionary(grouping: origins, by: \.identifier)
+        let options = options
+        let matching = VersionMatching(
+            from: origins, to: attributes, .attributes(canTake: { Self.canTake($0, as: $1, options) }))
         var mappings: [PropertyMapping] = []
-        for attribute in attributes {
+        for (index, attribute) in attributes.enumerated() {
             let path = path + [attribute.name]
             let name = path.joined(separator: ".")
-            let candidates = byIdentifier[attribute.identifier] ?? []
-            guard let origin = Self.match(attribute.name, attribute.identifier, among: candidates, named: \.name)
-            else {
-                if candidates.count > 1 {
-                    add(entity, path, Self.ambiguous(attribute.identifier, candidates.map(\.name)))
+            guard let origin = matching.origins[index].map({ origins[$0] }) else {
+                if let candidates = matching.ambiguous[index] {
+                    add(entity, path, Self.ambiguous(attribute.identifier, candidates.map { origins[$0].name }))
                 }
                 mappings.append(PropertyMapping(name))
                 continue
@@ -47,6 +47,14 @@ extension MappingInference {
             }
         }
         return mappings
+    }
+
+    /// Whether an attribute can take the values of another one, as far as their types say.
+    private static func canTake(
+        _ origin: AttributeDescription, as attribute: AttributeDescription, _ options: MappingModel.InferenceOptions
+    ) -> Bool {
+        origin.type.widens(to: attribute.type)
+            || attribute.type == .string && options.convertsToString && origin.type.hasText
     }
 
     /// Adds a problem of an attribute to the entity that declares it, so that it is told once for all heirs.
@@ -88,7 +96,7 @@ extension MappingInference {
     mutating func relationshipMappings(from origin: Entity, to entity: Entity) -> [PropertyMapping] {
         entity.relationships.map { relationship in
             let name = relationship.declaration.name
-            guard let old = self.origin(of: relationship, in: origin) else { return PropertyMapping(name) }
+            guard let old = self.origin(of: relationship, in: origin, for: entity) else { return PropertyMapping(name) }
             guard relationship.isToMany || !old.isToMany else {
                 if isGivenByInverse(relationship, from: old) { return PropertyMapping(name) }
                 add(
@@ -117,24 +125,23 @@ extension MappingInference {
         return firstOrigin(of: destination.relationships[inverse]) == oldInverse
     }
 
-    /// The relationship of the source entity that one of the destination comes from.
+    /// The relationship of a source entity that one of the entity which it becomes comes from.
     private mutating func origin(
-        of relationship: ManagedObjectModel.Relationship, in origin: Entity
+        of relationship: ManagedObjectModel.Relationship, in origin: Entity, for entity: Entity
     ) -> ManagedObjectModel.Relationship? {
-        let identifier = relationship.declaration.identifier
-        let known =
-            relationshipsByIdentifier[origin.number]
-            ?? Dictionary(grouping: origin.relationships, by: \.declaration.identifier)
-        relationshipsByIdentifier[origin.number] = known
-        let candidates = known[identifier] ?? []
-        let match = Self.match(
-            relationship.declaration.name, identifier, among: candidates, named: \.declaration.name)
-        if match == nil, candidates.count > 1 {
-            add(
-                relationship.name.entity, relationship.declaration.name,
-                Self.ambiguous(identifier, candidates.map(\.declaration.name)))
+        let pair = EntityPair(source: origin.number, destination: entity.number)
+        if let known = relationshipOrigins[pair] { return known[relationship.declaration.name] }
+        let matching = VersionMatching(from: origin.relationships, to: entity.relationships, .relationships)
+        var origins: [String: ManagedObjectModel.Relationship] = [:]
+        for (index, new) in entity.relationships.enumerated() {
+            if let match = matching.origins[index] { origins[new.declaration.name] = origin.relationships[match] }
+            if let candidates = matching.ambiguous[index] {
+                let names = candidates.map { origin.relationships[$0].declaration.name }
+                add(new.name.entity, new.declaration.name, Self.ambiguous(new.declaration.identifier, names))
+            }
         }
-        return match
+        relationshipOrigins[pair] = origins
+        return origins[relationship.declaration.name]
     }
 
     /// Whether any object that the old relationship can lead to becomes one that the new one can lead to.
@@ -171,7 +178,8 @@ extension MappingInference {
         var first: Int?
         for heir in destination.entities[relationship.source].selfAndSubentities {
             guard let origin = origins[heir].map({ source.entities[$0] }),
-                let old = self.origin(of: relationship, in: origin), leads(old, to: relationship)
+                let old = self.origin(of: relationship, in: origin, for: destination.entities[heir]),
+                leads(old, to: relationship)
             else { continue }
             first = old.number
             break

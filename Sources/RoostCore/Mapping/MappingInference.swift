@@ -10,8 +10,8 @@ struct MappingInference {
     /// What was reported already: a property that is inherited is looked at once for each heir.
     private var reported: Set<MappingProblem> = []
 
-    /// The relationships of a source entity by their identifiers, as far as they were asked for.
-    var relationshipsByIdentifier: [Int: [String: [ManagedObjectModel.Relationship]]] = [:]
+    /// The relationships of a source entity that those of a destination entity come from, by their names there, as far as they were asked for.
+    var relationshipOrigins: [EntityPair: [String: ManagedObjectModel.Relationship]] = [:]
     /// Whether objects that one entity's relationships lead to become objects of another, as far as it was asked for.
     var isFollowed: [EntityPair: Bool] = [:]
     /// The relationship of the source that one of the destination comes from where its own entity or an heir of it first has one, by number.
@@ -43,17 +43,15 @@ struct MappingInference {
     // MARK: Entities
 
     private mutating func matchEntities() {
-        let byIdentifier = Dictionary(grouping: source.entities, by: \.declaration.identifier)
+        let matching = VersionMatching(from: source.entities, to: destination.entities, .entities)
         var heirs: [Int: [EntityName]] = [:]
-        for entity in destination.entities {
-            let candidates = byIdentifier[entity.declaration.identifier] ?? []
-            let match = Self.match(
-                entity.name.text, entity.declaration.identifier, among: candidates, named: \.name.text)
-            if match == nil, candidates.count > 1 {
-                add(entity.name, nil, Self.ambiguous(entity.declaration.identifier, candidates.map(\.name.text)))
+        for (entity, match) in zip(destination.entities, matching.origins) {
+            if let candidates = matching.ambiguous[entity.number] {
+                let names = candidates.map { source.entities[$0].name.text }
+                add(entity.name, nil, Self.ambiguous(entity.declaration.identifier, names))
             }
-            origins.append(match?.number)
-            if let match { heirs[match.number, default: []].append(entity.name) }
+            origins.append(match)
+            if let match { heirs[match, default: []].append(entity.name) }
         }
         for (number, names) in heirs.sorted(by: { $0.key < $1.key }) where names.count > 1 {
             for name in names {
@@ -64,14 +62,6 @@ struct MappingInference {
                 )
             }
         }
-    }
-
-    /// The element that an identifier means: of several, the one whose own name is the new one's, then the one that is named so.
-    static func match<Element>(
-        _ name: String, _ identifier: String, among candidates: [Element], named: (Element) -> String
-    ) -> Element? {
-        if candidates.count <= 1 { return candidates.first }
-        return candidates.first { named($0) == name } ?? candidates.first { named($0) == identifier }
     }
 
     static func ambiguous(_ identifier: String, _ names: [String]) -> String {

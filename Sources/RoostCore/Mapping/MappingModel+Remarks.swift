@@ -52,6 +52,12 @@ private struct MappingRemarks {
             }
         }
 
+        /// The objects of its entity that it takes.
+        func taken(of entity: Entity) -> MappingLoss.Objects { .init(entity.name, where: mapping.sourcePredicate) }
+
+        /// Whether a property of the source object is read.
+        func reads(_ property: String) -> Bool { readsEverything || read.contains(property) }
+
         /// What a property gets; nil for its default.
         func value(of property: String) -> FetchRequest.Expression? { values[property] ?? nil }
     }
@@ -62,8 +68,8 @@ private struct MappingRemarks {
     private let bySource: [EntityName: [Mapping]]
     private let byDestination: [EntityName: [Mapping]]
     private(set) var remarks: [MappingRemark] = []
-    /// What was said already: a property that is inherited is looked at once for each heir.
-    private var said: Set<MappingRemark> = []
+    /// The positions of remarks that were made already: a property that is inherited is looked at once for each heir.
+    private var said: [MappingRemark: Int] = [:]
 
     init(_ model: MappingModel, _ source: ManagedObjectModel, _ destination: ManagedObjectModel) {
         (self.source, self.destination) = (source, destination)
@@ -97,47 +103,112 @@ private struct MappingRemarks {
     private mutating func add(
         _ kind: MappingRemark.Kind, _ entity: EntityName, _ property: String? = nil, _ message: String
     ) {
-        let remark = MappingRemark(kind, entity: entity.text, property: property, message)
-        if said.insert(remark).inserted { remarks.append(remark) }
+        add(MappingRemark(kind, entity: entity.text, property: property, message))
+    }
+
+    private mutating func add(_ remark: MappingRemark) {
+        guard said[remark] == nil else { return }
+        said[remark] = remarks.count
+        remarks.append(remark)
+    }
+
+    /// Adds a loss: to what is said of it already, where the same is said of other objects.
+    private mutating func add(
+        loss: MappingLoss, _ entity: EntityName, _ property: String? = nil, _ message: String
+    ) {
+        let remark = MappingRemark(.loss, entity: entity.text, property: property, message)
+        add(remark)
+        guard let index = said[remark], !remarks[index].losses.contains(loss) else { return }
+        remarks[index].losses.append(loss)
     }
 
     // MARK: What is left behind
 
     private mutating func judge(_ entity: Entity) {
         let takers = bySource[entity.name] ?? []
-        guard takers.allSatisfy({ $0.mapping.policyName == nil }) else { return }
-        let makers = takers.filter { $0.mapping.destinationEntity != nil }
+        // A policy is not asked for the objects of a mapping that removes them.
+        let asked = takers.filter { $0.mapping.type != .remove }
+        guard asked.allSatisfy({ $0.mapping.policyName == nil }) else { return }
+        let makers = asked.filter { $0.mapping.destinationEntity != nil }
         guard !makers.isEmpty else {
-            add(.loss, entity.name, nil, "All objects of the entity are dropped.")
+            add(
+                loss: MappingLoss(.objects, of: .init(entity.name), by: takers.map(\.mapping.name)), entity.name, nil,
+                "All objects of the entity are dropped.")
             return
         }
-        if makers.allSatisfy({ $0.mapping.sourcePredicate != nil }) {
-            add(.loss, entity.name, nil, "Objects that no mapping's predicate takes are dropped.")
+        if let left = objects(of: entity, notTakenBy: makers) {
+            add(
+                loss: MappingLoss(.objects, of: left, by: makers.map(\.mapping.name)), entity.name, nil,
+                "Objects that no mapping's predicate takes are dropped.")
         }
-        guard !makers.contains(where: \.readsEverything) else { return }
-        let read = makers.reduce(into: Set<String>()) { $0.formUnion($1.read) }
-        for attribute in entity.attributes where attribute.isStored && !read.contains(attribute.name) {
-            add(.loss, entity.name, attribute.name, "The attribute's values are dropped: no mapping reads them.")
-        }
-        for attribute in entity.attributes where attribute.type == .composite && read.contains(attribute.name) {
-            for element in unreadElements(of: attribute, [attribute.name], makers) {
-                add(.loss, entity.name, element, "The element's values are dropped: no mapping reads them.")
+        for attribute in entity.attributes where attribute.isStored {
+            let name = attribute.name
+            let readers = makers.filter { $0.reads(name) }
+            if let left = objects(of: entity, takenBy: makers, notTakenBy: readers) {
+                let others = makers.filter { !$0.reads(name) }
+                add(
+                    loss: MappingLoss(.values(name), of: left, by: others.map(\.mapping.name)), entity.name, name,
+                    readers.isEmpty
+                        ? "The attribute's values are dropped: no mapping reads them."
+                        : "Of some objects the attribute's values are dropped: no mapping that takes them reads them.")
+            } else if attribute.type == .composite {
+                judgeElements(of: attribute, [name], entity, makers)
             }
         }
-        for relationship in entity.relationships where !read.contains(relationship.name.name) {
-            guard !isReadFromTheOtherEnd(relationship) else { continue }
-            add(
-                .loss, entity.name, relationship.name.name,
-                "The relationship's destinations are dropped: no mapping reads them.")
-        }
+        for relationship in entity.relationships { judge(relationship, of: entity, makers) }
     }
 
-    /// The elements of a composite, at any depth, that no mapping reads; of what is inside of one only the whole.
-    private func unreadElements(of composite: AttributeDescription, _ path: [String], _ makers: [Mapping]) -> [String] {
-        composite.elements.flatMap { element -> [String] in
+    /// The objects of an entity that some mappings take, and none of some others.
+    private func objects(
+        of entity: Entity, takenBy makers: [Mapping]? = nil, notTakenBy others: [Mapping]
+    ) -> MappingLoss.Objects? {
+        let taken = makers.flatMap { FetchRequest.Predicate.any($0.map(\.mapping.sourcePredicate)) }
+        if others.isEmpty { return .init(entity.name, where: taken) }
+        guard let left = FetchRequest.Predicate.any(others.map(\.mapping.sourcePredicate)) else { return nil }
+        return .init(entity.name, where: taken.map { $0 && .not(left) } ?? .not(left))
+    }
+
+    private mutating func judge(
+        _ relationship: ManagedObjectModel.Relationship, of entity: Entity, _ makers: [Mapping]
+    ) {
+        let name = relationship.name.name
+        let readers = makers.filter { $0.reads(name) }
+        guard let left = objects(of: entity, takenBy: makers, notTakenBy: readers) else { return }
+        // The other end may say the pairs for both.
+        var targets: [MappingLoss.Objects]?
+        if let inverse = relationship.inverse.map({ source.relationships[$0].name.name }) {
+            let heirs = source.entities[relationship.destination].selfAndSubentities.map { source.entities[$0] }
+                .filter { !$0.isAbstract }
+            let saying = heirs.map { (bySource[$0.name] ?? []).filter { $0.reads(inverse) } }
+            if saying.contains(where: { !$0.isEmpty }) {
+                targets = zip(heirs, saying).compactMap { objects(of: $0, notTakenBy: $1) }
+            }
+        }
+        guard targets != [] else { return }
+        let others = makers.filter { !$0.reads(name) }
+        add(
+            loss: MappingLoss(.references(name, to: targets), of: left, by: others.map(\.mapping.name)), entity.name,
+            name,
+            readers.isEmpty && targets == nil
+                ? "The relationship's destinations are dropped: no mapping reads them."
+                : "Some of the relationship's destinations are dropped: no mapping that takes the objects reads them.")
+    }
+
+    /// Judges the elements of a composite, at any depth; of what is inside of one only the whole, where no mapping reads it.
+    private mutating func judgeElements(
+        of composite: AttributeDescription, _ path: [String], _ entity: Entity, _ makers: [Mapping]
+    ) {
+        for element in composite.elements where element.type != .undefined {
             let path = path + [element.name]
-            guard makers.contains(where: { reads(path, $0) }) else { return [path.joined(separator: ".")] }
-            return unreadElements(of: element, path, makers)
+            let readers = makers.filter { $0.readsEverything || reads(path, $0) }
+            guard let left = objects(of: entity, takenBy: makers, notTakenBy: readers) else {
+                judgeElements(of: element, path, entity, makers)
+                continue
+            }
+            let name = path.joined(separator: ".")
+            add(
+                loss: MappingLoss(.values(name), of: left, by: makers.map(\.mapping.name)), entity.name, name,
+                "The element's values are dropped: no mapping reads them.")
         }
     }
 
@@ -154,15 +225,6 @@ private struct MappingRemarks {
         }
     }
 
-    private func isReadFromTheOtherEnd(_ relationship: ManagedObjectModel.Relationship) -> Bool {
-        guard let inverse = relationship.inverse.map({ source.relationships[$0] }) else { return false }
-        return source.entities[inverse.source].selfAndSubentities.contains { number in
-            (bySource[source.entities[number].name] ?? []).contains {
-                $0.readsEverything || $0.read.contains(inverse.name.name)
-            }
-        }
-    }
-
     // MARK: What one mapping gives
 
     private mutating func judge(_ mapping: Mapping, _ origin: Entity, _ entity: Entity) {
@@ -176,7 +238,10 @@ private struct MappingRemarks {
         guard isCopy || mapping.mapping.type == .transform, !origin.isAbstract else { return }
         for attribute in entity.attributes where attribute.isStored {
             let name = isCopy ? attribute.name : mapping.value(of: attribute.name)?.sourceAttribute
-            if let name, origin.attribute(name)?.type == .objectID { judgeIDs(in: name, of: origin) }
+            if let name, let old = origin.attribute(name) {
+                if old.type == .objectID { judgeIDs(in: name, of: origin, mapping) }
+                judgeDigits(of: old, in: attribute, [old.name], [attribute.name], origin, mapping)
+            }
             if !isCopy {
                 judgeExactness(of: attribute, [attribute.name], of: entity, mapping, origin)
                 judge(attribute, of: entity, mapping, origin)
@@ -186,23 +251,25 @@ private struct MappingRemarks {
             let name = relationship.name.name
             if isCopy {
                 // The relationship is the same, what its destinations become need not be.
-                if let old = origin.relationship(name) { judge(relationship, from: old, of: entity) }
+                if let old = origin.relationship(name) { judge(relationship, from: old, of: entity, origin, mapping) }
                 continue
             }
             let value = mapping.value(of: name)
             if let old = value?.instancesSource.flatMap(origin.relationship), old.isToMany, !relationship.isToMany {
                 add(
-                    .loss, source.entities[old.source].name, old.name.name,
+                    loss: MappingLoss(
+                        .furtherReferences(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
+                    source.entities[old.source].name, old.name.name,
                     "Of several destinations only one remains: '\(entity.name).\(name)' can lead to one.")
             }
             if let old = value?.relatedSourceRelationship.flatMap(origin.relationship) {
-                judge(relationship, from: old, of: entity)
+                judge(relationship, from: old, of: entity, origin, mapping)
             }
             guard value == nil || value == .constant(.null), relationship.mustLeadSomewhere, !isGiven(relationship)
             else { continue }
-            let remark = MappingRemark.staysEmpty(name, of: entity.name)
-            if said.insert(remark).inserted { remarks.append(remark) }
+            add(MappingRemark.staysEmpty(name, of: entity.name))
         }
+        judgeStrays(mapping, origin)
     }
 
     private mutating func judge(
@@ -245,53 +312,155 @@ private struct MappingRemarks {
     }
 
     /// Says which objects' IDs in an attribute of the source become null.
-    private mutating func judgeIDs(in attribute: String, of origin: Entity) {
-        let strays = source.entities.filter { entity in
-            let takers = bySource[entity.name] ?? []
-            let makers = takers.filter { $0.mapping.destinationEntity != nil }
-            guard !entity.isAbstract, takers.allSatisfy({ $0.mapping.policyName == nil }) else { return false }
-            return makers.isEmpty || makers.count(where: { $0.mapping.sourcePredicate == nil }) > 1
+    private mutating func judgeIDs(in attribute: String, of origin: Entity, _ mapping: Mapping) {
+        let strays: [MappingLoss.Objects] = source.entities.compactMap { entity in
+            let takers = (bySource[entity.name] ?? []).filter { $0.mapping.type != .remove }
+            guard !entity.isAbstract, takers.allSatisfy({ $0.mapping.policyName == nil }) else { return nil }
+            return objectsWithoutSuccessor(entity, takers.filter { $0.mapping.destinationEntity != nil })
         }
-        guard !strays.isEmpty else { return }
-        let names = strays.map { "'\($0.name)'" }.joined(separator: ", ")
-        add(
-            .loss, origin.name, attribute,
-            "IDs of objects of \(names) become null: those become no object of the destination, or several.")
+        for (strays, some) in [(strays.filter { $0.predicate == nil }, ""), (strays.filter { $0.predicate != nil }, "some ")]
+        where !strays.isEmpty {
+            let names = strays.map { "'\($0.entity)'" }.joined(separator: ", ")
+            add(
+                loss: MappingLoss(
+                    .ids(attribute, of: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
+                origin.name, attribute,
+                "IDs of \(some)objects of \(names) become null: those become no object of the destination, or several.")
+        }
+    }
+
+    /// The objects of an entity that become no object, or several.
+    private func objectsWithoutSuccessor(_ entity: Entity, _ makers: [Mapping]) -> MappingLoss.Objects? {
+        let filters = makers.compactMap(\.mapping.sourcePredicate)
+        switch makers.count - filters.count {
+        case 0:
+            // Exactly one filter must take an object.
+            let one = filters.indices.map { index -> FetchRequest.Predicate in
+                let others = filters.indices.filter { $0 != index }.map { FetchRequest.Predicate.not(filters[$0]) }
+                return others.isEmpty ? filters[index] : .and([filters[index]] + others)
+            }
+            return .init(entity.name, where: one.isEmpty ? nil : .not(one.count == 1 ? one[0] : .or(one)))
+        case 1: return filters.isEmpty ? nil : .init(entity.name, where: filters.count == 1 ? filters[0] : .or(filters))
+        default: return .init(entity.name)
+        }
+    }
+
+    /// Says that values lose digits in a type that has fewer; whole numbers are checked one by one when the migration runs.
+    private mutating func judgeDigits(
+        of old: AttributeDescription, in new: AttributeDescription, _ oldPath: [String], _ newPath: [String],
+        _ origin: Entity, _ mapping: Mapping
+    ) {
+        switch (old.type, new.type) {
+        case (.double, .float), (.decimal, .float), (.decimal, .double):
+            let name = oldPath.joined(separator: ".")
+            add(
+                loss: MappingLoss(.digits(name, new.type), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
+                origin.name, name,
+                "Digits of values are dropped: \(old.type.name) becomes \(new.type.name), which has fewer.")
+        case (.composite, .composite):
+            for element in new.elements {
+                let path = newPath + [element.name]
+                // An element with a mapping of its own gets what that says.
+                guard mapping.values[path.joined(separator: ".")] == nil,
+                    let former = old.elements.first(where: { $0.name == element.name })
+                else { continue }
+                judgeDigits(of: former, in: element, oldPath + [element.name], path, origin, mapping)
+            }
+        default: return
+        }
     }
 
     private mutating func judge(
-        _ new: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship, of entity: Entity
+        _ new: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship, of entity: Entity,
+        _ origin: Entity, _ mapping: Mapping
     ) {
-        let heirs = Set(destination.entities[new.destination].selfAndSubentities.map { destination.entities[$0].name })
-        let strays = source.entities[old.destination].selfAndSubentities.filter { number in
-            let origin = source.entities[number]
-            guard !origin.isAbstract else { return false }
-            return !(bySource[origin.name] ?? []).contains {
-                $0.mapping.destinationEntity.map(heirs.contains) ?? false
-            }
-        }
-        if !strays.isEmpty {
-            let names = strays.map { "'\(source.entities[$0].name)'" }.joined(separator: ", ")
-            add(
-                .loss, source.entities[old.source].name, old.name.name,
-                "Destinations of \(names) are dropped: their objects do not become any that '\(entity.name).\(new.name.name)' can lead to."
-            )
-        }
         if old.isOrdered, !new.isOrdered, new.isToMany {
-            add(.loss, source.entities[old.source].name, old.name.name, "The order of the destinations is dropped.")
+            add(
+                loss: MappingLoss(.order(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
+                source.entities[old.source].name, old.name.name, "The order of the destinations is dropped.")
         } else if new.isOrdered, !old.isOrdered, old.isToMany {
             add(.note, entity.name, new.name.name, "The destinations get an order, that of their keys.")
         }
-        judgeInverse(of: new, from: old, entity)
+        judgeInverse(of: new, from: old, entity, origin, mapping)
+    }
+
+    /// A relationship of the destination that takes destinations of one of the source.
+    private struct Successor {
+        let old: ManagedObjectModel.Relationship
+        let new: ManagedObjectModel.Relationship
+        /// The entity whose objects have the new relationship.
+        let entity: EntityName
+        /// The entity mapping whose objects it takes; nil for those of any.
+        let mapping: String?
+    }
+
+    /// The relationships that a mapping makes of those of the source's entity.
+    private func successors(_ mapping: Mapping, _ origin: Entity) -> [Successor] {
+        guard let entity = mapping.mapping.destinationEntity.flatMap(destination.entity) else { return [] }
+        return entity.relationships.compactMap { new in
+            let name = new.name.name
+            if mapping.mapping.type == .copy {
+                return origin.relationship(name).map { Successor(old: $0, new: new, entity: entity.name, mapping: nil) }
+            }
+            let value = mapping.value(of: name)
+            if let old = value?.relatedSourceRelationship.flatMap(origin.relationship) {
+                return Successor(old: old, new: new, entity: entity.name, mapping: nil)
+            }
+            guard let old = value?.instancesSource.flatMap(origin.relationship), let maker = value?.instancesMapping
+            else { return nil }
+            return Successor(old: old, new: new, entity: entity.name, mapping: maker)
+        }
+    }
+
+    /// Says which destinations are dropped because they become no objects that a relationship can lead to.
+    private mutating func judgeStrays(_ mapping: Mapping, _ origin: Entity) {
+        // Others that take the same objects may keep what this one drops.
+        let peers = (bySource[origin.name] ?? []).filter {
+            let predicate = $0.mapping.sourcePredicate
+            return predicate == nil || predicate == mapping.mapping.sourcePredicate
+        }
+        guard peers.allSatisfy({ $0.mapping.policyName == nil }) else { return }
+        let all = peers.flatMap { successors($0, origin) }
+        var judged: Set<Int> = []
+        for successor in successors(mapping, origin) where judged.insert(successor.old.number).inserted {
+            let old = successor.old
+            let keeping = all.filter { $0.old.number == old.number }
+            let strays = source.entities[old.destination].selfAndSubentities.compactMap { number in
+                source.entities[number].isAbstract ? nil : self.strays(source.entities[number], keeping)
+            }
+            guard !strays.isEmpty else { continue }
+            let names = strays.map { "'\($0.entity)'" }.joined(separator: ", ")
+            add(
+                loss: MappingLoss(
+                    .references(old.name.name, to: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
+                source.entities[old.source].name, old.name.name,
+                "Destinations of \(names) are dropped: their objects do not become any that '\(successor.entity).\(successor.new.name.name)' can lead to."
+            )
+        }
+    }
+
+    /// The objects of an entity that become none that one of some relationships can lead to; nil for none.
+    private func strays(_ entity: Entity, _ keeping: [Successor]) -> MappingLoss.Objects? {
+        let makers = (bySource[entity.name] ?? []).filter { maker in
+            guard let made = maker.mapping.destinationEntity.flatMap(destination.entity) else { return false }
+            return keeping.contains { successor in
+                destination.entities[successor.new.destination].includes(made.number)
+                    && (successor.mapping == nil || successor.mapping == maker.mapping.name)
+            }
+        }
+        return objects(of: entity, notTakenBy: makers)
     }
 
     private mutating func judgeInverse(
-        of new: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship, _ entity: Entity
+        of new: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship, _ entity: Entity,
+        _ origin: Entity, _ mapping: Mapping
     ) {
         let becomesReflexive = new.isReflexive && !old.isReflexive
         if becomesReflexive {
             add(
-                .loss, source.entities[old.source].name, old.name.name,
+                loss: MappingLoss(
+                    .direction(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
+                source.entities[old.source].name, old.name.name,
                 "Which of two objects leads to the other is dropped: the relationship becomes its own inverse, '\(new.name)'."
             )
         }
@@ -384,10 +553,12 @@ private struct MappingRemarks {
                 kept = kept?.intersection(binding(constraint, mapping)) ?? binding(constraint, mapping)
             }
             guard kept?.isEmpty ?? false else { continue }
-            add(
-                .demand, entity.name, nil,
+            var remark = MappingRemark(
+                .demand, entity: entity.name.text,
                 "The uniqueness constraint on \(constraint.attributes.joined(separator: ", ")) is new: the migration fails if two objects share the values."
             )
+            remark.constraint = constraint.number
+            add(remark)
         }
     }
 
@@ -430,6 +601,14 @@ extension FetchRequest.Expression {
             arguments[0] == .variable(MappingVariable.manager.rawValue)
         else { return nil }
         return arguments[2].sourceAttribute
+    }
+
+    /// The entity mapping whose objects the manager is asked for.
+    fileprivate var instancesMapping: String? {
+        guard case .registered(MappingFunction.destinationInstances.rawValue, let arguments) = self,
+            arguments.count == 3, case .constant(.string(let name)) = arguments[1]
+        else { return nil }
+        return name
     }
 
     /// The relationship of the source object whose destinations' successors the expression is.

@@ -23,6 +23,23 @@ public struct ChangeSet: Sendable {
         }
     }
 
+    /// The last place in an ordered to-many relationship of one object, as it was read.
+    public struct LastPlace: Hashable, Sendable {
+        /// The object whose destinations have the places.
+        public var id: ObjectID
+        /// The ordered relationship.
+        public var relationship: RelationshipName
+        /// The highest place of a destination; nil where there was no destination.
+        public var place: Int64?
+
+        /// Makes an expectation.
+        public init(_ id: ObjectID, _ relationship: RelationshipName, place: Int64?) {
+            self.id = id
+            self.relationship = relationship
+            self.place = place
+        }
+    }
+
     /// New objects.
     public var inserts: RecordBatch
     /// Whole new contents of existing objects, each with the version it was read at.
@@ -31,6 +48,11 @@ public struct ChangeSet: Sendable {
     public var deletes: [Reference] = []
     /// Objects that must still be at this version, though they do not change.
     public var unchanged: [Reference] = []
+    /// Ordered relationships in which no place may have been taken after the last one that was read.
+    ///
+    /// A store compares them with what it holds before the commit. Otherwise the commit fails with code `conflict`, without
+    /// ``StoreError/conflicts``. So two writers that read the same last place cannot both give the next one.
+    public var lastPlaces: [LastPlace] = []
     /// Links that are added; places of existing ones are replaced.
     public var addedLinks: [LinkBatch] = []
     /// Links that are removed; only their keys count.
@@ -149,5 +171,26 @@ extension LinkBatch {
         let name = model.relationships.indices.contains(relationship) ? "\(model.relationships[relationship].name)" : ""
         throw StoreError(
             .invalidRequest, "A link of '\(name)' has an end whose key is not positive; reserve keys from the store.")
+    }
+}
+
+extension ChangeSet.LastPlace {
+    /// The relationship, for engines.
+    ///
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship without an order.
+    package func requireOrdered(_ model: ManagedObjectModel) throws(StoreError) -> ManagedObjectModel.Relationship {
+        let found = try model.requireRelationship(relationship)
+        guard found.isOrdered else {
+            throw StoreError(
+                .invalidRequest, "Relationship '\(relationship)' has no order, so a commit cannot expect a last place in it.")
+        }
+        return found
+    }
+
+    /// The error of a commit whose expectation does not hold.
+    package var conflict: StoreError {
+        StoreError(
+            .conflict,
+            "A place in '\(relationship)' of \(id) was taken since the last place was read. Read it again and decide what holds.")
     }
 }

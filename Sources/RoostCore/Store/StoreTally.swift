@@ -124,3 +124,24 @@ extension StoreSnapshot {
         return tally
     }
 }
+
+extension StoreTally {
+    /// Counts one commit more.
+    ///
+    /// - Throws: `limitExceeded` for a store that has the highest generation.
+    package mutating func countCommit() throws(StoreError) { generation = try Self.generation(after: generation) }
+
+    /// The generation after another one; it never begins again.
+    ///
+    /// - Throws: `limitExceeded` after the highest one.
+    package static func generation(after generation: UInt64) throws(StoreError) -> UInt64 {
+        let (next, overflow) = generation.addingReportingOverflow(1)
+        guard !overflow else {
+            throw StoreError(
+                .limitExceeded,
+                "The store has the highest generation, \(generation), so it cannot count another commit. Convert it into a new store, which begins at a low one."
+            )
+        }
+        return next
+    }
+}

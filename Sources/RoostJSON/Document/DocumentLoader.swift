@@ -167,10 +167,12 @@ final class DocumentLoader: BulkLoader {
     private func write(_ body: (inout DocumentText) throws(StoreError) -> Void) throws(StoreError) {
         switch state {
         case .waiting:
+            var counted = tally
+            try counted.countCommit()
             let document = try UnfinishedDocument(for: storage.path, storage.settings)
             do throws(StoreError) {
                 var text = try DocumentText(
-                    document.output, metadata, generation: tally.generation &+ 1, foldedJournal: nil)
+                    document.output, metadata, generation: counted.generation, foldedJournal: nil)
                 try body(&text)
                 state = .writing(document, text)
             } catch {
@@ -222,7 +224,7 @@ final class DocumentLoader: BulkLoader {
                 state = .over
                 return tally
             case .writing(let document, var text):
-                tally.generation &+= 1
+                try tally.countCommit()
                 let version = try text.finish(DocumentTail(tally, lastKeys: lastKeys))
                 let draft = try document.finish(version, tally: tally, foldedJournal: nil)
                 state = .over

@@ -5,6 +5,8 @@ internal import RoostFiles
 struct ModelChangePlan: Sendable {
     /// The one step.
     let step: MigrationChain.Step
+    /// The way that was chosen, for people.
+    let way: String?
     let kept: KeptContent
     /// The part of the file that is written anew, about: from 0 to 1.
     let changedPart: Double
@@ -27,6 +29,7 @@ extension InPlaceMigration {
             try options.conversion.cancellation?.check()
             try change.commit()
             report.path = .oneTransaction
+            report.way = plan.way ?? report.way
             return report
         } catch {
             change.abandon()
@@ -58,7 +61,8 @@ extension InPlaceMigration {
         let count =
             tally.entities.reduce(0) { $0 + $1.count } + tally.relationships.reduce(0) { $0 + $1.count }
         guard keptCount > 0, keptCount >= count - keptCount else { return nil }
-        return ModelChangePlan(step: step, kept: kept, changedPart: Double(count - keptCount) / Double(count))
+        return ModelChangePlan(
+            step: step, way: chain.way, kept: kept, changedPart: Double(count - keptCount) / Double(count))
     }
 
     /// The migration of a plan's one step.

@@ -24,6 +24,7 @@ extension InPlaceMigration {
             migration.needsSpace = false
             plan = try migration.plan()
             plan.path = .oneTransaction
+            plan.way = change.way ?? plan.way
             plan.needsTwice(change.changedPart)
         } else {
             plan = try MigrationManager(registry: registry).planMigration(

@@ -117,8 +117,9 @@ private struct MappedReading {
         let graph = plan.asksForObjects ? snapshot.objectGraph() : nil
         keySets = try collectKeys(over: graph)
         let backReferences = try collectBackReferences(over: graph)
+        let pairs = try plan.oneSidedPairs(snapshot, options, directories: spillDirectories)
         for maker in plan.makers {
-            transforms.append(try RecordTransform(maker, plan, over: graph, keySets, backReferences))
+            transforms.append(try RecordTransform(maker, plan, over: graph, keySets, backReferences, pairs))
         }
         guard channel.send(try beginning()) else { return nil }
         for hierarchy in plan.hierarchies {
@@ -291,6 +292,7 @@ private struct MappedReading {
                 }
                 return Link(record.key, key, inverseOrder: field.order.map { record.integer($0) } ?? 0)
             }
+            guard try sendPairsOfOtherEnd(relationship, mapper, link, into: channel) else { return false }
             return try forEachBatch(of: plan.source.entities[relationship.source]) {
                 (this, records) throws(StoreError) in
                 var batch = channel.spareLinks(link.relationship.number)
@@ -307,6 +309,25 @@ private struct MappedReading {
                 return this.send(batch, into: channel)
             }
         }
+    }
+
+    /// Sends the links of pairs that only the other end of a one-to-one relationship has.
+    private mutating func sendPairsOfOtherEnd(
+        _ relationship: ManagedObjectModel.Relationship, _ mapper: LinkMapper, _ link: LinkPlan,
+        into channel: BatchChannel
+    ) throws(StoreError) -> Bool {
+        let found = try OneSidedPairs.found(relationship, snapshot, options, directories: spillDirectories)
+        guard let found else { return true }
+        var batch = channel.spareLinks(link.relationship.number)
+        var goesOn = true
+        try found.forEach { (pair) in
+            guard goesOn else { return }
+            mapper.append(pair, to: &batch)
+            guard batch.links.count >= 4096 else { return }
+            goesOn = send(batch, into: channel)
+            batch = channel.spareLinks(link.relationship.number)
+        }
+        return goesOn && send(batch, into: channel)
     }
 
     /// The pairs that objects with some keys have by a to-one relationship, by key; none of objects that are damaged.

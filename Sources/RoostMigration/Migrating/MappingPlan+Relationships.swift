@@ -141,7 +141,8 @@ extension MappingPlan {
         else { return nil }
         return reference(
             maker, relationship, from, fromField, to, targets,
-            isRequired: own != nil && !relationship.declaration.isOptional)
+            isRequired: own != nil && !relationship.declaration.isOptional,
+            keepsBothEnds: inverse?.storage == .field && !others.isEmpty && saying.count == others.count && own != nil)
     }
 
     private func leads(_ relationship: ManagedObjectModel.Relationship?, to entity: ManagedObjectModel.Entity) -> Bool {
@@ -150,7 +151,8 @@ extension MappingPlan {
 
     private mutating func reference(
         _ maker: Maker, _ relationship: ManagedObjectModel.Relationship, _ from: ManagedObjectModel.Relationship,
-        _ fromField: RecordLayout.Field, _ to: RecordLayout.Field, _ targets: [Maker], isRequired: Bool
+        _ fromField: RecordLayout.Field, _ to: RecordLayout.Field, _ targets: [Maker], isRequired: Bool,
+        keepsBothEnds: Bool
     ) -> ReferencePlan {
         var table = [Int32](repeating: -1, count: source.entities.count)
         var sets = [Int32](repeating: -1, count: source.entities.count)
@@ -171,7 +173,8 @@ extension MappingPlan {
             to: to, order: layouts.1.field(RecordLayout.orderFieldName(of: to.name)), from: fromField,
             orderFrom: layouts.0.field(RecordLayout.orderFieldName(of: fromField.name)), targets: table, keySets: sets,
             isMove: isMove, isRequired: isRequired,
-            isNewlyRequired: isRequired && from.declaration.isOptional)
+            isNewlyRequired: isRequired && from.declaration.isOptional,
+            oneToOne: !keepsBothEnds && OneSidedPairs.areKept(by: from, source) ? from.number : nil)
     }
 
     // MARK: Counts
@@ -197,6 +200,18 @@ extension MappingPlan {
         let becomesReflexive = relationship.isReflexive && old.contains { !$0.isReflexive }
         if isNarrower || leavesOut || becomesReflexive || old.count < origins.count {
             countedRelationships.append(relationship.number)
+            // What becomes its own inverse counts from both ends, which shows only afterwards.
+            guard !relationship.isReflexive else { return }
+            for (maker, origin) in origins {
+                guard let origin else { continue }
+                let takers = fitting(origin.destination, relationship.destination)
+                countedOrigins.append(
+                    CountedOrigin(
+                        relationship: relationship.number, origin: origin.number, maker: maker.number, takers: takers,
+                        takesAll: source.entities[origin.destination].selfAndSubentities.allSatisfy { entity in
+                            source.entities[entity].isAbstract || takers.contains { $0.source.number == entity }
+                        }))
+            }
         }
     }
 

@@ -24,6 +24,14 @@ public struct MigrationOptions: Sendable {
     ///
     /// Called once for each entity mapping of a migration.
     public var policies: [String: @Sendable () -> EntityMigrationPolicy]
+    /// Whether objects, values and references of the source may be dropped.
+    ///
+    /// Otherwise a migration that would drop some is refused with code `lossRefused`, which lists them
+    /// (``MigrationLossRefusal``), before anything is changed. What counts is what the objects have: an entity without objects and an attribute
+    /// that is null in all of them are no loss. What a policy makes nothing of is the program's own decision: it is reported and not refused.
+    public var allowsLoss: Bool
+    /// Losses that somebody was asked about and accepts; nothing else may be dropped then.
+    package var acceptedLosses: [[MigrationLoss]] = []
     /// Whether a migration in place keeps the old file, as `<name>.backup-<UUID>` beside the new one.
     ///
     /// It is an ordinary store of the old model, which nobody removes but its owner.
@@ -36,7 +44,8 @@ public struct MigrationOptions: Sendable {
         conversion: ConversionOptions = ConversionOptions(), mapping: MappingModel? = nil,
         history: ModelHistory? = nil, stages: StagedMigrationManager? = nil, infersMappingModel: Bool = true,
         inference: MappingModel.InferenceOptions = MappingModel.InferenceOptions(),
-        policies: [String: @Sendable () -> EntityMigrationPolicy] = [:], keepsBackup: Bool = false
+        policies: [String: @Sendable () -> EntityMigrationPolicy] = [:], keepsBackup: Bool = false,
+        allowsLoss: Bool = false
     ) {
         self.conversion = conversion
         self.mapping = mapping
@@ -44,6 +53,7 @@ public struct MigrationOptions: Sendable {
         self.stages = stages
         self.infersMappingModel = infersMappingModel
         self.keepsBackup = keepsBackup
+        self.allowsLoss = allowsLoss
         self.inference = inference
         self.policies = policies
     }

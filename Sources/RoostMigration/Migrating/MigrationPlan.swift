@@ -4,13 +4,14 @@ internal import RoostCore
 /// What a migration would do, found out without doing anything.
 ///
 /// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings`
-/// (`[{"name","type","source","destination", "objects","steps"}]`), `objects` (of the destination,
+/// (`[{"name","type","source","destination","objects","steps"}]`), `objects` (of the destination,
 /// null where it takes three passes or several steps), `links` (of the source, null where it does
 /// not record the count, and for several steps), `losses` (messages), `bytesNeeded` and
 /// `secondsNeeded` (estimates), `bytesAvailable` (null for a destination that is not a file),
 /// `refusals`, `warnings` and `remarks` (messages), `steps`
-/// (`[{"source","destination","label","isInferred", "mappings","losses"}]`, empty for a single
-/// step). Later versions may add fields.
+/// (`[{"source","destination","label","isInferred","mappings","losses"}]`, empty for a single
+/// step), `lossCounts` (see ``MigrationLoss``), `way` (a text, null where nothing is to be done).
+/// Later versions may add fields.
 public struct MigrationPlan: Sendable, Hashable, Codable {
     /// What would become of the objects of one entity mapping.
     public struct Mapping: Sendable, Hashable, Codable {
@@ -57,7 +58,13 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     /// How many links the source has; nil where it does not record it, and for several steps.
     public var links: Int?
     /// What of the source the new model has no place for.
+    ///
+    /// Each is counted in the objects that are there, or marked as not counted yet.
     public var losses: [String]
+    /// The losses that were counted; what is marked otherwise in ``losses`` is missing here.
+    public var lossCounts: [MigrationLoss] = []
+    /// The way to the new model, for people: directly or over versions, inferred or by mapping models; nil where nothing is to be done.
+    public var way: String?
     /// The disk space that must be free: what the destination is expected to take, and what is there beside it meanwhile.
     public var bytesNeeded: Int
     /// The disk space that is free where the destination goes; nil when it is not a file.
@@ -68,9 +75,8 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var secondsNeeded: Double
     /// Why the migration would be refused, or fail; each is certain.
     ///
-    /// None is no promise: what shows only when every value is read is not looked for. That are numbers outside the range of a new type,
-    /// values that share a new uniqueness constraint, IDs and destinations that predicates leave out, numbers of destinations, and
-    /// what expressions, policies and the code of stages give.
+    /// Values that are converted or computed, new uniqueness constraints and numbers of destinations are tried on all objects. None is no
+    /// promise: policies and the code of stages are not run, and steps after the first one are not tried.
     public var refusals: [String]
     /// What should be known before.
     public var warnings: [String]
@@ -84,7 +90,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
 
     private enum CodingKeys: String, CodingKey {
         case source, destination, path, mappings, objects, links, losses, bytesNeeded, bytesAvailable, secondsNeeded
-        case refusals, warnings, remarks, steps
+        case refusals, warnings, remarks, steps, lossCounts, way
     }
 }
 
@@ -106,6 +112,8 @@ extension MigrationPlan {
         try container.encode(warnings, forKey: .warnings)
         try container.encode(remarks, forKey: .remarks)
         try container.encode(steps, forKey: .steps)
+        try container.encode(lossCounts, forKey: .lossCounts)
+        try container.encode(way, forKey: .way)
     }
 }
 
@@ -125,6 +133,8 @@ extension MigrationPlan: CustomStringConvertible {
                 + warnings.map { "  warning   \($0)" }).joined(separator: "\n")
         }
         var lines = ["Would migrate \(source)\(source == destination ? " in place" : " to \(destination)")."]
+        for loss in losses { lines.append("  loses     \(loss)") }
+        if let way { lines.append("  way       \(way)") }
         for step in steps { lines += step.lines }
         lines.append("  path      \(path.explanation)")
         for mapping in mappings {
@@ -133,7 +143,6 @@ extension MigrationPlan: CustomStringConvertible {
         }
         lines.append("  objects   \(objects.map(String.init) ?? "not known beforehand")")
         lines.append("  links     \(links.map { "\($0) in the source" } ?? "not counted")")
-        for loss in losses { lines.append("  loses     \(loss)") }
         let available = bytesAvailable.map { ", \($0) are free" } ?? ""
         lines.append("  bytes     about \(bytesNeeded)\(available)")
         lines.append("  seconds   roughly \(String(format: secondsNeeded < 10 ? "%.1f" : "%.0f", secondsNeeded))")
@@ -149,7 +158,7 @@ extension MigrationPlan.Step {
     fileprivate var lines: [String] {
         let what = [label, isInferred ? "inferred" : "by a mapping model"].compactMap { $0 }.joined(separator: ", ")
         return ["  step      \(source) to \(destination) (\(what))"]
-            + mappings.map { "    \($0)" } + losses.map { "    loses   \($0)" }
+            + mappings.map { "    \($0)" }
     }
 }
 

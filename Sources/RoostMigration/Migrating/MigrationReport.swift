@@ -4,13 +4,14 @@ internal import RoostCore
 /// What a migration did.
 ///
 /// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings`
-/// (`[{"name","type","source", "destination","read","made"}]`), `objects`, `links`, `relationships`
+/// (`[{"name","type","source","destination","read","made"}]`), `objects`, `links`, `relationships`
 /// (`[{"relationship","count"}]`), `sourceDigest` (null where the source records none),
 /// `mappedDigest`, `destinationDigest` (texts, see ``StoreDigest``), `verified`, `seconds`, `bytes`
 /// (of the destination), `peakPrivateBytes` (null where the system does not tell), `skipped` (IDs
 /// of damaged objects that were left out), `losses`, `warnings` and `remarks` (messages), `steps`
 /// (reports of this form, whose `source` and `destination` are names of versions; empty for a
-/// single step), `backup` (a path, null without one). Later versions may add fields.
+/// single step), `backup` (a path, null without one), `lossCounts` (see ``MigrationLoss``), `way`
+/// (a text, null where nothing was done). Later versions may add fields.
 public struct MigrationReport: Sendable, Hashable, Codable {
     /// What became of the objects of one entity mapping.
     public struct Mapping: Sendable, Hashable, Codable {
@@ -58,8 +59,12 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     public var peakPrivateBytes: Int?
     /// The damaged objects that were left out, as `Entity/p<key>`.
     public var skipped: [String]
-    /// What of the source the new model has no place for.
+    /// What of the source is not in the destination, with counts.
     public var losses: [String]
+    /// The losses that were counted before anything was written; of several steps those of all.
+    public var lossCounts: [MigrationLoss] = []
+    /// The way to the new model, for people: directly or over versions, inferred or by mapping models; nil where nothing was done.
+    public var way: String?
     /// What should be known.
     public var warnings: [String]
     /// The declarations of the new store's model that no store acts on, one line for each kind
@@ -75,7 +80,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     private enum CodingKeys: String, CodingKey {
         case source, destination, path, mappings, objects, links, relationships, sourceDigest, mappedDigest
         case destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped, losses, warnings
-        case remarks, steps, backup
+        case remarks, steps, backup, lossCounts, way
     }
 
     /// Writes every field, those that are nil as null.
@@ -101,6 +106,8 @@ public struct MigrationReport: Sendable, Hashable, Codable {
         try container.encode(remarks, forKey: .remarks)
         try container.encode(steps, forKey: .steps)
         try container.encode(backup, forKey: .backup)
+        try container.encode(lossCounts, forKey: .lossCounts)
+        try container.encode(way, forKey: .way)
     }
 }
 
@@ -113,6 +120,8 @@ extension MigrationReport: CustomStringConvertible {
                 + warnings.map { "  warning   \($0)" }).joined(separator: "\n")
         }
         var lines = ["Migrated \(source)\(source == destination ? " in place" : " to \(destination)")."]
+        for loss in losses { lines.append("  lost      \(loss)") }
+        if let way { lines.append("  way       \(way)") }
         lines.append("  path      \(path.explanation)")
         for mapping in mappings { lines.append("    \(mapping)") }
         for step in steps {
@@ -133,7 +142,6 @@ extension MigrationReport: CustomStringConvertible {
         if !skipped.isEmpty { lines.append("  left out  \(skipped.count) damaged objects:") }
         for id in skipped { lines.append("    \(id)") }
         if let backup { lines.append("  backup    \(backup)") }
-        for loss in losses { lines.append("  lost      \(loss)") }
         for warning in warnings { lines.append("  warning   \(warning)") }
         for remark in remarks { lines.append("  note      \(remark)") }
         return lines.joined(separator: "\n")

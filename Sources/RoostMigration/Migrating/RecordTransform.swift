@@ -49,6 +49,8 @@ final class RecordTransform {
     private let matcher: RecordMatcher?
     private let keySets: [KeySet]
     private let backReferences: BackReferences?
+    /// By relationship of the source: the pairs of one-to-one relationships that only the other end has.
+    private let pairs: [Int: OneSidedPairs]
     /// By the number of the source entity: what objects whose IDs are named may become.
     private let successors: [[Successor]]
     private let destination: ManagedObjectModel
@@ -71,16 +73,18 @@ final class RecordTransform {
     ///   - graph: Where expressions and predicates find related objects; without one there must be none of them.
     ///   - keySets: The keys of ``MappingPlan/keySets``.
     ///   - backReferences: The pairs of ``MappingPlan/backPairs``; nil where no record is made.
+    ///   - pairs: The pairs that only the other ends of one-to-one relationships have; nil where they were not looked for.
     /// - Throws: What keeps an expression or the predicate from being compiled, naming the mapping.
     init(
         _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?, _ keySets: [KeySet],
-        _ backReferences: BackReferences? = nil
+        _ backReferences: BackReferences? = nil, _ pairs: [Int: OneSidedPairs]? = nil
     ) throws(StoreError) {
         self.backReferences = backReferences
         let mapping = plan.entityMapping(of: maker)
         layout = maker.destination.layout
         destination = plan.destination
         self.keySets = keySets
+        self.pairs = pairs ?? [:]
         let successors: [[Successor]] = plan.makersBySource.map { makers -> [Successor] in
             // In three passes the IDs are looked at again, once it is known what became of whom.
             if plan.isForThreePasses { return makers.prefix(1).map { Successor(entity: $0.destination.number) } }
@@ -148,7 +152,8 @@ final class RecordTransform {
             }
         }
         for reference in maker.references {
-            if reference.isMove, !reference.isNewlyRequired, Self.movesPlace(of: reference) {
+            let isWhole = reference.oneToOne.map { number in pairs.map { $0[number] == nil } ?? false } ?? true
+            if reference.isMove, isWhole, !reference.isNewlyRequired, Self.movesPlace(of: reference) {
                 moved.append((reference.from, reference.to))
                 if let from = reference.orderFrom, let to = reference.order { moved.append((from, to)) }
             } else {
@@ -285,7 +290,8 @@ final class RecordTransform {
     private func take(
         _ reference: ReferencePlan, _ record: RecordReader, _ batch: inout RecordBatch
     ) throws(StoreError) {
-        guard let (entity, key) = record.reference(reference.from) else {
+        let partner = try reference.oneToOne.flatMap { pairs[$0] }?.partner(record.entityNumber, record.key)
+        guard let (entity, key) = record.reference(reference.from) ?? partner else {
             if reference.isNewlyRequired { throw missing(reference.to, record) }
             return
         }

@@ -43,8 +43,12 @@ struct StoreMigration: Sendable {
             defer { try? frozen.close() }
             let mapping = try self.mapping(from: frozen.model)
             let plan = try MappingPlan(mapping, from: frozen.model, to: model)
-            guard plan.obstacles.isEmpty else { return try threePasses(frozen, plan) }
-            return try onePass(frozen, plan)
+            let losses = try losses(plan, frozen)
+            try requireAllowed(losses)
+            var report = try plan.obstacles.isEmpty ? onePass(frozen, plan) : threePasses(frozen, plan)
+            report.add(losses)
+            report.way = way
+            return report
         }
     }
 
@@ -57,6 +61,30 @@ struct StoreMigration: Sendable {
         }
         try mapping.requireValid(from: sourceModel, to: model)
         return mapping
+    }
+
+    private var way: String { options.mapping == nil ? "inferred in one step" : "by a mapping model" }
+
+    // MARK: Losses
+
+    private func losses(_ plan: MappingPlan, _ store: any PersistentStore) throws(StoreError) -> [MigrationLoss] {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        return try losses(plan, store, snapshot)
+    }
+
+    private func losses(
+        _ plan: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> [MigrationLoss] {
+        try LossCounter.losses(of: plan.mapping, snapshot, to: plan.destination, options.conversion)
+            + plan.lossesOfPairs(snapshot, options.conversion, directories: store.spillDirectories)
+    }
+
+    /// Throws code `lossRefused` where data would be lost that may not be.
+    private func requireAllowed(_ losses: [MigrationLoss]) throws(StoreError) {
+        guard losses.isEmpty || options.allowsLoss || options.acceptedLosses.contains(losses) else {
+            throw .lossRefused(losses, of: source.url)
+        }
     }
 
     // MARK: Running
@@ -156,15 +184,18 @@ struct StoreMigration: Sendable {
         for obstacle in mapped.obstacles { plan.warnings.append("It takes three passes: \(obstacle).") }
         if mapped.obstacles.isEmpty {
             plan.objects = plan.objectsRead
-            refusals += try mapped.refusals(snapshot, countsNulls: true)
+            let counted = try mapped.refusals(snapshot, countsNulls: true)
+            refusals += counted.isEmpty ? try rehearse(mapped, store, snapshot) : counted
         }
+        plan.way = way
         plan.secondsNeeded = MigrationEstimate.seconds(
             for: plan.countRead, from: source.url.type, to: destination.url.type, path: plan.path,
             verifies: options.conversion.verifies)
-        for remark in mapped.mapping.remarks(from: mapped.source, to: mapped.destination) {
-            if remark.kind == .loss {
-                plan.losses.append(remark.text)
-            } else if let property = remark.property, remark.isAboutEmptyRelationship {
+        let losses = try losses(mapped, store, snapshot)
+        plan.add(losses)
+        do throws(StoreError) { try requireAllowed(losses) } catch { refusals.append(error) }
+        for remark in mapped.mapping.remarks(from: mapped.source, to: mapped.destination) where remark.kind != .loss {
+            if let property = remark.property, remark.isAboutEmptyRelationship {
                 let count = plan.mappings.reduce(0) { $0 + ($1.destination == remark.entity ? $1.objects : 0) }
                 if count > 0 {
                     plan.warnings.append(EmptyRelationships.warning(property, of: remark.entity, count: count))
@@ -173,12 +204,12 @@ struct StoreMigration: Sendable {
                 plan.warnings.append(remark.text)
             }
         }
-        if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, snapshot) }
+        if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store, snapshot) }
     }
 
     /// Why a migration in three passes would fail, as far as that shows before; policies are not made for it.
     private func refusalsOfThreePasses(
-        _ mapped: MappingPlan, _ snapshot: any StoreSnapshot
+        _ mapped: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
         _ = try PolicyPlan(
             mapped.mapping, from: mapped.source, to: mapped.destination, policies: options.policies,
@@ -187,7 +218,17 @@ struct StoreMigration: Sendable {
         guard mapped.mapping.entityMappings.allSatisfy({ $0.policyName == nil }) else { return [] }
         let attributes = try MappingPlan(
             mapped.mapping, from: mapped.source, to: mapped.destination, onlyAttributes: true)
-        return try attributes.refusals(snapshot, countsNulls: true)
+        let counted = try attributes.refusals(snapshot, countsNulls: true)
+        return counted.isEmpty ? try rehearse(attributes, store, snapshot) : counted
+    }
+
+    /// Why the objects that are there would end the migration, as far as counting does not show it.
+    private func rehearse(
+        _ plan: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> [StoreError] {
+        var rehearsal = MigrationRehearsal(
+            plan, snapshot, options.conversion, documentLimit: try conversion.filler.documentLimit(store))
+        return try rehearsal.refusals()
     }
 }
 
@@ -196,6 +237,22 @@ extension MigrationPlan {
     fileprivate var objectsRead: Int { mappings.reduce(0) { $0 + ($1.destination == nil ? 0 : $1.objects) } }
     /// The objects and links that are read, as far as they are counted.
     var countRead: Int { objectsRead + (links ?? 0) }
+}
+
+extension MigrationPlan {
+    /// Puts losses before everything else that is lost.
+    fileprivate mutating func add(_ losses: [MigrationLoss]) {
+        lossCounts = losses
+        self.losses = losses.map(\.description)
+    }
+}
+
+extension MigrationReport {
+    /// Puts losses before everything else that is lost; IDs were counted again when they were looked up.
+    fileprivate mutating func add(_ losses: [MigrationLoss]) {
+        lossCounts = losses
+        self.losses = losses.map(\.description) + self.losses
+    }
 }
 
 extension MappingRemark {
@@ -236,7 +293,7 @@ extension MigrationReport {
             sourceDigest: sourceDigest?.description, mappedDigest: copied.digest, destinationDigest: copied.digest,
             verified: copied.verified, seconds: copied.seconds, bytes: copied.bytes,
             peakPrivateBytes: copied.peakPrivateBytes, skipped: copied.skipped,
-            losses: remarks.filter { $0.kind == .loss }.map(\.text) + losses,
+            losses: losses,
             warnings: copied.warnings
                 + MigrationReport.warnings(of: copied.dangling)
                 // Those of them that are empty were counted, and warned of.

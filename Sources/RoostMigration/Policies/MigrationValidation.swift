@@ -186,11 +186,7 @@ extension StoreSnapshot {
                 guard try !isExcused((batch.entityNumber(at: index), batch.key(at: index), keys.count)) else {
                     continue
                 }
-                let most = declaration.maxCount.map { " and at most \($0)" } ?? ""
-                throw StoreError(
-                    .migrationFailed,
-                    "'\(relationship.name)' must lead to at least \(declaration.minCount)\(most) objects in the new model, and that of \(batch.id(at: index)) does not; set it in a policy, or change the model."
-                )
+                throw StoreError.wrongCount(of: relationship, batch.id(at: index))
             }
         }
     }

@@ -73,10 +73,11 @@ final class PolicyMigration {
         self.memory = memory
         self.store = store
         start = clock.now
-        source = MigrationSource(snapshot, failures: failures)
+        let directories = store.spillDirectories
+        source = MigrationSource(
+            snapshot, failures: failures, contents.options.conversion, directories: directories)
         plan = try PolicyPlan(
             contents.mapping, from: snapshot.model, to: contents.model, policies: contents.options.policies)
-        let directories = store.spillDirectories
         let associations = AssociationTable(
             mappingCount: plan.mappings.count, from: plan.source, to: plan.destination,
             memoryByteCount: contents.options.associationByteCount, directories: directories)
@@ -129,9 +130,11 @@ final class PolicyMigration {
         for mapping in plan.mappings {
             counts.append((mapping.readCount, try session.associations.destinationCount(in: mapping.number)))
         }
-        let losses = plan.mappings.flatMap { mapping in
-            mapping.source.map { MigrationReport.losses($0.name, mapping.lostIDs) } ?? []
-        }
+        let losses =
+            try leftOutByPolicies()
+            + plan.mappings.flatMap { mapping in
+                mapping.source.map { MigrationReport.losses($0.name, mapping.lostIDs) } ?? []
+            }
         contents.outcome.withLock { $0 = PolicyContent.Outcome(counts: counts, losses: losses) }
         return copied
     }
@@ -144,6 +147,24 @@ final class PolicyMigration {
         guard !contents.source.takesChanges, let recorded = try source.snapshot.recordedTally() else { return }
         try source.found.countRest(of: source.snapshot, contents.options.conversion.cancellation)
         try source.found.requireRecorded(recorded, contents.source)
+    }
+
+    /// The objects of which policies made nothing: that is the program's own decision, so it is counted and reported.
+    private func leftOutByPolicies() throws(StoreError) -> [String] {
+        var losses: [String] = []
+        for mapping in plan.mappings where mapping.policy != nil && mapping.takesObjects {
+            // What one of several mappings leaves out another may make.
+            let others = plan.mappings.filter { $0.source?.number == mapping.source?.number && $0.takesObjects }
+            guard let entity = mapping.source, others.count == 1 else { continue }
+            var madeCount = 0
+            let made = try session.associations.sources(in: mapping.number)
+            while let object = try made.next() { if object.entity == entity.number { madeCount += 1 } }
+            guard madeCount < mapping.readCount else { continue }
+            let count = MigrationLoss.Kind.objects.counted(mapping.readCount - madeCount)
+            losses.append(
+                "\(entity.name): The policy of mapping '\(mapping.declaration.name)' made nothing of some objects (\(count)).")
+        }
+        return losses
     }
 
     // MARK: Policies

@@ -145,7 +145,8 @@ struct RelationshipRule {
         case .field:
             guard related.storage == .field, from != nil, to != nil else { return .each }
             guard let inverse = relationship.inverse, !plan.destination.relationships[inverse].isToMany else {
-                return .field
+                // Of a one-to-one relationship whose other end is not kept, that end may have pairs which this one has not.
+                return OneSidedPairs.areKept(by: related, plan.source) ? .each : .field
             }
             // One to one: each side has a field, which both rules must fill alike.
             return isGivenBack(inverse, related.inverse, by: targets, to: mapping, plan) ? .field : .each

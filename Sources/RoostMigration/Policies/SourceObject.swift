@@ -85,10 +85,17 @@ final class MigrationSource {
     let model: ManagedObjectModel
     private lazy var graph = snapshot.objectGraph()
     private var counts: [Int: Int] = [:]
+    private var pairs: [Int: OneSidedPairs?] = [:]
+    private let options: ConversionOptions
+    private let directories: [String]
     /// What was read as a whole.
     var found: FoundContent
 
-    init(_ snapshot: any StoreSnapshot, failures: PolicyFailures) {
+    init(
+        _ snapshot: any StoreSnapshot, failures: PolicyFailures, _ options: ConversionOptions, directories: [String]
+    ) {
+        self.options = options
+        self.directories = directories
         self.snapshot = snapshot
         self.failures = failures
         model = snapshot.model
@@ -142,6 +149,10 @@ final class MigrationSource {
         let relationship = try model.requireRelationship(RelationshipName(entity.name, name))
         guard relationship.isToMany else {
             let field = try entity.layout.requireField(name)
+            let own = object.batch.records.withRecord(at: object.index) { $0.isNull(field) }
+            if own, let partner = try pairs(of: relationship)?.partner(object.entityNumber, object.key) {
+                return [ObjectID(model.entities[partner.entity].name, partner.key)]
+            }
             return object.batch.records.withRecord(at: object.index) { record in
                 guard let (number, key) = record.reference(field), model.entities.indices.contains(number) else {
                     return []
@@ -153,6 +164,14 @@ final class MigrationSource {
         try graph.appendDestinations(of: relationship, from: object.key, to: &keys)
         let destination = model.entities[relationship.destination].name
         return keys.map { ObjectID(destination, $0) }
+    }
+
+    /// The pairs of a one-to-one relationship that only its other end has; nil for none.
+    private func pairs(of relationship: ManagedObjectModel.Relationship) throws(StoreError) -> OneSidedPairs? {
+        if let known = pairs[relationship.number] { return known }
+        let found = try OneSidedPairs.found(relationship, snapshot, options, directories: directories)
+        pairs[relationship.number] = .some(found)
+        return found
     }
 
     func destinations(of name: String, from object: SourceObject) throws(StoreError) -> [SourceObject] {

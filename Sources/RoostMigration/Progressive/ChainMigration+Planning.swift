@@ -34,6 +34,7 @@ extension ChainMigration {
         options.mapping = chain.steps.first?.mapping
         var plan = try MigrationManager(registry: registry).planMigration(
             from: source, to: destination, model: chain.steps.first?.model ?? model, options: options)
+        plan.way = chain.way ?? plan.way
         guard chain.steps.count > 1 else {
             plan.noteStages(of: chain)
             return plan
@@ -78,9 +79,14 @@ extension MigrationPlan {
     /// Makes a plan of the first step one of all steps.
     mutating func take(_ chain: MigrationChain, from source: ManagedObjectModel) {
         var model = source
+        let counted = losses
+        way = chain.way ?? "in \(chain.steps.count) steps"
         for step in chain.steps {
             let remarks = step.mapping.remarks(from: model, to: step.model)
-            let losses = remarks.filter { $0.kind == .loss }
+            let losses =
+                steps.isEmpty
+                ? counted
+                : remarks.filter { $0.kind == .loss }.map { "\($0.text) It is counted when the step runs." }
             // Those of the first step are there, with what its objects say.
             if !steps.isEmpty {
                 warnings += remarks.filter { $0.kind != .loss }.map { "\(step.destinationName): \($0.text)" }
@@ -92,11 +98,14 @@ extension MigrationPlan {
                     mappings: step.mapping.entityMappings.map { mapping in
                         let ends = [mapping.sourceEntity, mapping.destinationEntity].compactMap { $0?.text }
                         return "\(mapping.name) (\(mapping.type.rawValue))  \(ends.joined(separator: " to "))"
-                    }, losses: losses.map(\.text)))
+                    }, losses: losses))
             model = step.model
         }
         remarks = model.remarkLines()
         losses = steps.flatMap { step in step.losses.map { "\(step.destination): \($0)" } }
+        if steps.dropFirst().contains(where: { !$0.losses.isEmpty }) {
+            warnings.append("Losses of steps after the first are counted when they run, and may be refused then.")
+        }
         (objects, links) = (nil, nil)
         warnings.append(
             "Only the first step was tried on the objects that are there; what the others demand of values shows when they run."

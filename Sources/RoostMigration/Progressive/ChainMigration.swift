@@ -34,8 +34,10 @@ struct ChainMigration: Sendable {
             var options = options
             (options.history, options.stages) = (nil, nil)
             options.mapping = chain.steps.first?.mapping ?? options.mapping
-            return try MigrationManager(registry: registry).migrate(
+            var report = try MigrationManager(registry: registry).migrate(
                 from: source, to: destination, model: model, options: options)
+            report.way = chain.way ?? report.way
+            return report
         }
         let run = ChainRun(chain: chain, destination: destination, options: options, registry: registry)
         var report = try withClaim { () throws(StoreError) in

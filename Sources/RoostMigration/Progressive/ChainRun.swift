@@ -60,9 +60,10 @@ struct ChainRun: Sendable {
             throw held?.discard(after: error) ?? error
         }
         if let copying, !reports.isEmpty { reports[0].begin(with: copying) }
-        guard let report = MigrationReport(joining: reports) else {
+        guard var report = MigrationReport(joining: reports) else {
             throw StoreError(.internalInconsistency, "A migration without steps was run.")
         }
+        report.way = chain.way ?? (chain.steps.count > 1 ? "in \(chain.steps.count) steps" : report.way)
         return Outcome(store: held, report: report)
     }
 
@@ -200,6 +201,7 @@ extension MigrationReport {
             report.peakPrivateBytes = steps.compactMap(\.peakPrivateBytes).max()
             report.skipped = steps.flatMap(\.skipped)
             report.losses = steps.flatMap { step in step.losses.map { "\(step.destination): \($0)" } }
+            report.lossCounts = steps.flatMap(\.lossCounts)
             report.warnings = steps.flatMap { step in step.warnings.map { "\(step.destination): \($0)" } }
         }
         self = report

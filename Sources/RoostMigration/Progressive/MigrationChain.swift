@@ -22,6 +22,8 @@ struct MigrationChain: Sendable {
 
     /// The steps, in order; empty for a store that has the model already.
     var steps: [Step]
+    /// The way that was taken and why, for people; nil where there was no choice.
+    var way: String?
 
     /// The step that leads directly to a model, by a given mapping model or an inferred one.
     ///
@@ -44,7 +46,7 @@ struct MigrationChain: Sendable {
                 sourceName: source.versionName ?? "the store's model",
                 destinationName: model.versionName ?? "the model",
                 model: model, mapping: mapping, isInferred: options.mapping == nil)
-        ])
+        ], way: options.mapping == nil ? "inferred in one step" : "by a mapping model")
     }
 }
 
@@ -73,7 +75,7 @@ extension MigrationChain {
             (models, mappings) = ([fused.last?.model ?? source, step.model], [step.mapping])
             fused.append(step)
         }
-        return MigrationChain(steps: fused)
+        return MigrationChain(steps: fused, way: way)
     }
 }
 
@@ -103,40 +105,15 @@ extension ModelHistory {
                 "The model to migrate to is none of the versions \(versionList); add it to the history.")
         }
         guard let start = try start(of: source, notBehind: end, storeAt: url) else { return MigrationChain(steps: []) }
-        var steps = mappings.indices.map {
-            VersionStep(from: mappings[$0].source, to: mappings[$0].destination, kind: .mapping($0))
-        }
-        var inferred: [Int: MappingModel] = [:]
-        var failures: [String] = []
-        for version in start..<end {
-            if isSame(version, version + 1) {
-                steps.append(VersionStep(from: version, to: version + 1, kind: .same))
-                continue
-            }
-            guard !mappings.contains(where: { $0.source == version && $0.destination == version + 1 }) else { continue }
-            let between = "'\(versions[version].name)' to '\(versions[version + 1].name)'"
-            guard options.infersMappingModel else {
-                failures.append("from \(between) there is no mapping model, and none is to be inferred.")
-                continue
-            }
-            do throws(StoreError) {
-                inferred[version] = try MappingModel.inferred(
-                    from: versions[version].model, to: versions[version + 1].model, options: options.inference)
-                steps.append(VersionStep(from: version, to: version + 1, kind: .inferred))
-            } catch {
-                guard error.code == .mappingNotInferable else { throw error }
-                failures.append("from \(between): \(error.message)")
-            }
-        }
-        guard let path = VersionPath.shortest(from: start, to: end, steps: steps) else {
-            let reasons = failures.map { "\n  \($0)" }.joined()
+        var search = VersionSearch(self, from: start, to: end, options)
+        guard let chain = try search.chain() else {
+            let reasons = search.failures.map { "\n  \($0)" }.joined()
             throw StoreError(
                 .mappingNotInferable,
                 "No way leads from version '\(versions[start].name)', which '\(url)' has, to '\(versions[end].name)'; give a mapping model for what cannot be inferred:\(reasons)"
             )
         }
-        return MigrationChain(steps: joined(path, inferred)).fusing(
-            from: versions[path.first?.from ?? start].model, options.inference)
+        return chain
     }
 
     /// The version that a store is at; nil when it stores what the target does.
@@ -152,32 +129,6 @@ extension ModelHistory {
             )
         }
         throw StoreError.unknownModelVersion(url, source, known: versions.map { ($0.name, $0.model) })
-    }
-
-    /// The migrations of a path: versions that store the same are one.
-    private func joined(_ path: [VersionStep], _ inferred: [Int: MappingModel]) -> [MigrationChain.Step] {
-        var steps: [MigrationChain.Step] = []
-        for step in path {
-            let mapping: MappingModel
-            switch step.kind {
-            case .same:
-                // The step before makes the newer of both; without one the store is at the newer one anyway.
-                if !steps.isEmpty {
-                    steps[steps.count - 1].model = versions[step.to].model
-                    steps[steps.count - 1].destinationName = versions[step.to].name
-                }
-                continue
-            case .mapping(let position): mapping = mappings[position].mapping
-            case .inferred:
-                guard let found = inferred[step.from] else { continue }
-                mapping = found
-            }
-            steps.append(
-                MigrationChain.Step(
-                    sourceName: versions[step.from].name, destinationName: versions[step.to].name,
-                    model: versions[step.to].model, mapping: mapping, isInferred: step.kind == .inferred))
-        }
-        return steps
     }
 }
 

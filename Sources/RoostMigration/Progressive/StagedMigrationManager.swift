@@ -107,7 +107,8 @@ public struct StagedMigrationManager: Sendable {
                     model: position + 1 == end ? target : to.model, mapping: mapping, isInferred: true, stage: to.stage,
                     label: to.label))
         }
-        return MigrationChain(steps: steps).fusing(from: versions[start].model, options.inference)
+        return MigrationChain(steps: steps, way: "over the versions of the stages")
+            .fusing(from: versions[start].model, options.inference)
     }
 }
 

@@ -6,7 +6,7 @@ struct VersionStep: Hashable, Sendable {
         case same
         /// By the history's mapping model at this position.
         case mapping(Int)
-        /// By an inferred mapping model.
+        /// By inferred mapping models.
         case inferred
     }
 
@@ -16,33 +16,42 @@ struct VersionStep: Hashable, Sendable {
     var to: Int
     /// How it is made.
     var kind: Kind
+    /// How many migrations it takes, where it is inferred.
+    var count = 1
+    /// How many gaps between neighbours it infers over that a mapping model leads over.
+    var evadedCount = 0
 }
 
 /// Finds the way through the versions of a history.
 enum VersionPath {
     /// What a way costs; the smaller is better.
     private struct Cost: Comparable {
+        /// The gaps between neighbours that are inferred over though a mapping model leads over them.
+        var evaded = 0
         /// The migrations, each of which reads and writes the whole store.
         var migrations = 0
         /// How many of them are inferred: what somebody wrote is preferred.
         var inferred = 0
 
         static func < (left: Self, right: Self) -> Bool {
-            (left.migrations, left.inferred) < (right.migrations, right.inferred)
+            (left.evaded, left.migrations, left.inferred) < (right.evaded, right.migrations, right.inferred)
         }
 
         func adding(_ step: VersionStep) -> Self {
             switch step.kind {
             case .same: self
-            case .mapping: Cost(migrations: migrations + 1, inferred: inferred)
-            case .inferred: Cost(migrations: migrations + 1, inferred: inferred + 1)
+            case .mapping: Cost(evaded: evaded, migrations: migrations + 1, inferred: inferred)
+            case .inferred:
+                Cost(
+                    evaded: evaded + step.evadedCount, migrations: migrations + step.count,
+                    inferred: inferred + step.count)
             }
         }
     }
 
     /// The way with the fewest migrations from one version to a later one; nil where there is none.
     ///
-    /// Of several ways with as few migrations the one with the fewest inferred ones is taken, then the one that goes further first,
+    /// A way that leaves out no mapping model comes before all others. Of several ways with as few migrations the one with the fewest inferred ones is taken, then the one that goes further first,
     /// then the one whose mapping model comes first.
     /// - Parameters:
     ///   - start: The position of the version to begin at.

@@ -28,15 +28,20 @@
                 let (before, tally, old) = (try store.contents(), try store.snapshot().computeTally(), store.model)
                 let mapping = try MappingModel.inferred(from: old, to: version.model)
                 url = StoreURL(type: type, path: directory.file("\(index)"))
+                // Only where a version drops something.
+                let drops = mapping.remarks(from: old, to: version.model).contains { $0.kind == .loss }
+                let options = MigrationOptions(allowsLoss: drops)
                 let report: MigrationReport
                 if type == "memory" {
                     let next = try StoreRegistry.builtIn.create(
                         StoreURL(type: "memory", path: ""), model: version.model)
-                    report = try manager.migrate(from: .store(store), to: .store(next), model: version.model)
+                    report = try manager.migrate(
+                        from: .store(store), to: .store(next), model: version.model, options: options)
                     try store.close()
                     store = next
                 } else {
-                    report = try manager.migrate(from: .store(store), to: .url(url), model: version.model)
+                    report = try manager.migrate(
+                        from: .store(store), to: .url(url), model: version.model, options: options)
                     try store.close()
                     store = try StoreRegistry.builtIn.open(url)
                 }

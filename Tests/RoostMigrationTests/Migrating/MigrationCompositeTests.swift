@@ -26,7 +26,7 @@ struct MigrationCompositeTests {
                 ])
         ])
         let url = StoreURL(type: "memory", path: directory.file("new"))
-        let options = MigrationOptions(mapping: mapping)
+        let options = MigrationOptions(mapping: mapping, allowsLoss: true)
         let manager = MigrationManager(registry: .builtIn)
         let plan = try manager.planMigration(from: .store(store), to: .url(url), model: model, options: options)
         let report: MigrationReport

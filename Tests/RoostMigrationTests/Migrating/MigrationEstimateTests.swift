@@ -47,10 +47,10 @@ struct MigrationEstimateTests {
         let withPolicies = try plan(MigrationOptions(mapping: mapping, policies: policies), Notes.v2())
         #expect(withPolicies.secondsNeeded == seconds(from: "memory", path: .threePasses))
         // The second step reads the store that the first one made.
-        var history = try ModelHistory([.init("v1", Notes.v1()), .init("v2", Notes.v2()), .init("v3", Notes.v3())])
-        let twoSteps = try plan(MigrationOptions(history: history), Notes.v3())
+        let twoSteps = try plan(MigrationOptions(history: Notes.history()), Notes.v3())
         #expect(twoSteps.steps.count == 2)
         #expect(twoSteps.secondsNeeded == seconds(from: "memory") + seconds())
+        var history = try Notes.inferredHistory()
         try history.add(mapping, from: "v1", to: "v2")
         let firstWithPolicies = try plan(MigrationOptions(history: history, policies: policies), Notes.v3())
         #expect(firstWithPolicies.secondsNeeded == seconds(from: "memory", path: .threePasses) + seconds())

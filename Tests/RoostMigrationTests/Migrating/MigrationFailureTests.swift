@@ -11,7 +11,7 @@ struct MigrationFailureTests {
     /// A migration of the sample into a file, which is expected to fail.
     private func failure(
         _ faults: Faults, destination: (any PersistentStore)? = nil, in directory: TemporaryDirectory,
-        _ options: MigrationOptions = MigrationOptions()
+        _ options: MigrationOptions = MigrationOptions(allowsLoss: true)
     ) throws -> StoreError? {
         let original = try Sample.store("memory", directory.file("a"), people: 400)
         let contents = try original.contents()
@@ -48,7 +48,7 @@ struct MigrationFailureTests {
         let target = StoreURL(type: "sqlite", path: directory.file("b"))
         let report = try Self.manager.migrate(
             from: .store(source), to: .url(target), model: EvolvedSample.model(),
-            options: MigrationOptions(conversion: ConversionOptions(skipsDamaged: true)))
+            options: MigrationOptions(conversion: ConversionOptions(skipsDamaged: true), allowsLoss: true))
         #expect(report.skipped.sorted() == ["Book/p7", "Editor/p6", "Person/p20"])
         #expect(report.objects == 400 + 800 + 5 - 3)
         // What led to them is counted under the new names.
@@ -77,7 +77,7 @@ struct MigrationFailureTests {
     @Test("a request to stop ends it, and leaves nothing")
     func cancelled() throws {
         let cancellation = ConversionCancellation()
-        var options = MigrationOptions()
+        var options = MigrationOptions(allowsLoss: true)
         options.conversion.cancellation = cancellation
         options.conversion.onProgress = { progress in if progress.objects > 500 { cancellation.cancel() } }
         let error = try failure(Faults(), in: try TemporaryDirectory(), options)
@@ -94,12 +94,12 @@ struct MigrationFailureTests {
         ])
         let target = ConversionEndpoint.url(StoreURL(type: "sqlite", path: directory.file("b")))
         let error = #expect(throws: StoreError.self) {
-            try Self.manager.migrate(from: .store(source), to: target, model: model)
+            try Self.manager.migrate(from: .store(source), to: target, model: model, options: MigrationOptions(allowsLoss: true))
         }
         #expect(error?.code == .mappingNotInferable)
         #expect(error?.message.contains("Person.name") ?? false)
         #expect(error?.message.contains("Person.born") ?? false)
-        let plan = try Self.manager.planMigration(from: .store(source), to: target, model: model)
+        let plan = try Self.manager.planMigration(from: .store(source), to: target, model: model, options: MigrationOptions(allowsLoss: true))
         #expect(plan.refusals.count == 1)
         #expect(try directory.names() == [])
     }
@@ -115,7 +115,7 @@ struct MigrationFailureTests {
         let source = try Sample.store("memory", directory.file("a"), people: 10)
         let error = #expect(throws: StoreError.self) {
             try Self.manager.migrate(
-                from: .store(source), to: .url(StoreURL(type: "sqlite", path: directory.file("b"))), model: model)
+                from: .store(source), to: .url(StoreURL(type: "sqlite", path: directory.file("b"))), model: model, options: MigrationOptions(allowsLoss: true))
         }
         #expect(error?.code == .migrationFailed)
         #expect(error?.message.contains("Person/p1") ?? false)
@@ -131,7 +131,7 @@ struct MigrationReportTests {
         let before = try directory.names()
         let plan = try MigrationManager(registry: .builtIn).planMigration(
             from: .store(source), to: .url(StoreURL(type: "lmdb", path: directory.file("b"))),
-            model: EvolvedSample.model())
+            model: EvolvedSample.model(), options: MigrationOptions(allowsLoss: true))
         #expect(try directory.names() == before)
         #expect(plan.path == .onePass)
         #expect(plan.objects == 30 + 60 + 5)
@@ -160,7 +160,7 @@ struct MigrationReportTests {
         let source = try Sample.store("memory", directory.file("a"), people: 30)
         let report = try MigrationManager(registry: .builtIn).migrate(
             from: .store(source), to: .url(StoreURL(type: "lmdb", path: directory.file("b"))),
-            model: EvolvedSample.model())
+            model: EvolvedSample.model(), options: MigrationOptions(allowsLoss: true))
         let json = try JSONEncoder().encode(report)
         #expect(try JSONDecoder().decode(MigrationReport.self, from: json) == report)
         #expect(report.description.contains("mapped \(report.mappedDigest)"))
@@ -172,7 +172,7 @@ struct MigrationReportTests {
         let directory = try TemporaryDirectory()
         let source = try Sample.store("memory", directory.file("a"), people: 300)
         let seen = Mutex<[ConversionProgress]>([])
-        var options = MigrationOptions()
+        var options = MigrationOptions(allowsLoss: true)
         options.conversion.onProgress = { progress in seen.withLock { $0.append(progress) } }
         _ = try MigrationManager(registry: .builtIn).migrate(
             from: .store(source), to: .url(StoreURL(type: "sqlite", path: directory.file("b"))),

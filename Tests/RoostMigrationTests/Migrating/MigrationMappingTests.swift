@@ -49,7 +49,7 @@ struct MigrationMappingTests {
         let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
         let report = try MigrationManager(registry: .builtIn).migrate(
             from: .store(try Self.source()), to: .store(store), model: model,
-            options: MigrationOptions(mapping: MappingModel(mappings)))
+            options: MigrationOptions(mapping: MappingModel(mappings), allowsLoss: true))
         #expect(report.path == .onePass)
         #expect(try checkStore(store) == [])
         return (store, report)
@@ -203,14 +203,14 @@ struct MigrationMappingTests {
         let manager = MigrationManager(registry: .builtIn)
         let error = #expect(throws: StoreError.self) {
             try manager.migrate(
-                from: .store(source), to: target, model: model, options: MigrationOptions(mapping: mapping))
+                from: .store(source), to: target, model: model, options: MigrationOptions(mapping: mapping, allowsLoss: true))
         }
         #expect(error?.code == .migrationFailed)
         #expect(error?.message.contains("'Reading.note'") ?? false)
         #expect(error?.message.contains(isKnownBefore ? "Reading/p1" : "Reading/p5") ?? false)
         #expect(try directory.names() == [])
         let plan = try manager.planMigration(
-            from: .store(source), to: target, model: model, options: MigrationOptions(mapping: mapping))
+            from: .store(source), to: target, model: model, options: MigrationOptions(mapping: mapping, allowsLoss: true))
         #expect(plan.refusals.isEmpty == !isKnownBefore)
     }
 
@@ -278,7 +278,7 @@ struct MigrationMappingTests {
             try MigrationManager(registry: .builtIn).migrate(
                 from: .store(store),
                 to: .store(try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)),
-                model: model)
+                model: model, options: MigrationOptions(allowsLoss: true))
         }
         #expect(error?.code == .migrationFailed)
         #expect(error?.message.contains(isOne ? "Note/p2" : "Folder/p2") ?? false)
@@ -309,7 +309,7 @@ struct MigrationMappingTests {
                     EntityMapping(
                         "M", .transform, from: "Mark", to: "Mark", attributes: [PropertyMapping("of", .source("of"))]),
                     EntityMapping("P", .transform, from: "Page", to: "Sheet", where: .greater("number", 1)),
-                ])))
+                ]), allowsLoss: true))
         let named = try target.snapshot().objects(of: "Mark").map { $0.values["of"] }
         #expect(named == [nil, .objectID(ObjectID("Sheet", 2)), .objectID(ObjectID("Sheet", 3))])
     }
@@ -342,7 +342,7 @@ struct MigrationMappingTests {
                 EntityMapping("C", .transform, from: "Page", to: "Copy"),
                 EntityMapping("L", .transform, from: "Tab", to: "Left", where: .equal("number", 1)),
                 EntityMapping("R", .transform, from: "Tab", to: "Right", where: .equal("number", 2)),
-            ]))
+            ]), allowsLoss: true)
         let manager = MigrationManager(registry: .builtIn)
         let plan = try manager.planMigration(from: .store(store), to: .store(target), model: model, options: options)
         #expect(
@@ -375,15 +375,15 @@ struct MigrationMappingTests {
         _ = try store.commit(changes)
         let target = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
         let manager = MigrationManager(registry: .builtIn)
-        let plan = try manager.planMigration(from: .store(store), to: .store(target), model: model)
+        let plan = try manager.planMigration(from: .store(store), to: .store(target), model: model, options: MigrationOptions(allowsLoss: true))
         #expect(plan.losses.contains { $0.hasPrefix("A.b: Destinations of 'B' are dropped") }, "\(plan.losses)")
         #expect(plan.refusals.count == (isOptional ? 0 : 1), "\(plan.refusals)")
         if isOptional {
-            let report = try manager.migrate(from: .store(store), to: .store(target), model: model)
+            let report = try manager.migrate(from: .store(store), to: .store(target), model: model, options: MigrationOptions(allowsLoss: true))
             #expect(report.losses == plan.losses)
         } else {
             let error = #expect(throws: StoreError.self) {
-                try manager.migrate(from: .store(store), to: .store(target), model: model)
+                try manager.migrate(from: .store(store), to: .store(target), model: model, options: MigrationOptions(allowsLoss: true))
             }
             #expect(error.map { plan.refusals == [$0.message] } == true)
         }
@@ -412,7 +412,7 @@ struct MigrationMappingTests {
             let target = ConversionEndpoint.store(
                 try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model))
             let manager = MigrationManager(registry: .builtIn)
-            let options = MigrationOptions(mapping: mapping)
+            let options = MigrationOptions(mapping: mapping, allowsLoss: true)
             let plan = try manager.planMigration(from: .store(source), to: target, model: model, options: options)
             let error = #expect(throws: StoreError.self) {
                 try manager.migrate(from: .store(source), to: target, model: model, options: options)

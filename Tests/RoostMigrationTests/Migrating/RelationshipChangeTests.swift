@@ -34,7 +34,7 @@ struct RelationshipChangeTests {
 
     private static func migrate(
         _ source: any PersistentStore, _ model: ManagedObjectModel, _ path: MigrationPath,
-        options: MigrationOptions = MigrationOptions()
+        options: MigrationOptions = MigrationOptions(allowsLoss: true)
     ) throws -> (store: any PersistentStore, report: MigrationReport) {
         let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
         let report = try manager().migrate(from: .store(source), to: .store(store), model: model, options: options)
@@ -47,7 +47,7 @@ struct RelationshipChangeTests {
     private static func withPolicy(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> MigrationOptions {
         var mapping = try MappingModel.inferred(from: old, to: new)
         for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
-        return MigrationOptions(mapping: mapping, policies: ["P": { EntityMigrationPolicy() }])
+        return MigrationOptions(mapping: mapping, policies: ["P": { EntityMigrationPolicy() }], allowsLoss: true)
     }
 
     private static func pairs(_ name: String, in store: any PersistentStore) throws -> Set<[Int64]> {
@@ -92,7 +92,7 @@ struct RelationshipChangeTests {
         let isPolicy = how == "policy"
         let (store, report) = try Self.migrate(
             source, new, isPolicy ? .threePasses : .onePass,
-            options: isPolicy ? try Self.withPolicy(old, new) : MigrationOptions())
+            options: isPolicy ? try Self.withPolicy(old, new) : MigrationOptions(allowsLoss: true))
         #expect(
             try Self.pairs("fr", in: store)
                 == [[1, 2], [2, 1], [2, 3], [3, 2], [1, 4], [4, 1], [3, 3]])
@@ -146,7 +146,7 @@ struct RelationshipChangeTests {
         let source = try Self.store(old, count: 6, s: [1: 2, 2: 3, 3: 3, 4: 1, 5: 6, 6: 5])
         let (store, report) = try Self.migrate(
             source, new, hasPolicy ? .threePasses : .onePass,
-            options: hasPolicy ? try Self.withPolicy(old, new) : MigrationOptions())
+            options: hasPolicy ? try Self.withPolicy(old, new) : MigrationOptions(allowsLoss: true))
         #expect(
             try Self.pairs("s", in: store)
                 == [[1, 2], [2, 1], [2, 3], [3, 2], [3, 3], [1, 4], [4, 1], [5, 6], [6, 5]])
@@ -197,7 +197,7 @@ struct RelationshipChangeTests {
         let (old, new) = (try Self.nodes(.toOne("s", "A")), try Self.nodes(.toOne("s", "A", inverse: "s")))
         let source = try Self.store(old, s: before)
         let plan = try Self.manager().planMigration(
-            from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new)
+            from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new, options: MigrationOptions(allowsLoss: true))
         #expect(plan.losses.contains { $0.contains("A.s") && $0.contains("its own inverse") })
         #expect(plan.warnings.contains { $0.contains("A.s") && $0.contains("two partners") })
         guard let after else {
@@ -236,7 +236,7 @@ struct RelationshipChangeTests {
         let old = try Self.two(.toOne("b", "B"), nil)
         let new = try Self.two(.toOne("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
         let source = try Self.twoStore(old, b: [1: 2, 3: hasRoom ? 1 : 2])
-        let options = hasPolicy ? try Self.withPolicy(old, new) : MigrationOptions()
+        let options = hasPolicy ? try Self.withPolicy(old, new) : MigrationOptions(allowsLoss: true)
         let path = hasPolicy ? MigrationPath.threePasses : .onePass
         let plan = try Self.manager().planMigration(
             from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new, options: options)
@@ -288,7 +288,7 @@ struct RelationshipChangeTests {
             EntityMapping("B", .transform, from: "B", to: "B"),
         ])
         #expect(mapping.remarks(from: old, to: new).contains { $0.kind == .demand && $0.property == "b" })
-        let options = MigrationOptions(mapping: mapping)
+        let options = MigrationOptions(mapping: mapping, allowsLoss: true)
         let (store, _) = try Self.migrate(try Self.twoStore(old, b: [1: 3, 2: 1]), new, .onePass, options: options)
         #expect(try Self.references("B", "a", in: store) == [3: 1, 1: 2])
         let error = #expect(throws: StoreError.self) {
@@ -487,7 +487,7 @@ struct RelationshipChangeTests {
         }
         let (store, _) = try Self.migrate(
             try Self.twoStore(old, b: [1: 2, 2: 1, 3: 2]), new, .threePasses,
-            options: MigrationOptions(mapping: mapping, policies: ["Last": last]))
+            options: MigrationOptions(mapping: mapping, policies: ["Last": last], allowsLoss: true))
         #expect(try Self.references("A", "b", in: store) == [2: 1, 3: 2])
         #expect(try Self.references("B", "a", in: store) == [1: 2, 2: 3])
     }
@@ -528,7 +528,7 @@ struct RelationshipChangeTests {
     @Test("objects with new keys keep their places, and are written in batches rather than one by one")
     func keepsPlacesOfNewKeys() throws {
         let (source, model, mapping) = try Self.merged(2000)
-        let (store, _) = try Self.migrate(source, model, .threePasses, options: MigrationOptions(mapping: mapping))
+        let (store, _) = try Self.migrate(source, model, .threePasses, options: MigrationOptions(mapping: mapping, allowsLoss: true))
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         let all = try Scenario.objects("A", in: store)
@@ -576,7 +576,7 @@ struct RelationshipChangeTests {
             }
         }
         let (store, _) = try Self.migrate(
-            source, new, .threePasses, options: MigrationOptions(mapping: mapping, policies: ["P": policy]))
+            source, new, .threePasses, options: MigrationOptions(mapping: mapping, policies: ["P": policy], allowsLoss: true))
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         let odd = try snapshot.targets(of: RelationshipName("B", "as"), from: ObjectID("B", 2))
@@ -657,7 +657,7 @@ struct RelationshipChangeTests {
         ])
         let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
         _ = try Self.manager().migrate(
-            from: .store(source), to: .store(store), model: model, options: MigrationOptions(mapping: mapping))
+            from: .store(source), to: .store(store), model: model, options: MigrationOptions(mapping: mapping, allowsLoss: true))
         // The mapping of B is the last that says something of them.
         #expect(try Self.pairs("teams", in: store) == [[1, 1], [2, 2]])
         #expect(try Self.references("B", "lead", in: store) == [1: 1, 2: 2])

@@ -60,7 +60,7 @@ enum PolicySample {
     ) throws -> MigrationReport {
         try MigrationManager(registry: .builtIn).migrate(
             from: .store(source), to: destination, model: model ?? source.model,
-            options: MigrationOptions(conversion: options, mapping: mapping, policies: policies))
+            options: MigrationOptions(conversion: options, mapping: mapping, policies: policies, allowsLoss: true))
     }
 
     struct Pair: Hashable {

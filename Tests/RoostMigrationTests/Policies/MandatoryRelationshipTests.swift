@@ -67,7 +67,7 @@ struct MandatoryRelationshipTests {
         private var options: MigrationOptions {
             var policies = code
             policies["Standard"] = { EntityMigrationPolicy() }
-            return MigrationOptions(mapping: mapping, policies: policies)
+            return MigrationOptions(mapping: mapping, policies: policies, allowsLoss: true)
         }
 
         private func source() throws -> any PersistentStore {

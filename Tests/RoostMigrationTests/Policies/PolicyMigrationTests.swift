@@ -550,7 +550,7 @@ struct PolicyMigrationTests {
                 ], policy: "P")
         ])
         let new = try Scenario.migrate(
-            old, to: "memory", directory.file("new"), model, mapping, policies: ["P": { Lengths() }])
+            old, to: "memory", directory.file("new"), model, mapping, policies: ["P": { Lengths() }], allowsLoss: true)
         let values = try Scenario.objects("Item", in: new).map(\.values)
         #expect(values.map { $0["loud"] } == ["AB", "none"])
         #expect(values.map { $0["origin"] } == ["Item", "c"])
@@ -567,7 +567,8 @@ struct PolicyMigrationTests {
         ])
         let error = try #require(throws: StoreError.self) {
             _ = try Scenario.migrate(
-                old, to: "memory", directory.file("other"), model, wrong, policies: ["P": { Lengths() }])
+                old, to: "memory", directory.file("other"), model, wrong, policies: ["P": { Lengths() }],
+                allowsLoss: true)
         }
         #expect(error.code == .invalidMappingModel && error.message.contains("'larger'"))
         try new.close()

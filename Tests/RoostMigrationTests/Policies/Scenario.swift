@@ -35,12 +35,13 @@ enum Scenario {
     /// Migrates an open store to a new one and opens that.
     static func migrate(
         _ source: any PersistentStore, to type: String, _ path: String, _ model: ManagedObjectModel,
-        _ mapping: MappingModel?, policies: [String: @Sendable () -> EntityMigrationPolicy] = [:]
+        _ mapping: MappingModel?, policies: [String: @Sendable () -> EntityMigrationPolicy] = [:],
+        allowsLoss: Bool = false
     ) throws -> any PersistentStore {
         let url = StoreURL(type: type, path: path)
         let report = try MigrationManager(registry: .builtIn).migrate(
             from: .store(source), to: .url(url), model: model,
-            options: MigrationOptions(mapping: mapping, policies: policies))
+            options: MigrationOptions(mapping: mapping, policies: policies, allowsLoss: allowsLoss))
         #expect(report.verified)
         let store = try StoreRegistry.builtIn.open(url)
         #expect(try checkStore(store) == [])

@@ -23,15 +23,15 @@ struct ModelHistoryTests {
 
     @Test("leads a store from each version to each later one")
     func inferred() throws {
-        let history = try Notes.history()
-        #expect(try chain(history, from: Notes.v1(), to: Notes.v3()) == ["v1-v2", "v2-v3"])
+        let history = try Notes.inferredHistory()
+        #expect(try chain(history, from: Notes.v1(), to: Notes.v3()) == ["v1-v3"])
         #expect(try chain(history, from: Notes.v2(), to: Notes.v3()) == ["v2-v3"])
         #expect(try chain(history, from: Notes.v1(), to: Notes.v2()) == ["v1-v2"])
         #expect(try chain(history, from: Notes.v3(), to: Notes.v3()) == [])
     }
 
-    @Test("makes one step of several that come to the same")
-    func fused() throws {
+    @Test("makes one step where no mapping model lies on the way")
+    func direct() throws {
         let last = try ManagedObjectModel(
             entities: Notes.v3().entityDescriptions + [EntityDescription("Box", attributes: [.string("label")])])
         let history = try ModelHistory([.init("v2", Notes.v2()), .init("v3", Notes.v3()), .init("last", last)])
@@ -50,22 +50,93 @@ struct ModelHistoryTests {
             "\(refused.map { "\($0)" } ?? "no error")")
         try history.add(Notes.withoutRatings())
         #expect(history.mappings.map { [$0.source, $0.destination] } == [[2, 3]])
-        #expect(try chain(history, from: Notes.v1(), to: Notes.v4()) == ["v1-v2", "v2-v3", "v3-v4 by NoteToNote"])
+        #expect(try chain(history, from: Notes.v1(), to: Notes.v4()) == ["v1-v3", "v3-v4 by NoteToNote"])
         // What somebody wrote between neighbours is taken, not what can be inferred.
         var own = try MappingModel.inferred(from: Notes.v1(), to: Notes.v2())
         own.entityMappings[0].name = "Own"
         try history.add(own, from: "v1", to: "v2")
         #expect(try chain(history, from: Notes.v1(), to: Notes.v2()) == ["v1-v2 by Own"])
+        #expect(
+            try chain(history, from: Notes.v1(), to: Notes.v4())
+                == ["v1-v2 by Own", "v2-v3", "v3-v4 by NoteToNote"])
         var leap = try MappingModel.inferred(from: Notes.v1(), to: Notes.v3())
         leap.entityMappings[0].name = "Leap"
         try history.add(leap)
         #expect(try chain(history, from: Notes.v1(), to: Notes.v4()) == ["v1-v3 by Leap", "v3-v4 by NoteToNote"])
     }
 
+    // MARK: Directly or over versions
+
+    private func note(_ attributes: [AttributeDescription], identifier: String? = nil) throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription("Note", attributes: attributes, renamingIdentifier: identifier)
+        ])
+    }
+
+    private func way(_ models: ManagedObjectModel...) throws -> (steps: [String], way: String?, losses: [String]) {
+        let history = try ModelHistory(models.enumerated().map { .init("v\($0 + 1)", $1) })
+        let (first, last) = (try #require(models.first), try #require(models.last))
+        let chain = try history.chain(from: first, to: last, storeAt: url, MigrationOptions())
+        var (losses, model) = ([String](), first)
+        for step in chain.steps {
+            losses += step.mapping.remarks(from: model, to: step.model).filter { $0.kind == .loss }.map(\.entity)
+            model = step.model
+        }
+        return (chain.steps.map { "\($0.sourceName)-\($0.destinationName)" }, chain.way, losses)
+    }
+
+    @Test("a stray renaming identifier in the middle takes nothing away")
+    func strayInTheMiddle() throws {
+        let (a, b, c) = (AttributeDescription.string("a"), AttributeDescription.string("b"), AttributeDescription.string("c"))
+        let found = try way(note([a]), note([a, b], identifier: "messageDestructionTimeout"), note([a, b, c]))
+        #expect(found.steps == ["v1-v3"] && found.losses == [])
+        #expect(found.way == "inferred directly from 'v1' to 'v3'")
+        // The same from the version with the slip, where there is only one step.
+        let last = try way(note([a, b], identifier: "messageDestructionTimeout"), note([a, b, c]))
+        #expect(last.steps == ["v1-v2"] && last.losses == [])
+    }
+
+    @Test("the versions are gone through where one step would drop what they keep, or cannot be inferred")
+    func versionsKeepMore() throws {
+        // The identifier of a rename was removed in the version after it.
+        let (a, b) = (AttributeDescription.string("a"), AttributeDescription.string("b"))
+        let cleaned = try way(note([a]), note([b.renamed(from: "a")]), note([b, .date("d")]))
+        #expect(cleaned.steps == ["v1-v2", "v2-v3"] && cleaned.losses == [])
+        #expect(cleaned.way?.contains("because one step would drop Note.a") == true, "\(cleaned.way ?? "")")
+        // An attribute that goes and comes again with another type.
+        let changed = try way(note([a, b]), note([b]), note([.date("a"), b]))
+        #expect(changed.steps == ["v1-v2", "v2-v3"] && changed.losses == ["Note"])
+        #expect(changed.way?.contains("because one step cannot be inferred") == true, "\(changed.way ?? "")")
+        // One that goes and comes again as it was keeps its values in one step.
+        let same = try way(note([a, b]), note([b]), note([a, b, .date("d")]))
+        #expect(same.steps == ["v1-v3"] && same.losses == [])
+    }
+
+    @Test("no step is inferred over a mapping model, nor beside it through a part of its versions")
+    func mappingsAreNotEvaded() throws {
+        let models = try (1...6).map { number in
+            try note((1...number).map { .string("a\($0)") })
+        }
+        var history = try ModelHistory(models.enumerated().map { .init("v\($0 + 1)", $1) })
+        func add(_ from: Int, _ to: Int) throws {
+            var mapping = try MappingModel.inferred(from: models[from - 1], to: models[to - 1])
+            mapping.entityMappings[0].name = "M"
+            try history.add(mapping, from: "v\(from)", to: "v\(to)")
+        }
+        try add(2, 4)
+        #expect(try chain(history, from: models[0], to: models[5]) == ["v1-v2", "v2-v4 by M", "v4-v6"])
+        #expect(try chain(history, from: models[2], to: models[5]) == ["v3-v6"])
+        #expect(try chain(history, from: models[0], to: models[2]) == ["v1-v3"])
+        try add(3, 5)
+        #expect(try chain(history, from: models[0], to: models[4]) == ["v1-v3", "v3-v5 by M"])
+        let way = try history.chain(from: models[0], to: models[5], storeAt: url, MigrationOptions()).way
+        #expect(way?.contains("by a mapping model from") == true, "\(way ?? "")")
+    }
+
     @Test("infers nothing where that was not asked for")
     func notInferred() throws {
         let options = MigrationOptions(infersMappingModel: false)
-        let refused = error { _ = try chain(try Notes.history(), from: Notes.v1(), to: Notes.v3(), options) }
+        let refused = error { _ = try chain(try Notes.inferredHistory(), from: Notes.v1(), to: Notes.v3(), options) }
         #expect(refused?.code == .mappingNotInferable)
         #expect(refused?.message.contains("none is to be inferred") == true)
     }
@@ -104,7 +175,7 @@ struct ModelHistoryTests {
         #expect(error { _ = try ModelHistory([]) }?.code == .invalidRequest)
         let twice = error { _ = try ModelHistory([.init("v1", try Notes.v1()), .init("v1", try Notes.v2())]) }
         #expect(twice?.code == .invalidRequest && twice?.message.contains("'v1'") == true)
-        var history = try Notes.history()
+        var history = try Notes.inferredHistory()
         let mapping = try MappingModel.inferred(from: Notes.v1(), to: Notes.v2())
         let typo = error { try history.add(mapping, from: "v1", to: "v22") }
         #expect(typo?.code == .invalidRequest && typo?.message.contains("did you mean 'v2'?") == true)

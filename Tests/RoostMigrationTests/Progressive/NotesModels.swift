@@ -33,7 +33,7 @@ enum Notes {
 
     /// `hexColour` is called `paint`, ratings are larger, and new notes are done.
     ///
-    /// Those of the version before are not, so both steps are not one.
+    /// Those of the version before are not, so both steps do not come to the same as one.
     static func v3() throws(StoreError) -> ManagedObjectModel {
         try model(
             "v3",
@@ -87,8 +87,15 @@ enum Notes {
         ])
     }
 
-    /// The versions 1 to 3, which follow each other by inference.
+    /// The versions 1 to 3, with a mapping model between the first two, so that migrations go over the second one.
     static func history() throws(StoreError) -> ModelHistory {
+        var history = try inferredHistory()
+        try history.add(MappingModel.inferred(from: v1(), to: v2()), from: "v1", to: "v2")
+        return history
+    }
+
+    /// The versions 1 to 3 without mapping models.
+    static func inferredHistory() throws(StoreError) -> ModelHistory {
         try ModelHistory([.init("v1", v1()), .init("v2", v2()), .init("v3", v3())])
     }
 

@@ -148,7 +148,7 @@ struct ProgressiveMigrationTests {
         let log = Mutex<[String]>([])
         let (stages, model) = try stages(log)
         let report = try manager.migrate(
-            from: .url(old), to: .url(new), model: model, options: MigrationOptions(stages: stages))
+            from: .url(old), to: .url(new), model: model, options: MigrationOptions(stages: stages, allowsLoss: true))
         #expect(log.withLock { $0 } == ["will stars", "did"])
         #expect(report.steps.count == 2 && report.objects == 7)
         // Each step begins at what the one before, its code included, has left; the first one at the source, before any code.
@@ -215,7 +215,7 @@ struct ProgressiveMigrationTests {
         try Notes.store(url).close()
         let log = Mutex<[String]>([])
         let (stages, model) = try stages(log)
-        let report = try manager.migrateInPlace(url, model: model, options: MigrationOptions(stages: stages))
+        let report = try manager.migrateInPlace(url, model: model, options: MigrationOptions(stages: stages, allowsLoss: true))
         #expect(report.steps.count == 2)
         #expect(try ratings(url) == (1...4).map { .string(String(repeating: "*", count: $0)) })
         #expect(try directory.names() == ["notes"])
@@ -229,7 +229,7 @@ struct ProgressiveMigrationTests {
         let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
         let log = Mutex<[String]>([])
         let (stages, model) = try stages(log, failing: true)
-        let options = MigrationOptions(stages: stages)
+        let options = MigrationOptions(stages: stages, allowsLoss: true)
         let refused = error {
             if inPlace {
                 _ = try manager.migrateInPlace(url, model: model, options: options)

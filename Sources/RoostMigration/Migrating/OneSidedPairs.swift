@@ -1,0 +1,168 @@
+internal import RoostCore
+
+/// The pairs of a one-to-one relationship that only the object at its other end has.
+///
+/// Both objects of a pair hold each other's key, and a store does not check that. Where a migration keeps one end, a pair that only the other one
+/// has would be lost. So the keys at both ends are compared by their sums, and read one by one only where the sums differ. What is found
+/// goes to a file where it does not fit into memory.
+final class OneSidedPairs {
+    /// The end whose pairs are looked for, a relationship of the source.
+    let relationship: ManagedObjectModel.Relationship
+    /// By object at this end, those that refer to it: where it refers to none (0), and where it refers to another one (1).
+    private let table: AssociationTable
+
+    /// How many pairs are lost where an object at this end can have one partner only.
+    private(set) var rivalCount = 0
+
+    /// Whether a relationship is an end of a pair of to-one relationships which are each other's inverses.
+    static func areKept(by relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel) -> Bool {
+        guard relationship.storage == .field, let inverse = relationship.inverse else { return false }
+        return inverse != relationship.number && model.relationships[inverse].storage == .field
+    }
+
+    /// Looks for the pairs of a relationship; nil where there is none, and for relationships of other kinds.
+    ///
+    /// - Parameters:
+    ///   - relationship: The end.
+    ///   - snapshot: The source.
+    ///   - options: How the source is read.
+    ///   - directories: Where a file may be made, the best first.
+    /// - Throws: What reading the source and writing the file throws; `cancelled`.
+    static func found(
+        _ relationship: ManagedObjectModel.Relationship, _ snapshot: any StoreSnapshot, _ options: ConversionOptions,
+        directories: [String]
+    ) throws(StoreError) -> OneSidedPairs? {
+        guard areKept(by: relationship, snapshot.model), let number = relationship.inverse else { return nil }
+        let inverse = snapshot.model.relationships[number]
+        let reading = EndReading(snapshot: snapshot, options: options)
+        let sum = try reading.sum(of: relationship) { $0 }
+        guard try sum != reading.sum(of: inverse, { $0.flipped }) else { return nil }
+        return try OneSidedPairs(relationship, inverse, reading, directories)
+    }
+
+    private init(
+        _ relationship: ManagedObjectModel.Relationship, _ inverse: ManagedObjectModel.Relationship,
+        _ reading: EndReading, _ directories: [String]
+    ) throws(StoreError) {
+        let model = reading.snapshot.model
+        self.relationship = relationship
+        table = AssociationTable(
+            mappingCount: 2, from: model, to: model, memoryByteCount: 2 << 20, directories: directories)
+        try reading.forEachBatch(of: inverse) { (pairs) throws(StoreError) in
+            let partners = try reading.partners(of: pairs.map(\.target), by: relationship)
+            for pair in pairs {
+                // An object that is not there has no pair.
+                guard let partner = partners[pair.target] else { continue }
+                let place = AssociationTable.Object(entity: partner.entity, key: pair.target)
+                let other = AssociationTable.Object(entity: pair.entity, key: pair.source)
+                switch partner.key {
+                case pair.source?: continue
+                case .some:
+                    rivalCount += 1
+                    try table.associate(place, with: other, in: 1)
+                case nil:
+                    var known: [AssociationTable.Object] = []
+                    try table.appendDestinations(of: place, in: 0, to: &known)
+                    if !known.isEmpty { rivalCount += 1 }
+                    try table.associate(place, with: other, in: 0)
+                }
+            }
+        }
+    }
+
+    /// The object that refers to one at this end which refers to none; of several the one with the least key.
+    func partner(_ entity: Int, _ key: Int64) throws(StoreError) -> (entity: Int, key: Int64)? {
+        var found: [AssociationTable.Object] = []
+        try table.appendDestinations(of: .init(entity: entity, key: key), in: 0, to: &found)
+        return found.min { $0.key < $1.key }.map { ($0.entity, $0.key) }
+    }
+
+    /// Calls `body` with each pair that this end does not have, as this end would have it.
+    func forEach(_ body: (Link) throws(StoreError) -> Void) throws(StoreError) {
+        for number in 0...1 {
+            let places = try table.sources(in: number)
+            while let place = try places.next() {
+                var others: [AssociationTable.Object] = []
+                try table.appendDestinations(of: place, in: number, to: &others)
+                for other in others { try body(Link(place.key, other.key)) }
+            }
+        }
+    }
+}
+
+/// Reads one end of a one-to-one relationship.
+private struct EndReading {
+    struct Pair {
+        let entity: Int
+        let source: Int64
+        let target: Int64
+    }
+
+    let snapshot: any StoreSnapshot
+    let options: ConversionOptions
+
+    /// The sum of the hashes of all pairs, as seen from one end.
+    func sum(
+        of relationship: ManagedObjectModel.Relationship, _ seen: (Link) -> Link
+    ) throws(StoreError) -> StorePartSum {
+        var sum = StorePartSum()
+        try forEachBatch(of: relationship) { (pairs) in
+            for pair in pairs {
+                sum.count += 1
+                sum.hash &+= RecordHash.link(relationship: 0, seen(Link(pair.source, pair.target)))
+            }
+        }
+        return sum
+    }
+
+    struct StorePartSum: Equatable {
+        var count = 0
+        var hash: UInt64 = 0
+    }
+
+    func forEachBatch(
+        of relationship: ManagedObjectModel.Relationship, _ body: ([Pair]) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let model = snapshot.model
+        let fields = model.entities.map { $0.layout.field(relationship.name.name) }
+        let cursor = try snapshot.records(of: model.entities[relationship.source].name, after: nil)
+        var batch = RecordBatch(model: model)
+        while true {
+            try options.cancellation?.check()
+            do throws(StoreError) {
+                guard try cursor.next(into: &batch) else { return }
+            } catch  where options.skipsDamaged && error.code == .corrupted {
+                continue
+            }
+            var pairs: [Pair] = []
+            batch.forEachRecord { record in
+                guard let field = fields[record.entityNumber], let (_, key) = record.reference(field) else { return }
+                pairs.append(Pair(entity: record.entityNumber, source: record.key, target: key))
+            }
+            if !pairs.isEmpty { try body(pairs) }
+        }
+    }
+
+    /// The objects with some keys at one end: their entities, and the keys that they refer to.
+    func partners(
+        of keys: [Int64], by relationship: ManagedObjectModel.Relationship
+    ) throws(StoreError) -> [Int64: (entity: Int, key: Int64?)] {
+        let model = snapshot.model
+        let fields = model.entities.map { $0.layout.field(relationship.name.name) }
+        let entity = model.entities[relationship.source].name
+        let cursor = try snapshot.records(with: Set(keys).sorted().map { ObjectID(entity, $0) })
+        var batch = RecordBatch(model: model)
+        var found: [Int64: (entity: Int, key: Int64?)] = [:]
+        while true {
+            do throws(StoreError) {
+                guard try cursor.next(into: &batch) else { return found }
+            } catch  where options.skipsDamaged && error.code == .corrupted {
+                continue
+            }
+            batch.forEachRecord { record in
+                guard let field = fields[record.entityNumber] else { return }
+                found[record.key] = (record.entityNumber, record.reference(field)?.key)
+            }
+        }
+    }
+}

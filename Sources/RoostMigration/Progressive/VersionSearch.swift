@@ -1,0 +1,196 @@
+internal import RoostCore
+
+/// Searches the way from one version of a history to a later one.
+///
+/// A mapping model lies on the way where both of its versions do. Up to the first one, between two of them and after the last one, a mapping
+/// model is inferred in one step, as Core Data infers from a store's model to the program's. The versions in between are gone through one by
+/// one only where one step cannot be inferred, or would drop something that they keep.
+struct VersionSearch {
+    /// An inferred way between two versions.
+    private struct Inferred {
+        var steps: [MigrationChain.Step]
+        /// Why it does not go there in one step; nil where it does.
+        var reason: String?
+    }
+
+    /// A mapping model on the way, with the positions of versions that the search knows.
+    private struct Mapping {
+        let number: Int
+        let source: Int
+        let destination: Int
+    }
+
+    private let history: ModelHistory
+    private let start: Int
+    private let end: Int
+    private let options: MigrationOptions
+    private let mappings: [Mapping]
+    private var inferred: [[Int]: Inferred] = [:]
+    /// What stands against steps that are missing.
+    private(set) var failures: [String] = []
+
+    /// Prepares a search.
+    ///
+    /// - Parameters:
+    ///   - history: The history.
+    ///   - start: The position of the version to begin at.
+    ///   - end: The position of the version to reach; not before `start`.
+    ///   - options: Whether and how mappings are inferred.
+    init(_ history: ModelHistory, from start: Int, to end: Int, _ options: MigrationOptions) {
+        (self.history, self.start, self.end, self.options) = (history, start, end, options)
+        mappings = history.mappings.enumerated().compactMap { number, mapping in
+            // A mapping model may name another version that stores the same.
+            let source = history.isSame(mapping.source, start) ? max(mapping.source, start) : mapping.source
+            let destination = history.isSame(mapping.destination, end) ? min(mapping.destination, end) : mapping.destination
+            guard source >= start, destination <= end, source < destination else { return nil }
+            return Mapping(number: number, source: source, destination: destination)
+        }
+    }
+
+    /// The steps of the way; nil where there is none, for the reasons in ``failures``.
+    ///
+    /// - Throws: What inferring throws other than `mappingNotInferable`.
+    mutating func chain() throws(StoreError) -> MigrationChain? {
+        var places = Set(mappings.flatMap { [$0.source, $0.destination] })
+        places.formUnion([start, end])
+        let positions = places.sorted()
+        var steps = mappings.map { VersionStep(from: $0.source, to: $0.destination, kind: .mapping($0.number)) }
+        for from in positions {
+            for to in positions where to > from {
+                if let step = try step(from, to) { steps.append(step) }
+            }
+        }
+        guard let path = VersionPath.shortest(from: start, to: end, steps: steps) else { return nil }
+        return MigrationChain(steps: joined(path), way: way(path))
+    }
+
+    /// The step between two versions that takes no mapping model; nil where there is none.
+    private mutating func step(_ from: Int, _ to: Int) throws(StoreError) -> VersionStep? {
+        if history.isSame(from, to) { return VersionStep(from: from, to: to, kind: .same) }
+        // What a mapping model says is not inferred.
+        guard !mappings.contains(where: { from <= $0.source && $0.destination <= to }),
+            let way = try infer(from, to)
+        else { return nil }
+        inferred[[from, to]] = way
+        let evaded = (from..<to).count { gap in mappings.contains { $0.source <= gap && gap < $0.destination } }
+        return VersionStep(from: from, to: to, kind: .inferred, count: way.steps.count, evadedCount: evaded)
+    }
+
+    // MARK: Inferring
+
+    private mutating func infer(_ from: Int, _ to: Int) throws(StoreError) -> Inferred? {
+        guard options.infersMappingModel else {
+            fail(from, to, "there is no mapping model, and none is to be inferred.")
+            return nil
+        }
+        let direct: MigrationChain.Step?
+        var reason: String?
+        do throws(StoreError) { direct = try inferredStep(from, to) } catch {
+            guard error.code == .mappingNotInferable else { throw error }
+            guard to > from + 1 else {
+                fail(from, to, error.message)
+                return nil
+            }
+            direct = nil
+            reason = "one step cannot be inferred"
+        }
+        let source = history.versions[from].model
+        if let direct {
+            let steps = [direct]
+            // Most ways end here: they lose nothing, or there is no other one.
+            guard to > from + 1,
+                direct.mapping.remarks(from: source, to: direct.model).contains(where: { $0.kind == .loss })
+            else { return Inferred(steps: steps) }
+        }
+        guard let versions = try steps(from, to, isNeeded: direct == nil) else {
+            return direct.map { Inferred(steps: [$0]) }
+        }
+        if let direct {
+            let kept = KeptElement.all(of: source, after: [direct.mapping])
+            let keptByVersions = KeptElement.all(of: source, after: versions.map(\.mapping))
+            guard kept.isStrictSubset(of: keptByVersions) else { return Inferred(steps: [direct]) }
+            let more = keptByVersions.subtracting(kept).map(\.description).sorted()
+            reason = "one step would drop \(more.prefix(3).joined(separator: ", "))\(more.count > 3 ? " and others" : "")"
+        }
+        let chain = MigrationChain(steps: versions).fusing(from: source, options.inference)
+        return Inferred(steps: chain.steps, reason: chain.steps.count > 1 ? reason : nil)
+    }
+
+    private func inferredStep(_ from: Int, _ to: Int) throws(StoreError) -> MigrationChain.Step {
+        let (old, new) = (history.versions[from], history.versions[to])
+        return MigrationChain.Step(
+            sourceName: old.name, destinationName: new.name, model: new.model,
+            mapping: try MappingModel.inferred(from: old.model, to: new.model, options: options.inference),
+            isInferred: true)
+    }
+
+    /// The steps from neighbour to neighbour; nil where one of them cannot be inferred.
+    private mutating func steps(
+        _ from: Int, _ to: Int, isNeeded: Bool
+    ) throws(StoreError) -> [MigrationChain.Step]? {
+        var steps: [MigrationChain.Step] = []
+        var isWhole = true
+        for version in from..<to {
+            if history.isSame(version, version + 1) {
+                // The step before makes the newer of both; without one the store is at the newer one anyway.
+                if !steps.isEmpty {
+                    steps[steps.count - 1].model = history.versions[version + 1].model
+                    steps[steps.count - 1].destinationName = history.versions[version + 1].name
+                }
+                continue
+            }
+            do throws(StoreError) { steps.append(try inferredStep(version, version + 1)) } catch {
+                guard error.code == .mappingNotInferable else { throw error }
+                if isNeeded { fail(version, version + 1, error.message) }
+                isWhole = false
+            }
+        }
+        return isWhole ? steps : nil
+    }
+
+    private mutating func fail(_ from: Int, _ to: Int, _ reason: String) {
+        let failure = "from '\(history.versions[from].name)' to '\(history.versions[to].name)': \(reason)"
+        if !failures.contains(failure) { failures.append(failure) }
+    }
+
+    // MARK: The way
+
+    /// The migrations of a path: versions that store the same are one.
+    private func joined(_ path: [VersionStep]) -> [MigrationChain.Step] {
+        var steps: [MigrationChain.Step] = []
+        for step in path {
+            let (from, to) = (history.versions[step.from], history.versions[step.to])
+            switch step.kind {
+            case .same:
+                if !steps.isEmpty {
+                    steps[steps.count - 1].model = to.model
+                    steps[steps.count - 1].destinationName = to.name
+                }
+            case .mapping(let number):
+                steps.append(
+                    MigrationChain.Step(
+                        sourceName: from.name, destinationName: to.name, model: to.model,
+                        mapping: history.mappings[number].mapping, isInferred: false))
+            case .inferred: steps += inferred[[step.from, step.to]]?.steps ?? []
+            }
+        }
+        return steps
+    }
+
+    /// The way for people.
+    private func way(_ path: [VersionStep]) -> String? {
+        let parts: [String] = path.compactMap { step in
+            let ends = "from '\(history.versions[step.from].name)' to '\(history.versions[step.to].name)'"
+            switch step.kind {
+            case .same: return nil
+            case .mapping: return "by a mapping model \(ends)"
+            case .inferred:
+                guard let way = inferred[[step.from, step.to]], let reason = way.reason else {
+                    return "inferred directly \(ends)"
+                }
+                return "inferred in \(way.steps.count) steps \(ends), because \(reason)"
+            }
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,384 @@
+import Foundation
+import Roost
+import RoostMigration
+import Testing
+
+/// What a migration may not drop without being told so, counted in the objects that are there.
+@Suite("Losses of migrations")
+struct LossTests {
+    private let manager = MigrationManager(registry: .builtIn)
+    private static let tag = EntityDescription(
+        "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")])
+
+    /// Notes with a folder, tags and a body; drafts are notes.
+    private static func model() throws(StoreError) -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Note", attributes: [.string("title"), .string("body")],
+                relationships: [
+                    .toOne("folder", "Folder", inverse: "notes"),
+                    .toMany("tags", "Tag", inverse: "notes", isOrdered: true),
+                ]),
+            EntityDescription("Draft", superentity: "Note", attributes: [.string("state")]),
+            EntityDescription(
+                "Folder", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "folder")]),
+            tag, EntityDescription("Unused", attributes: [.string("x")]),
+        ])
+    }
+
+    /// Four notes, of which one is a draft; three have a body, two a folder, and there are five pairs with tags.
+    private static func store(_ type: String, _ path: String) throws -> any PersistentStore {
+        let folder = Value.objectID(ObjectID("Folder", 1))
+        let tags = RelationshipName("Note", "tags")
+        return try Scenario.store(
+            type, path, model(),
+            [
+                .init("Folder", 1, ["name": "inbox"]), .init("Tag", 1, ["name": "red"]), .init("Tag", 2, ["name": "blue"]),
+                .init("Note", 1, ["title": "one", "body": "1", "folder": folder]),
+                .init("Note", 2, ["title": "two", "body": "2", "folder": folder]), .init("Note", 3, ["title": "three"]),
+                .init("Draft", 4, ["title": "four", "body": "4", "state": "new"]),
+            ],
+            links: [
+                (tags, Link(1, 1, order: 1)), (tags, Link(1, 2, order: 0)), (tags, Link(2, 1, order: 0)),
+                (tags, Link(4, 1, order: 0)), (tags, Link(4, 2, order: 1)),
+            ])
+    }
+
+    /// The model with changes.
+    private static func model(
+        _ change: (inout [EntityDescription]) throws -> Void
+    ) throws -> ManagedObjectModel {
+        var entities = try model().entityDescriptions
+        try change(&entities)
+        return try ManagedObjectModel(entities: entities)
+    }
+
+    private static func changing(
+        _ name: String, _ change: (inout EntityDescription) -> Void
+    ) throws -> ManagedObjectModel {
+        try model { entities in
+            let index = try #require(entities.firstIndex { $0.name == name })
+            change(&entities[index])
+        }
+    }
+
+    /// Without tags: the notes' references to them go too.
+    private static func withoutTags() throws -> ManagedObjectModel {
+        try model { entities in
+            entities.removeAll { $0.name == "Tag" }
+            for index in entities.indices { entities[index].relationships.removeAll { $0.name == "tags" } }
+        }
+    }
+
+    private func refusal(_ body: () throws -> Void) throws -> [String: Int] {
+        let error = try #require(throws: StoreError.self) { try body() }
+        #expect(error.code == .lossRefused, "\(error)")
+        let refusal = try #require(error.underlying as? MigrationLossRefusal)
+        for loss in refusal.losses { #expect(error.message.contains(loss.description)) }
+        return Self.counts(refusal.losses)
+    }
+
+    private static func counts(_ losses: [MigrationLoss]) -> [String: Int] {
+        Dictionary(losses.map { ("\($0.entity)\($0.property.map { "." + $0 } ?? "")", $0.count) }, uniquingKeysWith: +)
+    }
+
+    private func losses(
+        _ model: ManagedObjectModel, _ options: MigrationOptions = MigrationOptions()
+    ) throws -> [String: Int] {
+        let source = try Self.store("memory", "")
+        let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
+        let plan = try manager.planMigration(from: .store(source), to: memory, model: model, options: options)
+        var allowing = options
+        allowing.allowsLoss = true
+        let report = try manager.migrate(from: .store(source), to: memory, model: model, options: allowing)
+        #expect(report.lossCounts == plan.lossCounts)
+        #expect(report.losses.starts(with: plan.losses) && plan.losses == plan.lossCounts.map(\.description))
+        if plan.lossCounts.isEmpty {
+            #expect(plan.refusals == [])
+            #expect(try manager.migrate(from: .store(source), to: memory, model: model, options: options).verified)
+            return [:]
+        }
+        #expect(plan.refusals.count == 1 && plan.refusals[0].contains("--allow-loss"), "\(plan.refusals)")
+        let found = try refusal {
+            _ = try manager.migrate(from: .store(source), to: memory, model: model, options: options)
+        }
+        #expect(found == Self.counts(plan.lossCounts))
+        return found
+    }
+
+    // MARK: What is counted
+
+    @Test("objects of an entity that is removed, and references to them; none of an entity without objects")
+    func entities() throws {
+        #expect(try losses(Self.withoutTags()) == ["Tag": 2, "Note.tags": 3, "Draft.tags": 2])
+        #expect(try losses(Self.model { $0.removeAll { $0.name == "Unused" } }) == [:])
+    }
+
+    @Test("values that are not null, of each entity that has them")
+    func attributes() throws {
+        #expect(
+            try losses(Self.changing("Note") { $0.attributes.removeAll { $0.name == "body" } })
+                == ["Note.body": 2, "Draft.body": 1])
+        #expect(try losses(Self.changing("Unused") { $0.attributes = [] }) == [:])
+    }
+
+    @Test("references of a relationship that is removed; none where the other end keeps them")
+    func relationships() throws {
+        let withoutFolders = try Self.model { entities in
+            entities.removeAll { $0.name == "Folder" }
+            for index in entities.indices { entities[index].relationships.removeAll { $0.name == "folder" } }
+        }
+        #expect(try losses(withoutFolders) == ["Folder": 1, "Note.folder": 2])
+        let oneWay = try Self.model { entities in
+            for index in entities.indices {
+                entities[index].relationships.removeAll { $0.name == "notes" && $0.destinationEntityName == "Note" }
+                for relationship in entities[index].relationships.indices {
+                    entities[index].relationships[relationship].inverseName = nil
+                }
+            }
+        }
+        #expect(try losses(oneWay) == [:])
+    }
+
+    @Test("an order, of objects with more than one destination")
+    func order() throws {
+        let unordered = try Self.changing("Note") { note in
+            for index in note.relationships.indices { note.relationships[index].isOrdered = false }
+        }
+        #expect(try losses(unordered) == ["Note.tags": 2])
+    }
+
+    @Test("elements of a composite, digits of numbers, and IDs in attributes")
+    func others() throws {
+        func place(_ elements: [AttributeDescription]) -> AttributeDescription {
+            AttributeDescription("place", .composite, elements: elements)
+        }
+        let (lat, lon) = (AttributeDescription("lat", .double), AttributeDescription("lon", .double))
+        let old = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "A",
+                attributes: [
+                    place([lat, lon]), AttributeDescription("n", .double), AttributeDescription("of", .objectID),
+                    AttributeDescription("d", .decimal),
+                ]),
+            EntityDescription("B", attributes: [.string("x")]),
+        ])
+        let new = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "A",
+                attributes: [
+                    place([lat]), AttributeDescription("n", .float), AttributeDescription("of", .objectID),
+                    AttributeDescription("d", .double),
+                ])
+        ])
+        let source = try Scenario.store(
+            "memory", "", old,
+            [
+                .init("A", 1, ["place": .composite(["lat": .double(1), "lon": .double(2)]), "n": .double(0.1)]),
+                .init("A", 2, ["place": .composite(["lat": .double(1)]), "n": .double(0.5), "d": .decimal(0.1)]),
+                .init(
+                    "A", 3,
+                    [
+                        "of": .objectID(ObjectID("B", 1)),
+                        "d": .decimal(try #require(Decimal(string: "0.12345678901234567890123"))),
+                    ]), .init("A", 4, ["of": .objectID(ObjectID("A", 1))]), .init("B", 1, [:]),
+            ])
+        let mapping = MappingModel([
+            EntityMapping(
+                "AToA", .transform, from: "A", to: "A",
+                attributes: ["place", "n", "of", "d"].map { PropertyMapping($0, .source($0)) })
+        ])
+        let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
+        let found = try refusal {
+            _ = try manager.migrate(
+                from: .store(source), to: memory, model: new, options: MigrationOptions(mapping: mapping))
+        }
+        #expect(found == ["A.place.lon": 1, "A.n": 1, "A.of": 1, "A.d": 1, "B": 1])
+    }
+
+    // MARK: Mapping models
+
+    private func mapping(_ change: (inout [EntityMapping]) throws -> Void) throws -> MigrationOptions {
+        let model = try Self.model()
+        var mapping = try MappingModel.inferred(from: model, to: model)
+        try change(&mapping.entityMappings)
+        return MigrationOptions(mapping: mapping)
+    }
+
+    @Test("a mapping model that removes or leaves out is refused by the names of its mappings")
+    func mappingModels() throws {
+        let removing = try mapping { mappings in
+            for index in mappings.indices where mappings[index].sourceEntity == "Tag" {
+                mappings[index] = EntityMapping("DropTags", .remove, from: "Tag")
+            }
+        }
+        #expect(try losses(Self.model(), removing) == ["Tag": 2, "Note.tags": 5])
+        let leaving = try mapping { mappings in
+            for index in mappings.indices where mappings[index].sourceEntity == "Folder" {
+                mappings[index] = EntityMapping(
+                    "Bare", .transform, from: "Folder", to: "Folder",
+                    relationships: [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))])
+            }
+        }
+        #expect(try losses(Self.model(), leaving) == ["Folder.name": 1])
+        let error = try #require(throws: StoreError.self) {
+            _ = try manager.migrate(
+                from: .store(Self.store("memory", "")), to: .url(StoreURL(type: "memory", path: "")),
+                model: Self.model(), options: leaving)
+        }
+        #expect(error.message.contains("mapping 'Bare'"), "\(error.message)")
+    }
+
+    @Test("objects that no predicate takes are lost, and references to them")
+    func predicates() throws {
+        let some = try mapping { mappings in
+            for index in mappings.indices where mappings[index].sourceEntity == "Tag" {
+                mappings[index].sourcePredicate = .equal("name", "red")
+            }
+        }
+        #expect(try losses(Self.model(), some) == ["Tag": 1, "Note.tags": 2])
+        let all = try mapping { mappings in
+            for index in mappings.indices where mappings[index].sourceEntity == "Tag" {
+                mappings[index].sourcePredicate = .notEqual("name", .null)
+            }
+        }
+        #expect(try losses(Self.model(), all) == [:])
+    }
+
+    @Test("of an entity that is split, each part may drop what it does not read")
+    func split() throws {
+        let model = try Self.model {
+            $0.append(EntityDescription("Red", attributes: [.string("name")]))
+        }
+        let split = try mapping { mappings in
+            let index = try #require(mappings.firstIndex { $0.sourceEntity == "Tag" })
+            mappings[index].sourcePredicate = .equal("name", "blue")
+            mappings.append(EntityMapping("Reds", .transform, from: "Tag", to: "Red", where: .equal("name", "red")))
+        }
+        let found = try losses(model, split)
+        #expect(found["Tag"] == nil && found["Tag.name"] == 1, "\(found)")
+    }
+
+    // MARK: Ways
+
+    @Test("nothing is changed by a migration that is refused, in place or to another store", arguments: Sample.fileTypes)
+    func refusesBeforeAnythingChanges(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("notes"))
+        try Self.store(type, url.path).close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
+        let (tags, bodies) = (
+            try Self.withoutTags(), try Self.changing("Note") { $0.attributes.removeAll { $0.name == "body" } }
+        )
+        for model in [tags, bodies] {
+            for keepsBackup in [false, true] {
+                let found = try refusal {
+                    _ = try manager.migrateInPlace(
+                        url, model: model, options: MigrationOptions(keepsBackup: keepsBackup))
+                }
+                #expect(!found.isEmpty)
+            }
+            let new = StoreURL(type: type, path: directory.file("new"))
+            #expect(try !refusal { _ = try manager.migrate(from: .url(url), to: .url(new), model: model) }.isEmpty)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+            #expect(try directory.names() == ["notes"])
+        }
+        let plan = try manager.planMigrationInPlace(url, model: tags)
+        #expect(plan.lossCounts.first?.entity == "Tag" && plan.refusals.count == 1, "\(plan)")
+        let lines = plan.description.split(separator: "\n")
+        #expect(lines[1].contains("loses") && lines[1].contains("Tag: ") && lines[1].contains("2 objects"), "\(plan)")
+        let report = try manager.migrateInPlace(url, model: tags, options: MigrationOptions(allowsLoss: true))
+        #expect(report.lossCounts == plan.lossCounts && report.way == "inferred in one step")
+        #expect(report.description.split(separator: "\n")[1].contains("lost"), "\(report)")
+    }
+
+    @Test("a loss of a later step refuses the whole way, and the store stays as it is", arguments: Sample.fileTypes)
+    func laterSteps(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("notes"))
+        try Self.store(type, url.path).close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
+        let second = try Self.changing("Folder") { $0.attributes.append(.string("more")) }
+        let third = try Self.withoutTags()
+        var history = try ModelHistory([.init("1", Self.model()), .init("2", second), .init("3", third)])
+        try history.add(MappingModel.inferred(from: Self.model(), to: second), from: "1", to: "2")
+        let found = try refusal {
+            _ = try manager.migrateInPlace(url, model: third, options: MigrationOptions(history: history))
+        }
+        #expect(found == ["Tag": 2, "Note.tags": 3, "Draft.tags": 2])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+        #expect(try directory.names() == ["notes"])
+        let report = try manager.migrateInPlace(
+            url, model: third, options: MigrationOptions(history: history, allowsLoss: true))
+        #expect(report.steps.count == 2 && LossTests.counts(report.lossCounts) == found)
+        #expect(report.way == "by a mapping model from '1' to '2'; inferred directly from '2' to '3'")
+    }
+
+    @Test("opening a store migrates it only where nothing is lost, unless that is allowed", arguments: Sample.fileTypes)
+    func opening(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("notes"))
+        try Self.store(type, url.path).close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
+        let model = try Self.withoutTags()
+        let description = PersistentStoreDescription(url, options: StoreOptions(model: model))
+        let found = try refusal {
+            _ = try manager.openOrCreateStore(description, ifIncompatible: .migrate(MigrationOptions()))
+        }
+        #expect(found["Tag"] == 2)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+        let store = try manager.openOrCreateStore(
+            description, ifIncompatible: .migrate(MigrationOptions(allowsLoss: true)))
+        #expect(store.model.entity("Tag") == nil)
+        try store.close()
+    }
+
+    @Test("three passes are refused as one is; what a policy makes nothing of is reported, and the program's decision")
+    func policies() throws {
+        let policy: @Sendable () -> EntityMigrationPolicy = {
+            ClosurePolicy {
+                $0.onCreate = { source, _, standard in
+                    if source.id.key != 1 { try standard() }
+                }
+            }
+        }
+        var options = try mapping { mappings in
+            for index in mappings.indices where mappings[index].sourceEntity == "Folder" {
+                mappings[index].policyName = "P"
+            }
+            mappings.removeAll { $0.sourceEntity == "Unused" }
+        }
+        options.policies = ["P": policy]
+        let source = try Self.store("memory", "")
+        let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
+        let report = try manager.migrate(from: .store(source), to: memory, model: Self.model(), options: options)
+        #expect(report.path == .threePasses && report.lossCounts == [])
+        #expect(report.losses.count == 1 && report.losses[0].contains("mapping 'IEM_Copy_Folder' made nothing"))
+        #expect(report.losses[0].contains("1 object"), "\(report.losses)")
+        for index in options.mapping?.entityMappings.indices ?? 0..<0
+        where options.mapping?.entityMappings[index].sourceEntity == "Tag" {
+            options.mapping?.entityMappings[index].sourcePredicate = .equal("name", "red")
+        }
+        let found = try refusal {
+            _ = try manager.migrate(from: .store(source), to: memory, model: Self.model(), options: options)
+        }
+        #expect(found["Tag"] == 1)
+        // A policy is not asked for the objects of a mapping that removes them.
+        options.mapping?.entityMappings.removeAll { $0.sourceEntity == "Tag" }
+        options.mapping?.entityMappings.append(EntityMapping("Gone", .remove, from: "Tag", policy: "P"))
+        #expect(
+            try refusal {
+                _ = try manager.migrate(from: .store(source), to: memory, model: Self.model(), options: options)
+            }["Tag"] == 2)
+    }
+
+    @Test("a report and a plan say losses in their JSON")
+    func json() throws {
+        let plan = try manager.planMigration(
+            from: .store(Self.store("memory", "")), to: .url(StoreURL(type: "memory", path: "")),
+            model: Self.withoutTags())
+        let text = String(decoding: try JSONEncoder().encode(plan), as: UTF8.self)
+        #expect(text.contains("\"lossCounts\"") && text.contains("\"kind\":\"objects\""), "\(text)")
+        #expect(try JSONDecoder().decode(MigrationPlan.self, from: Data(text.utf8)) == plan)
+    }
+}

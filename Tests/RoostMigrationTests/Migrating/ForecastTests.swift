@@ -1,0 +1,140 @@
+import Foundation
+import Roost
+import RoostMigration
+import Testing
+
+/// A dry run says what the migration would end with.
+@Suite("What dry runs forecast")
+struct ForecastTests {
+    private let manager = MigrationManager(registry: .builtIn)
+
+    /// Plans and runs a migration, and expects the run to fail with `code`, and the plan to say so in the same words where it can.
+    private func expectForecast(
+        _ code: StoreError.Code, _ source: any PersistentStore, _ model: ManagedObjectModel,
+        _ mapping: MappingModel? = nil, to url: StoreURL = StoreURL(type: "memory", path: ""),
+        conversion: ConversionOptions = ConversionOptions(), saysTheSame: Bool = true,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let options = MigrationOptions(conversion: conversion, mapping: mapping, allowsLoss: true)
+        let plan = try manager.planMigration(from: .store(source), to: .url(url), model: model, options: options)
+        let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation) {
+            _ = try manager.migrate(from: .store(source), to: .url(url), model: model, options: options)
+        }
+        #expect(error?.code == code, "\(error.map { "\($0)" } ?? "")", sourceLocation: sourceLocation)
+        #expect(plan.refusals.count == 1, "\(plan.refusals)", sourceLocation: sourceLocation)
+        if saysTheSame { #expect(plan.refusals == error.map { [$0.message] }, sourceLocation: sourceLocation) }
+    }
+
+    private func note(_ attributes: [AttributeDescription], unique: [[String]] = []) throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription("Note", attributes: attributes, uniquenessConstraints: unique)
+        ])
+    }
+
+    private func source(_ model: ManagedObjectModel, _ rows: [[String: Value]]) throws -> any PersistentStore {
+        try Scenario.store(
+            "memory", "", model, rows.enumerated().map { Scenario.Object("Note", Int64($0 + 1), $1) })
+    }
+
+    private func mapping(_ values: [String: FetchRequest.Expression]) -> MappingModel {
+        MappingModel([
+            EntityMapping(
+                "NoteToNote", .transform, from: "Note", to: "Note",
+                attributes: values.sorted { $0.key < $1.key }.map { PropertyMapping($0.key, $0.value) })
+        ])
+    }
+
+    @Test("constants and values out of the range of their type")
+    func ranges() throws {
+        let old = try note([.integer64("n")])
+        let new = try note([.integer16("n")])
+        let source = try source(old, [["n": 1], ["n": 70_000]])
+        try expectForecast(.migrationFailed, source, new, mapping(["n": .source("n")]))
+        try expectForecast(.invalidValue, source, new, mapping(["n": .constant(.int(70_000))]))
+    }
+
+    @Test("new mandatory elements of composites")
+    func elements() throws {
+        func place(_ elements: [AttributeDescription]) -> AttributeDescription {
+            AttributeDescription("place", .composite, elements: elements)
+        }
+        let old = try note([place([.string("street")])])
+        let new = try note([place([.string("street"), .string("country", isOptional: false)])])
+        let source = try source(old, [[:], ["place": .composite(["street": "Lane"])]])
+        try expectForecast(.migrationFailed, source, new)
+    }
+
+    @Test("objects that share the values of a new uniqueness constraint", arguments: [2, 600])
+    func duplicates(count: Int) throws {
+        let old = try note([.string("a"), .integer64("b")])
+        let new = try note([.string("a"), .integer64("b")], unique: [["a", "b"]])
+        var rows: [[String: Value]] = (0..<count).map { ["a": .string("\($0)"), "b": .int(Int64($0))] }
+        // Null is equal to nothing, and half of a pair is not the pair.
+        rows += [["a": "x"], ["a": "x"], ["a": "0", "b": 1]]
+        let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
+        #expect(try manager.planMigration(from: .store(source(old, rows)), to: memory, model: new).refusals == [])
+        #expect(try manager.migrate(from: .store(source(old, rows)), to: memory, model: new).verified)
+        rows.append(["a": "1", "b": 1])
+        try expectForecast(.constraintViolation, source(old, rows), new, saysTheSame: false)
+    }
+
+    @Test("too few and too many destinations")
+    func counts() throws {
+        func model(_ minimum: Int, _ maximum: Int?, isOptional: Bool = true) throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Note", attributes: [.string("x")],
+                    relationships: [
+                        RelationshipDescription(
+                            "tags", destination: "Tag", inverse: "notes", minCount: minimum, maxCount: maximum,
+                            isOptional: isOptional)
+                    ]),
+                EntityDescription("Tag", relationships: [.toMany("notes", "Note", inverse: "tags")]),
+            ])
+        }
+        let tags = RelationshipName("Note", "tags")
+        func source() throws -> any PersistentStore {
+            try Scenario.store(
+                "memory", "", model(0, nil),
+                [.init("Note", 1, [:]), .init("Note", 2, [:]), .init("Tag", 1, [:]), .init("Tag", 2, [:])],
+                links: [(tags, Link(2, 1)), (tags, Link(2, 2))])
+        }
+        try expectForecast(.migrationFailed, source(), model(3, nil))
+        try expectForecast(.migrationFailed, source(), model(0, 1))
+        try expectForecast(.migrationFailed, source(), model(1, nil, isOptional: false))
+        let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
+        for fitting in [try model(2, 2), try model(0, 2)] {
+            #expect(try manager.planMigration(from: .store(source()), to: memory, model: fitting).refusals == [])
+            #expect(try manager.migrate(from: .store(source()), to: memory, model: fitting).verified)
+        }
+        // A predicate leaves one of two out.
+        var some = try MappingModel.inferred(from: model(0, nil), to: model(2, nil))
+        for index in some.entityMappings.indices where some.entityMappings[index].sourceEntity == "Tag" {
+            some.entityMappings[index] = EntityMapping(
+                "TagToTag", .transform, from: "Tag", to: "Tag", where: .equal("notes.@count", 5),
+                relationships: [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))])
+        }
+        #expect(
+            try manager.planMigration(
+                from: .store(source()), to: memory, model: model(0, 1), options: MigrationOptions(mapping: some, allowsLoss: true)
+            ).refusals == [])
+    }
+
+    @Test("a document that would become too large, also of a conversion")
+    func documents() throws {
+        let directory = try TemporaryDirectory()
+        let old = try note([.string("text")])
+        let source = try source(old, (0..<50).map { _ in ["text": .string(String(repeating: "x", count: 1000))] })
+        var options = ConversionOptions()
+        options.destinationTypeOptions = ["maximumDocumentBytes": "20000"]
+        let url = StoreURL(type: "json", path: directory.file("new"))
+        let new = try note([.string("text"), .string("more")])
+        try expectForecast(
+            .limitExceeded, source, new, to: url, conversion: options, saysTheSame: false)
+        let plan = try manager.plan(from: .store(source), to: .url(url), options: options)
+        #expect(plan.refusals.count == 1 && plan.refusals[0].contains("maximumDocumentBytes"), "\(plan.refusals)")
+        options.destinationTypeOptions = ["maximumDocumentBytes": "200000"]
+        #expect(try manager.plan(from: .store(source), to: .url(url), options: options).refusals == [])
+        #expect(try directory.names() == [])
+    }
+}

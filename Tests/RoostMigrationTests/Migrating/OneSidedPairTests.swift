@@ -1,0 +1,139 @@
+import Foundation
+import Roost
+import RoostMigration
+import Testing
+
+/// Of a one-to-one relationship each object holds the other's key, and a store may have a pair at one end only.
+@Suite("Pairs that only one end has")
+struct OneSidedPairTests {
+    private typealias R = RelationshipDescription
+
+    private static func model(_ person: R?, _ passport: R?, _ modifier: String? = nil) throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Passport", attributes: [.string("number")], relationships: passport.map { [$0] } ?? [],
+                versionHashModifier: modifier),
+            EntityDescription(
+                "Person", attributes: [.string("name")], relationships: person.map { [$0] } ?? [],
+                versionHashModifier: modifier),
+        ])
+    }
+
+    /// Pair 1 is at the person only, pair 3 at the passport only, pair 2 at both; passport 4 may refer to person 2 too.
+    private static func store(_ type: String = "memory", _ path: String = "", hasRival: Bool = false) throws
+        -> any PersistentStore
+    {
+        func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key)) }
+        func passport(_ key: Int64) -> Value { .objectID(ObjectID("Passport", key)) }
+        return try Scenario.store(
+            type, path,
+            model(.toOne("passport", "Passport", inverse: "owner"), .toOne("owner", "Person", inverse: "passport")),
+            [
+                .init("Person", 1, ["passport": passport(1)]), .init("Person", 2, ["passport": passport(2)]),
+                .init("Person", 3, [:]), .init("Person", 4, [:]), .init("Passport", 1, [:]),
+                .init("Passport", 2, ["owner": person(2)]), .init("Passport", 3, ["owner": person(3)]),
+                .init("Passport", 4, hasRival ? ["owner": person(2)] : [:]),
+            ])
+    }
+
+    /// The pairs that a migration leaves, as `person-passport`, by the relationship that is kept.
+    private static func pairs(_ store: any PersistentStore) throws -> Set<String> {
+        var pairs: Set<String> = []
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        for entity in ["Person", "Passport"] as [EntityName] {
+            for object in try Scenario.objects(entity, in: store) {
+                func note(_ other: Int64) {
+                    pairs.insert(entity == "Person" ? "\(object.id.key)-\(other)" : "\(other)-\(object.id.key)")
+                }
+                for case .objectID(let other) in object.values.values { note(other.key) }
+                for relationship in try store.model.requireEntity(entity).relationships where relationship.isToMany {
+                    var batch = LinkBatch(relationship: 0)
+                    let links = try snapshot.links(of: relationship.name, from: object.id)
+                    while try links.next(into: &batch) { batch.links.forEach { note($0.target) } }
+                }
+            }
+        }
+        return pairs
+    }
+
+    private static func renamed(_ relationship: R, _ identifier: String) -> R {
+        var relationship = relationship
+        relationship.renamingIdentifier = identifier
+        return relationship
+    }
+
+    private static let changes: [String: (R?, R?)] = [
+        "only the person's end": (.toOne("passport", "Passport"), nil),
+        "only the passport's end": (nil, .toOne("owner", "Person")),
+        "several passports": (
+            renamed(.toMany("passports", "Passport", inverse: "owner"), "passport"),
+            .toOne("owner", "Person", inverse: "passports")
+        ),
+        "several owners": (
+            .toOne("passport", "Passport", inverse: "owners"),
+            renamed(.toMany("owners", "Person", inverse: "passport"), "owner")
+        ),
+        "several of both": (
+            renamed(.toMany("passports", "Passport", inverse: "owners"), "passport"),
+            renamed(.toMany("owners", "Person", inverse: "passports"), "owner")
+        ),
+    ]
+
+    private func migrate(
+        _ source: any PersistentStore, _ model: ManagedObjectModel, _ passes: Int, allowsLoss: Bool = false
+    ) throws -> (store: any PersistentStore, report: MigrationReport) {
+        var mapping = try MappingModel.inferred(from: source.model, to: model)
+        if passes == 3 {
+            for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
+        }
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+        let report = try MigrationManager(registry: .builtIn).migrate(
+            from: .store(source), to: .store(store), model: model,
+            options: MigrationOptions(
+                mapping: mapping, policies: ["P": { EntityMigrationPolicy() }], allowsLoss: allowsLoss))
+        return (store, report)
+    }
+
+    @Test("are kept, whichever end a new model keeps", arguments: changes.keys.sorted(), [1, 3])
+    func kept(change: String, passes: Int) throws {
+        let (person, passport) = try #require(Self.changes[change])
+        let (store, report) = try migrate(Self.store(), Self.model(person, passport, "new"), passes)
+        #expect(try Self.pairs(store) == ["1-1", "2-2", "3-3"])
+        #expect(report.losses == [] && report.verified)
+    }
+
+    @Test("are kept in place too", arguments: Sample.fileTypes)
+    func inPlace(type: String) throws {
+        let directory = try TemporaryDirectory()
+        let url = StoreURL(type: type, path: directory.file("store"))
+        try Self.store(type, url.path).close()
+        let report = try MigrationManager(registry: .builtIn).migrateInPlace(
+            url, model: try Self.model(nil, .toOne("owner", "Person"), "new"))
+        #expect(report.lossCounts == [])
+        let store = try StoreRegistry.builtIn.open(url)
+        #expect(try Self.pairs(store) == ["1-1", "2-2", "3-3"])
+        try store.close()
+    }
+
+    @Test("are lost only where the kept end refers to another object, which is said before")
+    func rivals() throws {
+        let new = try Self.model(.toOne("passport", "Passport"), nil, "new")
+        let error = try #require(throws: StoreError.self) { _ = try migrate(Self.store(hasRival: true), new, 1) }
+        #expect(error.code == .lossRefused && error.message.contains("Passport.owner") && error.message.contains("1 reference"))
+        let (store, report) = try migrate(Self.store(hasRival: true), new, 1, allowsLoss: true)
+        #expect(try Self.pairs(store) == ["1-1", "2-2", "3-3"])
+        #expect(report.lossCounts.map(\.count) == [1])
+        // The other end has room for both.
+        let other = try migrate(Self.store(hasRival: true), Self.model(nil, .toOne("owner", "Person"), "new"), 1)
+        #expect(try Self.pairs(other.store) == ["1-1", "2-2", "3-3", "2-4"])
+    }
+
+    @Test("stay as they are where both ends are kept")
+    func bothEnds() throws {
+        let both = try Self.model(
+            .toOne("passport", "Passport", inverse: "owner"), .toOne("owner", "Person", inverse: "passport"), "new")
+        let (store, _) = try migrate(Self.store(), both, 1)
+        #expect(try Scenario.objects("Person", in: store).map { $0.values["passport"] != nil } == [true, true, false, false])
+    }
+}

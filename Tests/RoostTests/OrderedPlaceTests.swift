@@ -1,0 +1,109 @@
+import Foundation
+import Roost
+import RoostCore
+import Testing
+
+/// Two writers at once never give two objects one place in an ordered relationship.
+@Suite("Places that batches give in ordered relationships")
+struct OrderedPlaceTests {
+    private static let tracks = RelationshipName("Album", "tracks")
+    private static let album = ObjectID("Album", 1)
+
+    private static func model() throws(StoreError) -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Album", relationships: [.toMany("tracks", "Track", inverse: "album", isOrdered: true)]),
+            EntityDescription(
+                "Track", attributes: [.string("title")], relationships: [.toOne("album", "Album", inverse: "tracks")]),
+        ])
+    }
+
+    private static func create(_ url: StoreURL) throws -> any PersistentStore {
+        let store = try StoreRegistry.builtIn.create(url, model: model())
+        var changes = ChangeSet(model: store.model)
+        try changes.insert(album, values: [:])
+        _ = try store.commit(changes)
+        return store
+    }
+
+    private static func places(_ store: any PersistentStore) throws -> [Int64] {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let links = try snapshot.links(of: tracks, from: album)
+        var (batch, places) = (LinkBatch(relationship: 0), [Int64]())
+        while try links.next(into: &batch) { places += batch.links.map(\.order) }
+        return places
+    }
+
+    private static let row: BatchInsertRequest.Row = ["album": .objectID(album), "title": "t"]
+
+    @Test("batch inserts of two threads on stores of their own", arguments: ["sqlite", "lmdb", "json", "memory"])
+    func threads(type: String) throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("roost-places-\(UUID())")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let url = StoreURL(type: type, path: directory.appendingPathComponent("store").path)
+        let first = try Self.create(url)
+        let failures = Mutex<[String]>([])
+        let count = 25
+        DispatchQueue.concurrentPerform(iterations: 2) { _ in
+            do {
+                // A JSON store has one writer at a time, and one in memory is shared by its name.
+                let store = ["sqlite", "lmdb"].contains(type) ? try StoreRegistry.builtIn.open(url) : first
+                for _ in 0..<count { _ = try store.execute(BatchInsertRequest("Track", rows: [Self.row, Self.row])) }
+                if store !== first { try store.close() }
+            } catch { failures.withLock { $0.append("\(error)") } }
+        }
+        #expect(failures.withLock { $0 } == [])
+        let places = try Self.places(first)
+        #expect(places.count == 4 * count && Set(places).count == places.count, "\(places)")
+        try first.close()
+        if type == "memory" { try StoreRegistry.builtIn.type(named: type).destroy(url) }
+    }
+
+    @Test("a batch that becomes a load moves what it has given, and one that began before it moves too")
+    func loads() throws {
+        let store = try Self.create(StoreURL(type: "memory", path: ""))
+        var large = Self.row
+        large["title"] = .string(String(repeating: "x", count: 40_000))
+        var number = 0
+        // 20 MB: the rows that were read first have their places before the load begins.
+        _ = try store.execute(
+            BatchInsertRequest("Track") { (row) throws(StoreError) in
+                number += 1
+                if number == 257 { _ = try store.execute(BatchInsertRequest("Track", rows: [Self.row, Self.row])) }
+                row = large
+                return number > 520
+            })
+        let places = try Self.places(store)
+        #expect(places.count == 522 && Set(places).count == 522)
+    }
+
+    @Test("a batch update that joins objects is worked out anew where a place was taken")
+    func updates() throws {
+        let store = try Self.create(StoreURL(type: "memory", path: ""))
+        _ = try store.execute(BatchInsertRequest("Track", rows: [["title": "alone"]]))
+        let request = BatchUpdateRequest(
+            "Track", where: .equal("title", "alone"), set: ["album": .constant(.objectID(Self.album))])
+        let snapshot = try store.snapshot()
+        let prepared = try snapshot.prepare(request)
+        snapshot.close()
+        _ = try store.execute(BatchInsertRequest("Track", rows: [Self.row]))
+        let error = try #require(throws: StoreError.self) { _ = try store.commit(prepared.changes) }
+        #expect(error.code == .conflict && error.message.contains("'Album.tracks'"), "\(error)")
+        _ = try store.execute(request)
+        #expect(try Self.places(store) == [0, 1])
+    }
+
+    @Test("after the highest place there is none")
+    func highest() throws {
+        let store = try Self.create(StoreURL(type: "memory", path: ""))
+        var last = Self.row
+        last["album#order"] = .int(.max)
+        _ = try store.execute(BatchInsertRequest("Track", rows: [last]))
+        let error = try #require(throws: StoreError.self) {
+            _ = try store.execute(BatchInsertRequest("Track", rows: [Self.row]))
+        }
+        #expect(error.code == .limitExceeded && error.message.contains("'Album.tracks'"), "\(error)")
+    }
+}
