@@ -16,7 +16,7 @@ struct SystemThreadTests {
             let held = Held()
             observed = held
             try SystemThread.start("test", stackByteCount: Self.impossibleByteCount) {
-                withExtendedLifetime(held) { Issue.record("a thread was started") }
+                withExtendedLifetime(held) { _ = Issue.record("a thread was started") }
             }
         }
         #expect(error?.code == .outOfResources)
