@@ -48,7 +48,7 @@ struct DeepHierarchyTests {
             _ = try store.commit(changes)
         }
         var changes = ChangeSet(model: store.model)
-        try changes.update(ObjectID("E499", 3), version: 1, values: ["a0": "last", "b499": 4.5])
+        try changes.update(ObjectID("E499", 3), version: 1, values: ["a0": "last", "b0": 3.0, "b499": 4.5])
         _ = try store.commit(changes)
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
@@ -56,7 +56,8 @@ struct DeepHierarchyTests {
             #expect(try snapshot.count(FetchRequest(name)) == count)
             let cursor = try snapshot.fetch(FetchRequest(name, where: .equal("b0", 3.0)))
             var batch = RecordBatch(model: store.model)
-            #expect(try cursor.next(into: &batch) && batch.count == 1)
+            let isFound = try cursor.next(into: &batch)
+            try #require(isFound && batch.count == 1, "\(name)")
             #expect(try batch.record(at: 0).value("a0") == "last")
             #expect(try batch.record(at: 0).value("b499") == 4.5)
         }

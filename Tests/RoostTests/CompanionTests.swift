@@ -76,7 +76,8 @@ struct CompanionTests {
             try type.replace(StoreURL(type: url.type, path: source.path + "2"), with: url, overwriting: false)
         case .compacting: _ = try StoreMaintenance(registry: .builtIn).compact(url)
         case .migrating:
-            _ = try MigrationManager(registry: .builtIn).migrateInPlace(url, model: try model("title"))
+            _ = try MigrationManager(registry: .builtIn).migrateInPlace(
+                url, model: try model("title"), options: MigrationOptions(allowsLoss: true))
         case .convertingOver:
             _ = try MigrationManager(registry: .builtIn).convert(
                 from: .url(source), to: .url(url), options: ConversionOptions(overwrites: true))
@@ -165,7 +166,7 @@ struct CompanionTests {
         for suffix in others { try folder.write("precious", to: "x" + suffix) }
         _ = try StoreMaintenance(registry: .builtIn).compact(url)
         _ = try MigrationManager(registry: .builtIn).migrateInPlace(
-            url, model: try model("title"), options: MigrationOptions(keepsBackup: true))
+            url, model: try model("title"), options: MigrationOptions(keepsBackup: true, allowsLoss: true))
         try StoreRegistry.builtIn.open(url).close()
         try StoreRegistry.builtIn.type(named: type).destroy(url)
         for suffix in others { #expect(try folder.bytes("x" + suffix) == Array("precious".utf8)) }

@@ -77,7 +77,7 @@ struct HardLinkTests {
         case .compacting: _ = try StoreMaintenance(registry: registry).compact(url, options: conversion)
         case .migratingInPlace:
             _ = try MigrationManager(registry: registry).migrateInPlace(
-                url, model: try model("title"), options: MigrationOptions(conversion: conversion))
+                url, model: try model("title"), options: MigrationOptions(conversion: conversion, allowsLoss: true))
         case .replacing:
             try type.replace(url, with: try store(url.type, in: folder, name: "new"), overwriting: true)
         case .moving: try type.replace(new, with: url, overwriting: false)
@@ -332,7 +332,7 @@ struct HardLinkTests {
             } else {
                 // With a backup, so that a new file takes the place of the old one whatever the type.
                 _ = try MigrationManager(registry: .builtIn).migrateInPlace(
-                    url, model: try model("title"), options: MigrationOptions(conversion: conversion, keepsBackup: true)
+                    url, model: try model("title"), options: MigrationOptions(conversion: conversion, keepsBackup: true, allowsLoss: true)
                 )
             }
         }
@@ -347,7 +347,7 @@ struct HardLinkTests {
         let folder = try Folder()
         let url = try store(type, in: folder)
         let report = try MigrationManager(registry: .builtIn).migrateInPlace(
-            url, model: try model("title"), options: MigrationOptions(keepsBackup: true))
+            url, model: try model("title"), options: MigrationOptions(keepsBackup: true, allowsLoss: true))
         let backup = StoreURL(type: type, path: try #require(report.backup))
         for name in [url, backup] {
             #expect(try FileIdentity(at: name.path).linkCount == 1)
