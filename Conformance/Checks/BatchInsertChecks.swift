@@ -59,7 +59,8 @@ extension ConformanceCheck {
                     if number == 280 {
                         _ = try store.execute(
                             BatchInsertRequest(
-                                "File", rows: Array(repeating: ["title": "early", "folder": .objectID(folder)], count: 3)))
+                                "File",
+                                rows: Array(repeating: ["title": "early", "folder": .objectID(folder)], count: 3)))
                     }
                     guard let next = rows.next() else { return true }
                     row = next
@@ -74,7 +75,8 @@ extension ConformanceCheck {
                 }
                 try expectEqual(Set(places).count, 303, "the number of places")
                 try expectEqual(
-                    Array(keys.dropFirst(3)), try require(result.objectIDs, "IDs").map(\.key), "the files of the later batch")
+                    Array(keys.dropFirst(3)), try require(result.objectIDs, "IDs").map(\.key),
+                    "the files of the later batch")
             }
         },
         ConformanceCheck(

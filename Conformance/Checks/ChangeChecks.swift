@@ -418,7 +418,9 @@ extension ConformanceCheck {
             try insert(1, place: 5, expecting: nil)
             try insert(2, place: -7, expecting: 5)
             try insert(3, place: 6, expecting: 5)
-            for (last, name) in [(nil, "no place"), (-7, "a low place"), (5, "the place before the last")] as [(Int64?, String)] {
+            for (last, name) in [(nil, "no place"), (-7, "a low place"), (5, "the place before the last")]
+                as [(Int64?, String)]
+            {
                 _ = try expectError(.conflict, in: "a commit that expects \(name)") {
                     try insert(4, place: 7, expecting: last)
                 }

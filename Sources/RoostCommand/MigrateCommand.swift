@@ -55,7 +55,8 @@ extension Subcommand {
             ),
             CommandOption("overwrite", help: "With --output, replace an existing store of DEST's type."),
             CommandOption(
-                "allow-loss", help: "Drop objects, values and references that the new model has no place for. Asks nothing."),
+                "allow-loss",
+                help: "Drop objects, values and references that the new model has no place for. Asks nothing."),
             CommandOption("direct", help: "Go to the model in one step, whatever versions there are."),
             CommandOption("to-text", help: "Where an attribute becomes a string, take the text of its value."),
             CommandOption(

@@ -67,7 +67,9 @@ public enum SQLTallies {
             func add(_ change: Tally, _ kind: SQLTallyKind, _ number: Int) throws(StoreError) -> Int {
                 func replace(_ old: Tally) throws(StoreError) -> Tally? {
                     // A generation is stored as the bits of a signed number.
-                    if kind == .generation { _ = try StoreTally.generation(after: UInt64(bitPattern: Int64(old.count))) }
+                    if kind == .generation {
+                        _ = try StoreTally.generation(after: UInt64(bitPattern: Int64(old.count)))
+                    }
                     let new = Tally(count: old.count &+ change.count, sum: old.sum &+ change.sum)
                     // Another program may have set what is stored to anything, or removed what is counted out here.
                     guard kind == .generation || Tally.canBe(count: old.count) && Tally.canBe(count: new.count) else {

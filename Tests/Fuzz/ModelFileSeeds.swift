@@ -39,7 +39,7 @@ enum ModelFileSeeds {
         return a.archive(root)
     }
 
-    /// `FUNCTION({10000, "text"}, …)`
+    /// The call of a function with a list of constants.
     private static func expression() -> [UInt8] {
         var a = ExpressionArchive()
         let number = decimal(&a.writer)

@@ -224,7 +224,9 @@ struct MigrateCommandTests {
         #expect(plan["links"] is NSNull && plan["objects"] is NSNull)
     }
 
-    @Test("refuses to drop data without a word, with a backup too, and drops them when told so", arguments: Workplace.fileTypes)
+    @Test(
+        "refuses to drop data without a word, with a backup too, and drops them when told so",
+        arguments: Workplace.fileTypes)
     func losses(type: String) throws {
         let place = try Workplace()
         try makeBundle(place)

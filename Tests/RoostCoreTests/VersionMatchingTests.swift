@@ -71,7 +71,9 @@ struct VersionMatchingTests {
         #expect(try mappings(model(post), model(third)) == ["transform Post>Entry"])
     }
 
-    @Test("a new entity that is the old one in every respect is not made out of nothing: who gets the objects must be said")
+    @Test(
+        "a new entity that is the old one in every respect is not made out of nothing: who gets the objects must be said"
+    )
     func renamedAndReplacedBySame() throws {
         let note = EntityDescription("Note", attributes: [A("title", .string)])
         let post = EntityDescription("Post", attributes: [A("title", .string)], renamingIdentifier: "Note")
@@ -135,7 +137,10 @@ struct VersionMatchingTests {
         func place(_ identifier: String?) -> AttributeDescription {
             A(
                 "place", .composite,
-                elements: [A("lat", .double, renamingIdentifier: identifier), A("lon", .double), A("n\(identifier ?? "")", .integer16)])
+                elements: [
+                    A("lat", .double, renamingIdentifier: identifier), A("lon", .double),
+                    A("n\(identifier ?? "")", .integer16),
+                ])
         }
         let kept = try values([place(nil)], [place("stray")])
         #expect(kept["place.lat"] == "place.lat" && kept["place.lon"] == "place.lon")

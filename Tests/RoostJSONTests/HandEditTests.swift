@@ -108,7 +108,8 @@ struct HandEditTests {
         try filled(bench)
         try bench.edit("store", "\"generation\": ", "\"generation\": 1844674407370955161")
         let text = String(decoding: try bench.bytes(), as: UTF8.self)
-        let number = try #require(text.firstRange(of: "1844674407370955161").map { text[$0.upperBound...].prefix { $0.isNumber } })
+        let number = try #require(
+            text.firstRange(of: "1844674407370955161").map { text[$0.upperBound...].prefix { $0.isNumber } })
         try bench.edit("store", "1844674407370955161\(number)", "\(UInt64.max)")
         let store = try bench.open()
         #expect(try store.snapshot().recordedTally()?.generation == .max)

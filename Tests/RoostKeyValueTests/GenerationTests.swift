@@ -9,7 +9,8 @@ struct GenerationTests {
     @Test("a generation is counted up to the highest one, and never begins again")
     func highest() throws {
         let model = try musicModel()
-        let store = try MemoryStoreType().create(StoreURL(type: "memory", path: ""), model: model, options: StoreOptions())
+        let store = try MemoryStoreType().create(
+            StoreURL(type: "memory", path: ""), model: model, options: StoreOptions())
         try #require(store as? KeyValueStore).setGeneration(.max - 1, lastKeys: [:])
         func insert(_ key: Int64) throws -> UInt64 {
             var changes = ChangeSet(model: model)

@@ -332,7 +332,8 @@ struct HardLinkTests {
             } else {
                 // With a backup, so that a new file takes the place of the old one whatever the type.
                 _ = try MigrationManager(registry: .builtIn).migrateInPlace(
-                    url, model: try model("title"), options: MigrationOptions(conversion: conversion, keepsBackup: true, allowsLoss: true)
+                    url, model: try model("title"),
+                    options: MigrationOptions(conversion: conversion, keepsBackup: true, allowsLoss: true)
                 )
             }
         }

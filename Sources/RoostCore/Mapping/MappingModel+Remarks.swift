@@ -318,7 +318,9 @@ private struct MappingRemarks {
             guard !entity.isAbstract, takers.allSatisfy({ $0.mapping.policyName == nil }) else { return nil }
             return objectsWithoutSuccessor(entity, takers.filter { $0.mapping.destinationEntity != nil })
         }
-        for (strays, some) in [(strays.filter { $0.predicate == nil }, ""), (strays.filter { $0.predicate != nil }, "some ")]
+        for (strays, some) in [
+            (strays.filter { $0.predicate == nil }, ""), (strays.filter { $0.predicate != nil }, "some "),
+        ]
         where !strays.isEmpty {
             let names = strays.map { "'\($0.entity)'" }.joined(separator: ", ")
             add(

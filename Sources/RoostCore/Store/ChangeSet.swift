@@ -182,7 +182,8 @@ extension ChangeSet.LastPlace {
         let found = try model.requireRelationship(relationship)
         guard found.isOrdered else {
             throw StoreError(
-                .invalidRequest, "Relationship '\(relationship)' has no order, so a commit cannot expect a last place in it.")
+                .invalidRequest,
+                "Relationship '\(relationship)' has no order, so a commit cannot expect a last place in it.")
         }
         return found
     }
@@ -191,6 +192,7 @@ extension ChangeSet.LastPlace {
     package var conflict: StoreError {
         StoreError(
             .conflict,
-            "A place in '\(relationship)' of \(id) was taken since the last place was read. Read it again and decide what holds.")
+            "A place in '\(relationship)' of \(id) was taken since the last place was read. Read it again and decide what holds."
+        )
     }
 }

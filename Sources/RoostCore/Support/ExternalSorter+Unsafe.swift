@@ -182,7 +182,9 @@ package final class SortedEntryReader {
     init(_ arena: EntryArena) { source = .memory(arena, next: 0) }
     init(_ merge: SortedRunMerge) { source = .runs(merge) }
 
-    /// Calls `body` with the next entry, in its encoded form; see ``EntryArena/key(of:)``. False when there is none.
+    /// Calls `body` with the next entry, in its encoded form; false when there is none.
+    ///
+    /// See ``EntryArena/key(of:)`` for the form.
     package func next(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) -> Bool {
         switch source {
         case .memory(let arena, let next):

@@ -46,13 +46,14 @@ struct LossCounter {
         graph = snapshot.objectGraph()
     }
 
-    /// The losses of a migration, those of whole objects first; what no object has is left out.
+    /// Counts the losses of a migration, those of whole objects first; what no object has is left out.
     ///
     /// - Parameters:
     ///   - mapping: The mapping model.
     ///   - snapshot: The source.
     ///   - destination: The new model.
     ///   - options: How the source is read.
+    /// - Returns: The losses, each with its count.
     /// - Throws: What reading the snapshot throws.
     static func losses(
         of mapping: MappingModel, _ snapshot: any StoreSnapshot, to destination: ManagedObjectModel,

@@ -25,7 +25,9 @@ extension MappingPlan {
         _ snapshot: any StoreSnapshot, _ options: ConversionOptions, directories: [String]
     ) throws(StoreError) -> [MigrationLoss] {
         var losses: [MigrationLoss] = []
-        for (number, pairs) in try oneSidedPairs(snapshot, options, directories: directories).sorted(by: { $0.key < $1.key })
+        for (number, pairs) in try oneSidedPairs(snapshot, options, directories: directories).sorted(by: {
+            $0.key < $1.key
+        })
         where pairs.rivalCount > 0 {
             guard let other = source.relationships[number].inverse.map({ source.relationships[$0] }) else { continue }
             losses.append(

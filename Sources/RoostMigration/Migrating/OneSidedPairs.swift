@@ -27,6 +27,7 @@ final class OneSidedPairs {
     ///   - snapshot: The source.
     ///   - options: How the source is read.
     ///   - directories: Where a file may be made, the best first.
+    /// - Returns: The pairs; nil where there is none.
     /// - Throws: What reading the source and writing the file throws; `cancelled`.
     static func found(
         _ relationship: ManagedObjectModel.Relationship, _ snapshot: any StoreSnapshot, _ options: ConversionOptions,

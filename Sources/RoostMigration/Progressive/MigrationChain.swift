@@ -41,12 +41,13 @@ struct MigrationChain: Sendable {
             guard options.infersMappingModel else { throw .noMappingModel }
             mapping = try MappingModel.inferred(from: source, to: model, options: options.inference)
         }
-        return MigrationChain(steps: [
-            Step(
-                sourceName: source.versionName ?? "the store's model",
-                destinationName: model.versionName ?? "the model",
-                model: model, mapping: mapping, isInferred: options.mapping == nil)
-        ], way: options.mapping == nil ? "inferred in one step" : "by a mapping model")
+        return MigrationChain(
+            steps: [
+                Step(
+                    sourceName: source.versionName ?? "the store's model",
+                    destinationName: model.versionName ?? "the model",
+                    model: model, mapping: mapping, isInferred: options.mapping == nil)
+            ], way: options.mapping == nil ? "inferred in one step" : "by a mapping model")
     }
 }
 

@@ -41,7 +41,8 @@ struct VersionSearch {
         mappings = history.mappings.enumerated().compactMap { number, mapping in
             // A mapping model may name another version that stores the same.
             let source = history.isSame(mapping.source, start) ? max(mapping.source, start) : mapping.source
-            let destination = history.isSame(mapping.destination, end) ? min(mapping.destination, end) : mapping.destination
+            let destination =
+                history.isSame(mapping.destination, end) ? min(mapping.destination, end) : mapping.destination
             guard source >= start, destination <= end, source < destination else { return nil }
             return Mapping(number: number, source: source, destination: destination)
         }
@@ -110,7 +111,8 @@ struct VersionSearch {
             let keptByVersions = KeptElement.all(of: source, after: versions.map(\.mapping))
             guard kept.isStrictSubset(of: keptByVersions) else { return Inferred(steps: [direct]) }
             let more = keptByVersions.subtracting(kept).map(\.description).sorted()
-            reason = "one step would drop \(more.prefix(3).joined(separator: ", "))\(more.count > 3 ? " and others" : "")"
+            reason =
+                "one step would drop \(more.prefix(3).joined(separator: ", "))\(more.count > 3 ? " and others" : "")"
         }
         let chain = MigrationChain(steps: versions).fusing(from: source, options.inference)
         return Inferred(steps: chain.steps, reason: chain.steps.count > 1 ? reason : nil)

@@ -52,7 +52,9 @@ struct OneTransactionTests {
         let before = try bytes(one)
         let plan = try manager.planMigrationInPlace(one, model: model, options: .init(allowsLoss: true))
         #expect(try bytes(one) == before)
-        let general = Result { try manager.migrateInPlace(two, model: model, options: .init(keepsBackup: true, allowsLoss: true)) }
+        let general = Result {
+            try manager.migrateInPlace(two, model: model, options: .init(keepsBackup: true, allowsLoss: true))
+        }
         let result = Result { try manager.migrateInPlace(one, model: model, options: .init(allowsLoss: true)) }
         switch (result, general) {
         case (.success(let report), .success(let expected)):
@@ -275,7 +277,9 @@ struct OneTransactionTests {
         }
         #expect(try manager.planMigrationInPlace(url, model: changed).path == .oneTransaction)
         let refused = error { _ = try manager.migrateInPlace(url, model: changed) }
-        let expected = error { _ = try manager.migrateInPlace(url, model: changed, options: .init(keepsBackup: true, allowsLoss: true)) }
+        let expected = error {
+            _ = try manager.migrateInPlace(url, model: changed, options: .init(keepsBackup: true, allowsLoss: true))
+        }
         #expect(refused?.code == .constraintViolation && refused?.code == expected?.code)
         #expect(refused?.message == expected?.message)
         #expect(try bytes(url) == before)

@@ -33,7 +33,8 @@ struct LossTests {
         return try Scenario.store(
             type, path, model(),
             [
-                .init("Folder", 1, ["name": "inbox"]), .init("Tag", 1, ["name": "red"]), .init("Tag", 2, ["name": "blue"]),
+                .init("Folder", 1, ["name": "inbox"]), .init("Tag", 1, ["name": "red"]),
+                .init("Tag", 2, ["name": "blue"]),
                 .init("Note", 1, ["title": "one", "body": "1", "folder": folder]),
                 .init("Note", 2, ["title": "two", "body": "2", "folder": folder]), .init("Note", 3, ["title": "three"]),
                 .init("Draft", 4, ["title": "four", "body": "4", "state": "new"]),
@@ -261,7 +262,8 @@ struct LossTests {
 
     // MARK: Ways
 
-    @Test("nothing is changed by a migration that is refused, in place or to another store", arguments: Sample.fileTypes)
+    @Test(
+        "nothing is changed by a migration that is refused, in place or to another store", arguments: Sample.fileTypes)
     func refusesBeforeAnythingChanges(type: String) throws {
         let directory = try TemporaryDirectory()
         let url = StoreURL(type: type, path: directory.file("notes"))

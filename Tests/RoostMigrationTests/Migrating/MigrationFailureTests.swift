@@ -94,12 +94,14 @@ struct MigrationFailureTests {
         ])
         let target = ConversionEndpoint.url(StoreURL(type: "sqlite", path: directory.file("b")))
         let error = #expect(throws: StoreError.self) {
-            try Self.manager.migrate(from: .store(source), to: target, model: model, options: MigrationOptions(allowsLoss: true))
+            try Self.manager.migrate(
+                from: .store(source), to: target, model: model, options: MigrationOptions(allowsLoss: true))
         }
         #expect(error?.code == .mappingNotInferable)
         #expect(error?.message.contains("Person.name") ?? false)
         #expect(error?.message.contains("Person.born") ?? false)
-        let plan = try Self.manager.planMigration(from: .store(source), to: target, model: model, options: MigrationOptions(allowsLoss: true))
+        let plan = try Self.manager.planMigration(
+            from: .store(source), to: target, model: model, options: MigrationOptions(allowsLoss: true))
         #expect(plan.refusals.count == 1)
         #expect(try directory.names() == [])
     }
@@ -115,7 +117,8 @@ struct MigrationFailureTests {
         let source = try Sample.store("memory", directory.file("a"), people: 10)
         let error = #expect(throws: StoreError.self) {
             try Self.manager.migrate(
-                from: .store(source), to: .url(StoreURL(type: "sqlite", path: directory.file("b"))), model: model, options: MigrationOptions(allowsLoss: true))
+                from: .store(source), to: .url(StoreURL(type: "sqlite", path: directory.file("b"))), model: model,
+                options: MigrationOptions(allowsLoss: true))
         }
         #expect(error?.code == .migrationFailed)
         #expect(error?.message.contains("Person/p1") ?? false)

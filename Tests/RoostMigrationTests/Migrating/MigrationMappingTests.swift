@@ -203,14 +203,16 @@ struct MigrationMappingTests {
         let manager = MigrationManager(registry: .builtIn)
         let error = #expect(throws: StoreError.self) {
             try manager.migrate(
-                from: .store(source), to: target, model: model, options: MigrationOptions(mapping: mapping, allowsLoss: true))
+                from: .store(source), to: target, model: model,
+                options: MigrationOptions(mapping: mapping, allowsLoss: true))
         }
         #expect(error?.code == .migrationFailed)
         #expect(error?.message.contains("'Reading.note'") ?? false)
         #expect(error?.message.contains(isKnownBefore ? "Reading/p1" : "Reading/p5") ?? false)
         #expect(try directory.names() == [])
         let plan = try manager.planMigration(
-            from: .store(source), to: target, model: model, options: MigrationOptions(mapping: mapping, allowsLoss: true))
+            from: .store(source), to: target, model: model,
+            options: MigrationOptions(mapping: mapping, allowsLoss: true))
         #expect(plan.refusals.contains { $0.contains(isKnownBefore ? "'Reading.note'" : "Reading/p5") })
     }
 
@@ -375,15 +377,18 @@ struct MigrationMappingTests {
         _ = try store.commit(changes)
         let target = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
         let manager = MigrationManager(registry: .builtIn)
-        let plan = try manager.planMigration(from: .store(store), to: .store(target), model: model, options: MigrationOptions(allowsLoss: true))
+        let plan = try manager.planMigration(
+            from: .store(store), to: .store(target), model: model, options: MigrationOptions(allowsLoss: true))
         #expect(plan.losses.contains { $0.hasPrefix("A.b: Destinations of 'B' are dropped") }, "\(plan.losses)")
         #expect(plan.refusals.count == (isOptional ? 0 : 1), "\(plan.refusals)")
         if isOptional {
-            let report = try manager.migrate(from: .store(store), to: .store(target), model: model, options: MigrationOptions(allowsLoss: true))
+            let report = try manager.migrate(
+                from: .store(store), to: .store(target), model: model, options: MigrationOptions(allowsLoss: true))
             #expect(report.losses == plan.losses)
         } else {
             let error = #expect(throws: StoreError.self) {
-                try manager.migrate(from: .store(store), to: .store(target), model: model, options: MigrationOptions(allowsLoss: true))
+                try manager.migrate(
+                    from: .store(store), to: .store(target), model: model, options: MigrationOptions(allowsLoss: true))
             }
             #expect(error.map { plan.refusals == [$0.message] } == true)
         }

@@ -23,7 +23,8 @@ struct MigrationPropertyTests {
             var evolution = try RandomEvolution(seed: seed)
             let store = try evolution.store()
             let plan = try MigrationManager(registry: .builtIn).planMigration(
-                from: .store(store), to: .url(StoreURL(type: "memory", path: "")), model: evolution.new, options: MigrationOptions(allowsLoss: true))
+                from: .store(store), to: .url(StoreURL(type: "memory", path: "")), model: evolution.new,
+                options: MigrationOptions(allowsLoss: true))
             if plan.path != .onePass { others += 1 }
         }
         #expect(others < 30)
@@ -41,7 +42,8 @@ struct MigrationPropertyTests {
             store = try StoreRegistry.builtIn.open(url)
         }
         let target = StoreURL(type: destination, path: destination == "memory" ? "" : directory.file("b"))
-        let plan = try manager.planMigration(from: .store(store), to: .url(target), model: evolution.new, options: MigrationOptions(allowsLoss: true))
+        let plan = try manager.planMigration(
+            from: .store(store), to: .url(target), model: evolution.new, options: MigrationOptions(allowsLoss: true))
         guard plan.path == .onePass else { return }
         var plain = PlainMigration(
             try MappingModel.inferred(from: evolution.old, to: evolution.new), of: try store.contents(),
@@ -52,7 +54,8 @@ struct MigrationPropertyTests {
             ? try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: evolution.new) : nil
         do {
             let report = try manager.migrate(
-                from: .store(store), to: new.map { .store($0) } ?? .url(target), model: evolution.new, options: MigrationOptions(allowsLoss: true))
+                from: .store(store), to: new.map { .store($0) } ?? .url(target), model: evolution.new,
+                options: MigrationOptions(allowsLoss: true))
             let fails = plain.fails
             #expect(!fails)
             let migrated = try new ?? StoreRegistry.builtIn.open(target)

@@ -17,7 +17,8 @@ struct MigrationTests {
         let contents = try original.contents()
         let target = ConversionEndpoint.url(StoreURL(type: destination, path: directory.file("b")))
         let report = try MigrationManager(registry: .builtIn).migrate(
-            from: .store(original), to: target, model: try EvolvedSample.model(), options: MigrationOptions(allowsLoss: true))
+            from: .store(original), to: target, model: try EvolvedSample.model(),
+            options: MigrationOptions(allowsLoss: true))
         let new = try StoreRegistry.builtIn.open(target.url)
         let expected = try EvolvedSample.contents(people: 700, like: contents.userMetadata)
         #expect(try new.contents().difference(from: expected) == nil)
@@ -53,7 +54,8 @@ struct MigrationTests {
         let original = try Sample.store(type, directory.file("a"), people: 300)
         let target = StoreURL(type: type, path: directory.file("b"))
         let report = try MigrationManager(registry: .builtIn).migrate(
-            from: .store(original), to: .url(target), model: try Sample.model(), options: MigrationOptions(allowsLoss: true))
+            from: .store(original), to: .url(target), model: try Sample.model(),
+            options: MigrationOptions(allowsLoss: true))
         let copy = try StoreRegistry.builtIn.open(target)
         #expect(try copy.contents().difference(from: original.contents()) == nil)
         #expect(report.sourceDigest == report.destinationDigest)
@@ -106,7 +108,8 @@ struct MigrationTests {
         ])
         let target = StoreURL(type: "faulty", path: directory.file("b"))
         let report = try MigrationManager(registry: registry).migrate(
-            from: .store(original), to: .url(target), model: try Sample.model(), options: MigrationOptions(allowsLoss: true))
+            from: .store(original), to: .url(target), model: try Sample.model(),
+            options: MigrationOptions(allowsLoss: true))
         #expect(report.sourceDigest == before.description && report.destinationDigest == before.description)
         let copy = try registry.open(target)
         #expect(try copy.metadata().userMetadata == metadata)

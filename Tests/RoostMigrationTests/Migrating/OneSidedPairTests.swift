@@ -120,7 +120,9 @@ struct OneSidedPairTests {
     func rivals() throws {
         let new = try Self.model(.toOne("passport", "Passport"), nil, "new")
         let error = try #require(throws: StoreError.self) { _ = try migrate(Self.store(hasRival: true), new, 1) }
-        #expect(error.code == .lossRefused && error.message.contains("Passport.owner") && error.message.contains("1 reference"))
+        #expect(
+            error.code == .lossRefused && error.message.contains("Passport.owner")
+                && error.message.contains("1 reference"))
         let (store, report) = try migrate(Self.store(hasRival: true), new, 1, allowsLoss: true)
         #expect(try Self.pairs(store) == ["1-1", "2-2", "3-3"])
         #expect(report.lossCounts.map(\.count) == [1])
@@ -134,6 +136,9 @@ struct OneSidedPairTests {
         let both = try Self.model(
             .toOne("passport", "Passport", inverse: "owner"), .toOne("owner", "Person", inverse: "passport"), "new")
         let (store, _) = try migrate(Self.store(), both, 1)
-        #expect(try Scenario.objects("Person", in: store).map { $0.values["passport"] != nil } == [true, true, false, false])
+        #expect(
+            try Scenario.objects("Person", in: store).map { $0.values["passport"] != nil } == [
+                true, true, false, false,
+            ])
     }
 }

@@ -197,7 +197,8 @@ struct RelationshipChangeTests {
         let (old, new) = (try Self.nodes(.toOne("s", "A")), try Self.nodes(.toOne("s", "A", inverse: "s")))
         let source = try Self.store(old, s: before)
         let plan = try Self.manager().planMigration(
-            from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new, options: MigrationOptions(allowsLoss: true))
+            from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new,
+            options: MigrationOptions(allowsLoss: true))
         #expect(plan.losses.contains { $0.contains("A.s") && $0.contains("its own inverse") })
         #expect(plan.warnings.contains { $0.contains("A.s") && $0.contains("two partners") })
         guard let after else {
@@ -529,7 +530,8 @@ struct RelationshipChangeTests {
     @Test("objects with new keys keep their places, and are written in batches rather than one by one")
     func keepsPlacesOfNewKeys() throws {
         let (source, model, mapping) = try Self.merged(2000)
-        let (store, _) = try Self.migrate(source, model, .threePasses, options: MigrationOptions(mapping: mapping, allowsLoss: true))
+        let (store, _) = try Self.migrate(
+            source, model, .threePasses, options: MigrationOptions(mapping: mapping, allowsLoss: true))
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         let all = try Scenario.objects("A", in: store)
@@ -577,7 +579,8 @@ struct RelationshipChangeTests {
             }
         }
         let (store, _) = try Self.migrate(
-            source, new, .threePasses, options: MigrationOptions(mapping: mapping, policies: ["P": policy], allowsLoss: true))
+            source, new, .threePasses,
+            options: MigrationOptions(mapping: mapping, policies: ["P": policy], allowsLoss: true))
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         let odd = try snapshot.targets(of: RelationshipName("B", "as"), from: ObjectID("B", 2))
@@ -658,7 +661,8 @@ struct RelationshipChangeTests {
         ])
         let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
         _ = try Self.manager().migrate(
-            from: .store(source), to: .store(store), model: model, options: MigrationOptions(mapping: mapping, allowsLoss: true))
+            from: .store(source), to: .store(store), model: model,
+            options: MigrationOptions(mapping: mapping, allowsLoss: true))
         // The mapping of B is the last that says something of them.
         #expect(try Self.pairs("teams", in: store) == [[1, 1], [2, 2]])
         #expect(try Self.references("B", "lead", in: store) == [1: 1, 2: 2])

@@ -87,7 +87,9 @@ struct ModelHistoryTests {
 
     @Test("a stray renaming identifier in the middle takes nothing away")
     func strayInTheMiddle() throws {
-        let (a, b, c) = (AttributeDescription.string("a"), AttributeDescription.string("b"), AttributeDescription.string("c"))
+        let (a, b, c) = (
+            AttributeDescription.string("a"), AttributeDescription.string("b"), AttributeDescription.string("c")
+        )
         let found = try way(note([a]), note([a, b], identifier: "messageDestructionTimeout"), note([a, b, c]))
         #expect(found.steps == ["v1-v3"] && found.losses == [])
         #expect(found.way == "inferred directly from 'v1' to 'v3'")

@@ -215,7 +215,8 @@ struct ProgressiveMigrationTests {
         try Notes.store(url).close()
         let log = Mutex<[String]>([])
         let (stages, model) = try stages(log)
-        let report = try manager.migrateInPlace(url, model: model, options: MigrationOptions(stages: stages, allowsLoss: true))
+        let report = try manager.migrateInPlace(
+            url, model: model, options: MigrationOptions(stages: stages, allowsLoss: true))
         #expect(report.steps.count == 2)
         #expect(try ratings(url) == (1...4).map { .string(String(repeating: "*", count: $0)) })
         #expect(try directory.names() == ["notes"])
