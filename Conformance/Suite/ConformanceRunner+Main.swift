@@ -192,7 +192,8 @@ extension ConformanceReport.Format {
 }
 
 extension ConformanceCheck {
-    /// The checks that one of the filters finds, in the order of ``all``; all of them without filters.
+    /// The checks that one of the filters finds, in the order of ``all``; all of them without
+    /// filters.
     ///
     /// - Throws: ``ConformanceArgumentError`` for a filter that finds none.
     package static func matching(_ filters: [String]) throws(ConformanceArgumentError) -> [ConformanceCheck] {

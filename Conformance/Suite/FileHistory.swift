@@ -2,9 +2,9 @@ internal import RoostCore
 
 /// A store's file and content after each of its commits.
 ///
-/// A store that appends commits to its file cannot distinguish a file that was cut off from a commit
-/// that a crash interrupted. So it may open without its last commits. The history says what such a
-/// store must hold.
+/// A store that appends commits to its file cannot distinguish a file that was cut off from a
+/// commit that a crash interrupted. So it may open without its last commits. The history says what
+/// such a store must hold.
 struct FileHistory {
     /// The state of a store after a commit.
     struct State {
@@ -38,11 +38,11 @@ struct FileHistory {
     /// The position of each commit's end in the file; empty for a store that does not append.
     var ends: [Int] { states.map(\.bytes.count) }
 
-    /// Returns the state that a store may have whose file was changed to `bytes`: after the last commit
-    /// that is whole.
+    /// Returns the state that a store may have whose file was changed to `bytes`: after the last
+    /// commit that is whole.
     ///
-    /// Returns nil where the store must notice the damage: it does not append, its first state is not
-    /// whole, or a commit after the damaged one is whole.
+    /// Returns nil where the store must notice the damage: it does not append, its first state is
+    /// not whole, or a commit after the damaged one is whole.
     func state(allowedFor bytes: [UInt8]) -> State? {
         guard let last = states.lastIndex(where: { bytes.starts(with: $0.bytes) }) else { return nil }
         var start = states[last].bytes.count

@@ -80,7 +80,8 @@ enum RoostTool {
         }
     }
 
-    /// The exit code of a command that ends with an error of this code; `docs/errors.md` lists them.
+    /// The exit code of a command that ends with an error of this code; `docs/errors.md` lists
+    /// them.
     ///
     /// An error that the command's arguments caused is a ``UsageError`` by then.
     static func exitCode(of code: StoreError.Code) -> ExitCode {

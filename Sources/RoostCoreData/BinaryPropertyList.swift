@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// A binary property list (`bplist00`), read object by object; every offset and count is checked against the bytes.
 ///
-/// Nothing is expanded ahead of use, so that lists which refer to one object many times cost no more than their bytes. What is taken out
-/// of it is counted by a ``DecodingBudget``.
+/// Nothing is expanded ahead of use, so that lists which refer to one object many times cost no
+/// more than their bytes. What is taken out of it is counted by a ``DecodingBudget``.
 struct BinaryPropertyList {
     /// What an object of the list is.
     ///
@@ -123,8 +123,8 @@ struct BinaryPropertyList {
 
     /// The whole list as values; for lists without UIDs.
     ///
-    /// - Throws: `corrupted`; `limitExceeded` for one that nests deeper than 32, unfolds to more than 100 000 values, or has more in them than
-    ///   the budget allows.
+    /// - Throws: `corrupted`; `limitExceeded` for one that nests deeper than 32, unfolds to more
+    ///   than 100 000 values, or has more in them than the budget allows.
     func wholeValue() throws(StoreError) -> PropertyListValue {
         var left = 100_000
         return try value(topObject, depth: 0, &left)

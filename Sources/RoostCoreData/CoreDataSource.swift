@@ -24,7 +24,8 @@
         ///   - path: The path of the main file.
         ///   - acceptsLinks: Whether to read a file that has other names (hard links) and no log or
         ///     journal under this one.
-        /// - Throws: `notFound`, `notAStore`, `hasOtherNames`, `permissionDenied`, `ioFailure`, `noSpace`.
+        /// - Throws: `notFound`, `notAStore`, `hasOtherNames`, `permissionDenied`, `ioFailure`,
+        ///   `noSpace`.
         init(path: String, acceptsLinks: Bool) throws(StoreError) {
             self.path = path
             guard !path.isEmpty, !path.utf8.contains(0) else {

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// How much may be taken out of a file's property lists and archives: a small one can refer to one text or one list any number of times.
+/// How much may be taken out of a file's property lists and archives: a small one can refer to one
+/// text or one list any number of times.
 ///
 /// A class, so that all lists and archives of one file count together.
 final class DecodingBudget {

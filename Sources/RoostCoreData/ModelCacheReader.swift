@@ -175,7 +175,8 @@ struct ModelArchive {
 
     // MARK: Parts
 
-    /// A name, unless it is too long: warnings and errors name what they are about, so it would cost its length again and again.
+    /// A name, unless it is too long: warnings and errors name what they are about, so it would
+    /// cost its length again and again.
     func name(_ name: String, of thing: String) throws(StoreError) -> String {
         guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
             throw StoreError(

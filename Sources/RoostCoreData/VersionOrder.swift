@@ -74,7 +74,8 @@ package struct VersionOrder {
         }
     }
 
-    /// Notes that a version comes before another one, unless something more certain says the contrary.
+    /// Notes that a version comes before another one, unless something more certain says the
+    /// contrary.
     private mutating func add(_ older: String, before newer: String, _ reason: Reason) {
         guard let from = names.firstIndex(of: older), let to = names.firstIndex(of: newer) else { return }
         add(from, before: to, reason)

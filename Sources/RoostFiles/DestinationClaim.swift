@@ -18,7 +18,8 @@ public final class DestinationClaim: Sendable {
     /// - Parameters:
     ///   - path: The name.
     ///   - timeoutSeconds: How long to wait for somebody else who has the claim; 0 tries once.
-    ///   - isCancelled: Asked while waiting; true ends the wait. So does the cancellation of the task.
+    ///   - isCancelled: Asked while waiting; true ends the wait. So does the cancellation of the
+    ///     task.
     /// - Returns: The claim, held.
     /// - Throws: `busy` when somebody else has the claim; `cancelled`; what ``StoreLock`` throws.
     public static func acquire(

@@ -2,8 +2,8 @@ public import RoostCore
 
 /// A request to have a store alone, which all who open the store afterwards let go first.
 ///
-/// ``StoreLock`` makes one while it waits. This one is for a caller that tries again and again, and holds no lock in between. It goes away
-/// with the process.
+/// ``StoreLock`` makes one while it waits. This one is for a caller that tries again and again, and
+/// holds no lock in between. It goes away with the process.
 public final class ExclusiveRequest: Sendable {
     private let file: Mutex<LockFile?>
 

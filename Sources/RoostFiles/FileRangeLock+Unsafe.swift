@@ -11,8 +11,8 @@ public import RoostCore
 
 /// A lock on some bytes of a store's own file.
 ///
-/// It needs no other file and no disk space. It conflicts with the locks that libraries set on the same bytes, and goes away with the
-/// process. The bytes need not exist.
+/// It needs no other file and no disk space. It conflicts with the locks that libraries set on the
+/// same bytes, and goes away with the process. The bytes need not exist.
 public final class FileRangeLock: Sendable {
     private let file: OpenFile
 
@@ -27,10 +27,13 @@ public final class FileRangeLock: Sendable {
     ///
     /// - Parameters:
     ///   - ranges: The bytes; each is tried in turn.
-    ///   - mode: Whether others may share the lock. A file that this user cannot write can only be shared.
+    ///   - mode: Whether others may share the lock. A file that this user cannot write can only be
+    ///     shared.
     ///   - path: The file; no link.
-    /// - Returns: The lock, held; nil where others have locked each of the ranges, or the system has no such locks.
-    /// - Throws: `notFound`, `notAStore`, `permissionDenied`, `readOnly`, `outOfResources`, `ioFailure`.
+    /// - Returns: The lock, held; nil where others have locked each of the ranges, or the system
+    ///   has no such locks.
+    /// - Throws: `notFound`, `notAStore`, `permissionDenied`, `readOnly`, `outOfResources`,
+    ///   `ioFailure`.
     public static func acquire(
         oneOf ranges: some Sequence<Range<Int>>, _ mode: StoreLock.Mode, at path: String
     ) throws(StoreError) -> FileRangeLock? {
@@ -48,7 +51,8 @@ public final class FileRangeLock: Sendable {
         return nil
     }
 
-    /// The length of an exclusive lock that somebody holds on some of the bytes; nil where nobody does, or that cannot be said.
+    /// The length of an exclusive lock that somebody holds on some of the bytes; nil where nobody
+    /// does, or that cannot be said.
     public static func exclusiveByteCount(_ range: Range<Int>, at path: String) -> Int? {
         guard let file = try? open(path, O_RDONLY) else { return nil }
         var found: Int64 = 0

@@ -59,7 +59,8 @@ public final class HeldFiles: Sendable {
         return entries.withLock { $0[FileIdentity(status)]?.handles.popLast() }
     }
 
-    /// Returns the first bytes of `file`, which a library locks while it has the file at `path` open.
+    /// Returns the first bytes of `file`, which a library locks while it has the file at `path`
+    /// open.
     ///
     /// The library cannot begin to use the file at `path` before this returns.
     ///

@@ -99,7 +99,8 @@ final class LockFile: Sendable {
         _ = try? set(.shared, .fileReader)
     }
 
-    /// Tells all who open the store from now on that somebody waits to have it alone; does nothing where another one has told them.
+    /// Tells all who open the store from now on that somebody waits to have it alone; does nothing
+    /// where another one has told them.
     func startWaiting() {
         guard croost_locks_have_regions() != 0 else { return }
         // Whoever cannot tell them waits all the same.

@@ -100,15 +100,16 @@ func retrying(_ call: () -> Int32) -> Int32 {
 /// A file descriptor that is closed when it goes away.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
-    /// Whether somebody in this process may have locked the file, so that closing it may have to be put off; see ``HeldFiles``.
+    /// Whether somebody in this process may have locked the file, so that closing it may have to be
+    /// put off; see ``HeldFiles``.
     private let isClosedLater: Bool
 
     /// Opens a file.
     ///
     /// Never follows a link at the end of the path unless told so, never becomes a terminal, never waits for a pipe.
     ///
-    /// `isLockedElsewhere` says that a library in this process may have locked a file that is opened for writing; for one that is only
-    /// read that is always taken for possible.
+    /// `isLockedElsewhere` says that a library in this process may have locked a file that is
+    /// opened for writing; for one that is only read that is always taken for possible.
     init(
         _ path: String, _ flags: Int32, permissions: mode_t = 0o600, followingLinks: Bool = false,
         isLockedElsewhere: Bool = false

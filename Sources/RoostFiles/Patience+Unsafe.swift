@@ -52,7 +52,8 @@ public struct Patience {
         return true
     }
 
-    /// The error for a wait that has ended: `busy`, or code `cancelled` where it was ended from outside.
+    /// The error for a wait that has ended: `busy`, or code `cancelled` where it was ended from
+    /// outside.
     public func failure(_ busy: StoreError) -> StoreError {
         guard isCancelled else { return busy }
         return StoreError(

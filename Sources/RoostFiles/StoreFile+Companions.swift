@@ -152,9 +152,11 @@ extension StoreFile {
 
     /// The most bytes that are looked at.
     private static let examinedByteCount = 1 << 20
-    /// The unit in which the index of an SQLite log grows, see <https://www.sqlite.org/walformat.html>.
+    /// The unit in which the index of an SQLite log grows, see
+    /// <https://www.sqlite.org/walformat.html>.
     private static let indexUnitByteCount = 32 << 10
-    /// How long SQLite makes the index of a log before it knows more, and the steps in which it grows.
+    /// How long SQLite makes the index of a log before it knows more, and the steps in which it
+    /// grows.
     private static let (newIndexByteCount, indexStepByteCount) = (3, 4 << 10)
 
     /// Whether the file with this suffix is not there, or holds nothing that anybody can miss.
@@ -188,9 +190,11 @@ extension StoreFile {
     private static let (logMagics, logFormat): ([UInt32], UInt32) = ([0x377F_0682, 0x377F_0683], 3_007_000)
     /// The first bytes of the index of a log, in the byte order of either kind of machine.
     ///
-    /// They are the number of its format. SQLite cuts the index of a log that is not in use to three bytes.
+    /// They are the number of its format. SQLite cuts the index of a log that is not in use to
+    /// three bytes.
     private static let indexBeginnings: [[UInt8]] = [[0x18, 0xE2, 0x2D], [0x00, 0x2D, 0xE2]]
-    /// The length of the header of a log's index, and the offset of the hash table in its first unit.
+    /// The length of the header of a log's index, and the offset of the hash table in its first
+    /// unit.
     private static let (indexHeaderByteCount, indexHashOffset) = (136, 16 << 10)
     /// The number that LMDB's lock files begin with, in the byte order of either kind of machine.
     private static let readerTableMagics = [UInt32(0xBEEF_C0DE), UInt32(0xBEEF_C0DE).byteSwapped]

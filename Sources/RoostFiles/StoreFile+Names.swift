@@ -37,8 +37,8 @@ extension StoreFile {
     ///
     /// Changes nothing.
     ///
-    /// - Throws: `hasOtherNames` unless an interrupted replacement left all other names; `notFound`,
-    ///   `missingDirectory`, `permissionDenied`.
+    /// - Throws: `hasOtherNames` unless an interrupted replacement left all other names;
+    ///   `notFound`, `missingDirectory`, `permissionDenied`.
     public static func requireReplaceableName(at path: String) throws(StoreError) {
         let found = FileIdentity(try status(of: path))
         guard found.linkCount > 1 else { return }
@@ -70,7 +70,8 @@ extension StoreFile {
         )
     }
 
-    /// Returns the other names of a file in the directory of `target`, which is not a symbolic link.
+    /// Returns the other names of a file in the directory of `target`, which is not a symbolic
+    /// link.
     private static func otherNames(of target: String, _ identity: FileIdentity) -> [String] {
         let (directory, name) = (directory(of: target), name(of: target))
         return (entries(of: directory) ?? []).filter { entry in

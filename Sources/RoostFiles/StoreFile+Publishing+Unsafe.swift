@@ -29,8 +29,9 @@ extension StoreFile {
 
     /// Makes sure that a file, which is created for its owner alone if it is missing, has its first `byteCount` bytes on the disk.
     ///
-    /// What is in it stays. For files that a library maps and writes: without the space, that kills the process. Follows no link.
-    /// Closing the file drops the POSIX locks that this process has on it. A file that was created is removed after an error.
+    /// What is in it stays. For files that a library maps and writes: without the space, that kills
+    /// the process. Follows no link. Closing the file drops the POSIX locks that this process has
+    /// on it. A file that was created is removed after an error.
     ///
     /// - Throws: `noSpace`, `permissionDenied`, `readOnly`, `notAStore`, `missingDirectory`.
     public static func allocate(_ byteCount: Int, at path: String) throws(StoreError) {

@@ -2,9 +2,10 @@ public import RoostCore
 
 /// An advisory lock on a store, kept in the file `<store>.lock` beside it.
 ///
-/// It works between processes and between two openers in one process; it goes away with the process, however that ends.
-/// Hold it shared while a store is open, exclusively to create, destroy, replace or recover one. The lock file is never
-/// removed while its store exists, so that all lock the same file. A store reached by two hard links has two locks:
+/// It works between processes and between two openers in one process; it goes away with the
+/// process, however that ends. Hold it shared while a store is open, exclusively to create,
+/// destroy, replace or recover one. The lock file is never removed while its store exists, so that
+/// all lock the same file. A store reached by two hard links has two locks:
 /// ``StoreFile/requireOneName(ofStoreAt:)`` keeps it from being written.
 public final class StoreLock: Sendable {
     /// Who else may hold the lock.
@@ -35,7 +36,8 @@ public final class StoreLock: Sendable {
     private static let heldCounts = Mutex<[FileIdentity: Int]>([:])
     /// How long an opener lets others go first who wait to have the store alone.
     private static let yieldSeconds = 5.0
-    /// How long it does so where this process has the store open already, and may be waited for itself.
+    /// How long it does so where this process has the store open already, and may be waited for
+    /// itself.
     private static let nestedYieldSeconds = 0.2
 
     private init(_ file: LockFile, _ identity: FileIdentity, _ mode: Mode, storePath: String) {
@@ -49,17 +51,20 @@ public final class StoreLock: Sendable {
 
     /// Locks the store at `path`, which need not exist yet, creating the lock file if there is none.
     ///
-    /// Whoever waits to have the store alone gets its turn: those who want to share the lock afterwards wait for up to five seconds. (A
-    /// process that shares it already may be what is waited for; it waits for a fifth of a second.)
+    /// Whoever waits to have the store alone gets its turn: those who want to share the lock
+    /// afterwards wait for up to five seconds. (A process that shares it already may be what is
+    /// waited for; it waits for a fifth of a second.)
     ///
     /// - Parameters:
     ///   - path: The store's path.
     ///   - mode: Whether others may hold the lock too.
     ///   - timeoutSeconds: How long to wait for others; 0 tries once.
-    ///   - isCancelled: Asked while waiting; true ends the wait. So does the cancellation of the task.
+    ///   - isCancelled: Asked while waiting; true ends the wait. So does the cancellation of the
+    ///     task.
     /// - Returns: The lock, held.
-    /// - Throws: `busy`, naming the file, when the time is over; `cancelled`; `missingDirectory`; `permissionDenied`, also for a directory in
-    ///   which everybody may replace files; `readOnly`; `notAStore` when a link or something else stands where the lock file belongs.
+    /// - Throws: `busy`, naming the file, when the time is over; `cancelled`; `missingDirectory`;
+    ///   `permissionDenied`, also for a directory in which everybody may replace files; `readOnly`;
+    ///   `notAStore` when a link or something else stands where the lock file belongs.
     public static func acquire(
         forStoreAt path: String, _ mode: Mode, timeoutSeconds: Double, isCancelled: (() -> Bool)? = nil
     ) throws(StoreError) -> StoreLock {
@@ -90,10 +95,11 @@ public final class StoreLock: Sendable {
         while file.isWaitedFor, yielding.wait() {}
     }
 
-    /// Locks the store at `path` for reading; returns nil where this user can write nothing, or the disk has no room for a lock file.
+    /// Locks the store at `path` for reading; returns nil where this user can write nothing, or the
+    /// disk has no room for a lock file.
     ///
-    /// For stores on read-only media: there nobody can change them either. Where somebody can, a reader without a lock
-    /// must look whether the file changed.
+    /// For stores on read-only media: there nobody can change them either. Where somebody can, a
+    /// reader without a lock must look whether the file changed.
     public static func acquireForReading(storeAt path: String, timeoutSeconds: Double) throws(StoreError) -> StoreLock?
     {
         do throws(StoreError) {
@@ -125,11 +131,12 @@ public final class StoreLock: Sendable {
         throw patience.failure(Self.busy(storePath, mode))
     }
 
-    /// Whether another holder of the lock reads the store's file without the log beside it, see ``readFileAlone()``.
+    /// Whether another holder of the lock reads the store's file without the log beside it, see
+    /// ``readFileAlone()``.
     public var isFileReadAlone: Bool { state.withLock { $0.file?.isFileReadAlone ?? false } }
 
-    /// Says to other holders that this one reads the store's file without the log beside it, so that they leave the file as it is as long
-    /// as they can.
+    /// Says to other holders that this one reads the store's file without the log beside it, so
+    /// that they leave the file as it is as long as they can.
     public func readFileAlone() { state.withLock { $0.file?.readFileAlone() } }
 
     /// Lets go.

@@ -33,7 +33,8 @@ public struct JSONStoreType: PersistentStoreType {
         StoreFile.read(prefix: DocumentFormat.prefixByteCount, of: path).map(DocumentFormat.isRecognised) ?? false
     }
 
-    /// Opens a store; throws `busy` when it is open for writing elsewhere for longer than the timeout, and this is for writing too.
+    /// Opens a store; throws `busy` when it is open for writing elsewhere for longer than the
+    /// timeout, and this is for writing too.
     public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         let opening = try JSONOpening(url, options)
         if options.isReadOnce, let store = try opening.openStreamed() { return store }

@@ -1,6 +1,7 @@
 package import RoostCore
 
-/// Finds out whether two objects of a load have the same unique values, in bounded memory and without a store.
+/// Finds out whether two objects of a load have the same unique values, in bounded memory and
+/// without a store.
 ///
 /// Values are compared by their hashes of 128 bits: where two agree, the store itself decides.
 package final class UniqueValueCheck {

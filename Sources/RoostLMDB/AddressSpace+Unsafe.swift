@@ -10,7 +10,8 @@ internal import RoostCore
 
 /// What is left of the address space of a process, which may be limited (`ulimit -v`, `RLIMIT_AS`).
 enum AddressSpace {
-    /// What a map leaves to the rest of the program, because Swift ends a program that gets no memory.
+    /// What a map leaves to the rest of the program, because Swift ends a program that gets no
+    /// memory.
     ///
     /// Batches, sorters, the pages of a transaction, the stacks of threads and libraries need it.
     static let reservedByteCount = 96 << 20

@@ -20,7 +20,8 @@ extension ConversionOptions {
             forStoreAt: url.path, timeoutSeconds: timeoutSeconds, isCancelled: isCancelled)
     }
 
-    /// Puts a finished store in the place of another one, after waiting for those who have that open.
+    /// Puts a finished store in the place of another one, after waiting for those who have that
+    /// open.
     ///
     /// Who opens it meanwhile lets this one go first; see ``ExclusiveRequest``.
     ///

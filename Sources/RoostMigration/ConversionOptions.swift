@@ -29,8 +29,9 @@ public struct ConversionOptions: Sendable {
     public var destinationTypeOptions: [String: String]
     /// How long to wait for a store that is in use, in seconds, before throwing `busy`.
     ///
-    /// Each wait may take as long: for the source, for another conversion into the destination, and for programs that have
-    /// the store open that is to be replaced or compacted. ``cancellation`` ends the last two.
+    /// Each wait may take as long: for the source, for another conversion into the destination, and
+    /// for programs that have the store open that is to be replaced or compacted. ``cancellation``
+    /// ends the last two.
     public var timeoutSeconds: Double
     /// The bytes of disk space that must stay free beside the estimate for the destination.
     public var reservedBytes: Int

@@ -47,7 +47,8 @@ struct StoreCompaction: Sendable {
         return report
     }
 
-    /// Locks the store when those who have it open have closed it; throws `refusal` where they do not in time.
+    /// Locks the store when those who have it open have closed it; throws `refusal` where they do
+    /// not in time.
     private func wait(
         _ path: String, _ report: inout CompactionReport, _ patience: Patience, refusal: StoreError
     ) throws(StoreError) -> StoreLock {

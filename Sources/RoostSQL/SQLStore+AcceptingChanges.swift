@@ -42,8 +42,8 @@ extension SQLStore: ChangeAcceptingStore {
         return generation
     }
 
-    /// Finds the differences from the content that the last commit recorded, and the tally of the content as
-    /// it is.
+    /// Finds the differences from the content that the last commit recorded, and the tally of the
+    /// content as it is.
     ///
     /// - Throws: `corrupted` for content that cannot be accepted.
     private func externalChanges(

@@ -1,8 +1,8 @@
 public import RoostCore
 
 extension SQLStore {
-    /// Returns what the database says about its files and, in a store that accepts them, the changes of
-    /// another program; all content comes out of the store as it is.
+    /// Returns what the database says about its files and, in a store that accepts them, the
+    /// changes of another program; all content comes out of the store as it is.
     public func notices() throws(StoreError) -> [String] {
         try requireOpen()
         guard acceptsChanges else { return database.notices }

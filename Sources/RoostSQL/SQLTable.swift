@@ -158,7 +158,8 @@ public final class SQLReadPlan: Sendable {
     public let entity: Int
     /// By entity number; nil for entities that cannot occur.
     public let entities: [Entity?]
-    /// The columns of the SELECT: `_id`, `_entity`, `_version`, `_checksum`, then the property columns.
+    /// The columns of the SELECT: `_id`, `_entity`, `_version`, `_checksum`, then the property
+    /// columns.
     public let columnList: String
     /// The rule by which `_checksum` is computed.
     public let checksum: SQLChecksum

@@ -28,9 +28,11 @@ struct LeftoverLog {
         inFile = Self.generationAndMark(path, settings)
     }
 
-    /// Throws code `corrupted` when the log is damaged, unless the store was written without a flush at each commit.
+    /// Throws code `corrupted` when the log is damaged, unless the store was written without a
+    /// flush at each commit.
     ///
-    /// - Parameter isUnflushed: Whether a writer may have left commits in the log that it did not flush one by one; see ``UnflushedMark``.
+    /// - Parameter isUnflushed: Whether a writer may have left commits in the log that it did not
+    ///   flush one by one; see ``UnflushedMark``.
     /// - Throws: `corrupted`.
     func requireSound(isUnflushed: Bool) throws(StoreError) {
         guard case .damaged(let offset) = content.ending else { return }
@@ -69,7 +71,8 @@ struct LeftoverLog {
 
     /// What a person should know about the log, one sentence each.
     ///
-    /// - Parameter staysBesideFile: Whether the store is only read, so that the log is not moved into the file.
+    /// - Parameter staysBesideFile: Whether the store is only read, so that the log is not moved
+    ///   into the file.
     /// - Returns: The sentences.
     func notices(staysBesideFile: Bool) -> [String] {
         var notices: [String] = []

@@ -31,7 +31,8 @@ extension SQLiteConnection {
     /// The largest log whose file keeps its length when it is emptied.
     private static let keptLogByteCount: sqlite3_int64 = 8 << 20
 
-    /// Moves all of the write-ahead log into the database and empties it (TRUNCATE); false when a lock prevented it.
+    /// Moves all of the write-ahead log into the database and empties it (TRUNCATE); false when a
+    /// lock prevented it.
     ///
     /// SQLite before 3.51.3 can lose data when a checkpoint runs beside a commit. TRUNCATE takes the writer's lock itself, so that
     /// nobody commits meanwhile, but where it does not get the lock SQLite goes on as PASSIVE, without. Here it does not: the
@@ -40,10 +41,12 @@ extension SQLiteConnection {
     /// - Parameters:
     ///   - patience: How long to wait for a writer, and for readers of older states; the time is spent at most once.
     ///   - isCancelled: Asked while waiting; true ends the wait.
-    ///   - empties: Whether the log is emptied too. If not, readers of the newest state do not prevent it (FULL), and the log stays.
+    ///   - empties: Whether the log is emptied too. If not, readers of the newest state do not
+    ///     prevent it (FULL), and the log stays.
     ///   - keepsFile: Whether the file of a log of up to 8 MiB stays as long as it is; the frames in it are not the log's any more.
-    /// - Returns: Whether it did that. If not, nothing was lost: all of the log was moved and only emptying it was prevented, or none of it
-    ///   was moved. A part of it would leave a file that is no state of the store without its log.
+    /// - Returns: Whether it did that. If not, nothing was lost: all of the log was moved and only
+    ///   emptying it was prevented, or none of it was moved. A part of it would leave a file that
+    ///   is no state of the store without its log.
     /// - Throws: What the file system does.
     func checkpoint(
         patience: Duration, isCancelled: @escaping () -> Bool = { false }, empties: Bool = true, keepsFile: Bool = false

@@ -11,7 +11,8 @@ struct SQLiteCompaction {
     let path: String
     let settings: SQLiteSettings
 
-    /// Compacts; false when the log could not be moved into the file because readers of older states did not end in time.
+    /// Compacts; false when the log could not be moved into the file because readers of older
+    /// states did not end in time.
     func run(_ isCancelled: @escaping @Sendable () -> Bool) throws(StoreError) -> Bool {
         // Little is done in fewer steps than lie between two questions of SQLite.
         guard !isCancelled() else { throw cancelled }

@@ -5,7 +5,8 @@ internal import RoostSQL
 /// Checks the files beside a store before SQLite sees them, since SQLite applies and removes them
 /// unasked.
 enum SQLiteCompanions {
-    /// Checks that no file beside the store at `path` has a format that SQLite would not give it there.
+    /// Checks that no file beside the store at `path` has a format that SQLite would not give it
+    /// there.
     ///
     /// Needs no lock, changes nothing, and is quick.
     ///
@@ -15,7 +16,8 @@ enum SQLiteCompanions {
         try RollbackJournal.requireOwn(besideStoreAt: path)
     }
 
-    /// Checks that the log beside the store at `path` belongs to it and is not damaged; see ``LeftoverLog``.
+    /// Checks that the log beside the store at `path` belongs to it and is not damaged; see
+    /// ``LeftoverLog``.
     ///
     /// The caller holds the store's lock exclusively. Makes and changes no file beside the store.
     ///
@@ -58,7 +60,8 @@ enum SQLiteCompanions {
         }
     }
 
-    /// The store's UUID, and whether a writer may have left commits in the log that it did not flush.
+    /// The store's UUID, and whether a writer may have left commits in the log that it did not
+    /// flush.
     ///
     /// Makes sure first that reading them runs nothing foreign.
     private static func identity(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, Bool) {

@@ -1,10 +1,12 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// A lock on a database file at the bytes where SQLite has its own, see <https://www.sqlite.org/lockingv3.html>.
+/// A lock on a database file at the bytes where SQLite has its own, see
+/// <https://www.sqlite.org/lockingv3.html>.
 ///
-/// Each connection to a database with a log shares a lock on 510 bytes as long as it is open. Whoever holds one of these bytes
-/// alone keeps all connections out, in every program, and several can, each with another byte.
+/// Each connection to a database with a log shares a lock on 510 bytes as long as it is open.
+/// Whoever holds one of these bytes alone keeps all connections out, in every program, and several
+/// can, each with another byte.
 final class SQLiteFileLock: Sendable {
     /// The bytes that connections share, `SHARED_FIRST` and `SHARED_SIZE` in SQLite's `os.h`.
     private static let sharedBytes = 0x4000_0002..<0x4000_0002 + 510
@@ -20,7 +22,8 @@ final class SQLiteFileLock: Sendable {
 
     /// Locks the file at `path`, without waiting; nil where a connection to it is open.
     ///
-    /// - Throws: `permissionDenied` or `readOnly` where this user may not write the file; what opening it reports.
+    /// - Throws: `permissionDenied` or `readOnly` where this user may not write the file; what
+    ///   opening it reports.
     static func keepingOthersOut(of path: String) throws(StoreError) -> SQLiteFileLock? {
         let offset = Int.random(in: 0..<sharedBytes.count)
         let bytes = sharedBytes.indices.lazy.map { index in

@@ -61,7 +61,8 @@ struct SQLiteOpening {
             : try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
     }
 
-    /// Opens the store; where the disk has no room for a log's index, a reader does without a log, under a lock on the file itself.
+    /// Opens the store; where the disk has no room for a log's index, a reader does without a log,
+    /// under a lock on the file itself.
     private func openOnAnyDisk(
         type: any PersistentStoreType, url: StoreURL, lock: StoreLock?, check: FileHandleCheck, isLinked: Bool
     ) throws(StoreError) -> SQLStore {
@@ -93,7 +94,8 @@ struct SQLiteOpening {
         }
     }
 
-    /// A lock under which the file can be read without a log; nil where there is a log, or somebody uses the file with one.
+    /// A lock under which the file can be read without a log; nil where there is a log, or somebody
+    /// uses the file with one.
     private func lockFile() throws(StoreError) -> SQLiteFileLock? {
         guard let fileLock = try SQLiteFileLock.forReading(path), !SQLiteSettling.needsRecovery(path) else {
             return nil

@@ -34,8 +34,9 @@ enum SQLiteSettling {
 
     /// Moves the log into the database and removes it, if nobody else uses the store; called with no connection of one's own.
     ///
-    /// Where others use it, a writer moves the log if their views allow that, since the last of them may be a reader. A reader never writes
-    /// the file: it removes a log that is empty or wholly in the file already, and leaves any other.
+    /// Where others use it, a writer moves the log if their views allow that, since the last of
+    /// them may be a reader. A reader never writes the file: it removes a log that is empty or
+    /// wholly in the file already, and leaves any other.
     ///
     /// The closing user's lock becomes exclusive or is let go.
     ///
@@ -77,7 +78,8 @@ enum SQLiteSettling {
         (try? StoreFile.byteCount(at: path + "-wal")).map { $0 > 0 } ?? false
     }
 
-    /// Moves the log into the database if all others who use the store look at its newest state; the caller shares the store's lock.
+    /// Moves the log into the database if all others who use the store look at its newest state;
+    /// the caller shares the store's lock.
     ///
     /// Does nothing while somebody writes, who is going to do it.
     private static func moveBesideOthers(_ path: String, _ settings: SQLiteSettings) throws(StoreError) {
@@ -108,7 +110,8 @@ enum SQLiteSettling {
         for suffix in suffixes { try? StoreFile.remove(path + suffix) }
     }
 
-    /// Removes a log that holds nothing but what the database holds too; the caller holds the store's lock exclusively.
+    /// Removes a log that holds nothing but what the database holds too; the caller holds the
+    /// store's lock exclusively.
     private static func removeMovedLog(_ path: String, _ check: FileHandleCheck) {
         // What keeps a reader from it leaves a log that the next writer moves.
         guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path),

@@ -3,13 +3,15 @@ internal import RoostFiles
 
 /// The write-ahead log beside a database file, read without SQLite.
 ///
-/// The format is described at <https://www.sqlite.org/walformat.html>. Each frame has a checksum that continues the one of the frame
-/// before it. SQLite ends its reading at the first frame that does not match, and says nothing about the commits after it.
+/// The format is described at <https://www.sqlite.org/walformat.html>. Each frame has a checksum
+/// that continues the one of the frame before it. SQLite ends its reading at the first frame that
+/// does not match, and says nothing about the commits after it.
 ///
-/// A frame that does not match can be the torn end of a power cut: a transaction that was never flushed may be on the disk in part, in
-/// any order. A writer that flushes each commit begins the next transaction only after that. So a frame of a later transaction proves
-/// that the frames before it were on the disk, and that one which does not match was damaged afterwards. The same holds for the log's
-/// header, which is flushed before the first frame is written.
+/// A frame that does not match can be the torn end of a power cut: a transaction that was never
+/// flushed may be on the disk in part, in any order. A writer that flushes each commit begins the
+/// next transaction only after that. So a frame of a later transaction proves that the frames
+/// before it were on the disk, and that one which does not match was damaged afterwards. The same
+/// holds for the log's header, which is flushed before the first frame is written.
 struct WriteAheadLog: ~Copyable {
     /// What follows the last commit that SQLite applies.
     enum Ending: Equatable {
@@ -17,7 +19,8 @@ struct WriteAheadLog: ~Copyable {
         case clean
         /// Frames that make no complete transaction.
         case unfinished
-        /// A frame at a byte offset that does not match its checksum, and frames of a later transaction after it; 0 for the header.
+        /// A frame at a byte offset that does not match its checksum, and frames of a later
+        /// transaction after it; 0 for the header.
         case damaged(Int)
     }
 
@@ -84,7 +87,8 @@ struct WriteAheadLog: ~Copyable {
 
         /// Whether both are the same frame but for the checksum.
         ///
-        /// Some systems have SQLite repeat the last frame of a transaction up to the end of a sector.
+        /// Some systems have SQLite repeat the last frame of a transaction up to the end of a
+        /// sector.
         func isRepeated(by other: Frame) -> Bool {
             bytes[..<8] == other.bytes[..<8]
                 && bytes[WriteAheadLog.frameHeaderByteCount...] == other.bytes[WriteAheadLog.frameHeaderByteCount...]
@@ -198,9 +202,11 @@ struct WriteAheadLog: ~Copyable {
 
     /// Whether frames of a later transaction follow a frame that does not match its checksum.
     ///
-    /// The chain of checksums is taken up again at what a frame says its checksum is. A frame that continues from there and comes after
-    /// the end of a transaction belongs to the next one. Where the end is that of a frame which does not match itself, its header counts
-    /// only if a disk writes it as a whole: then it is as new as the checksum in it, from which the next frame continues.
+    /// The chain of checksums is taken up again at what a frame says its checksum is. A frame that
+    /// continues from there and comes after the end of a transaction belongs to the next one. Where
+    /// the end is that of a frame which does not match itself, its header counts only if a disk
+    /// writes it as a whole: then it is as new as the checksum in it, from which the next frame
+    /// continues.
     ///
     /// - Parameters:
     ///   - first: The frame.
@@ -242,7 +248,8 @@ struct WriteAheadLog: ~Copyable {
 
     // MARK: Against the database
 
-    /// Whether the database file holds everything that the log's commits wrote, so that it is the same without the log.
+    /// Whether the database file holds everything that the log's commits wrote, so that it is the
+    /// same without the log.
     ///
     /// - Parameter content: What ``content()`` gave.
     /// - Returns: Whether it does.

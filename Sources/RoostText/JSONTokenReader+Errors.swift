@@ -60,7 +60,8 @@ extension JSONTokenReader {
         error("\(expected) is expected, not \(tokenDescription)")
     }
 
-    /// As ``mismatch(_:)``, where a whole number is expected: says so where the current token is one, and out of range.
+    /// As ``mismatch(_:)``, where a whole number is expected: says so where the current token is
+    /// one, and out of range.
     ///
     /// - Parameter expected: What is expected: `a whole number of 64 bits`.
     /// - Returns: The error, with the token's place.

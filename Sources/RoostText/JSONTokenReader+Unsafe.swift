@@ -10,10 +10,11 @@ public import RoostCore
 
 /// Reads a JSON text token by token: strict (RFC 8259), streaming, with line and column of everything that is wrong.
 ///
-/// The text comes in chunks from a closure and is never held as a whole: memory is that of one chunk, or of the longest single
-/// token. Nesting costs one bit a level, so no input leads to recursion. Refused, besides broken syntax: invalid UTF-8, a byte
-/// order mark, UTF-16, unpaired surrogates, a key that occurs twice in an object, nesting deeper than ``maximumDepth``, a
-/// token longer than ``maximumTokenByteCount``, and a key longer than ``maximumKeyByteCount``.
+/// The text comes in chunks from a closure and is never held as a whole: memory is that of one
+/// chunk, or of the longest single token. Nesting costs one bit a level, so no input leads to
+/// recursion. Refused, besides broken syntax: invalid UTF-8, a byte order mark, UTF-16, unpaired
+/// surrogates, a key that occurs twice in an object, nesting deeper than ``maximumDepth``, a token
+/// longer than ``maximumTokenByteCount``, and a key longer than ``maximumKeyByteCount``.
 ///
 /// ``next()`` gives the tokens; the text of a key, string or number can be looked at until the next call, without a copy where
 /// it has no escapes. After an error the reader stands at an undefined place and must not be used again.
@@ -61,7 +62,8 @@ public struct JSONTokenReader: ~Copyable {
     public static let maximumDepth = 128
     /// The most bytes that one token may have: those of the longest value that a record can hold, every byte escaped.
     public static let maximumTokenByteCount = 6 * RecordLayout.maximumByteCount + 2
-    /// The most bytes that the text of a key may have: far more than any name, and few enough to be refused at once.
+    /// The most bytes that the text of a key may have: far more than any name, and few enough to be
+    /// refused at once.
     public static let maximumKeyByteCount = 1 << 20
     /// The bytes that are asked for at once.
     static let chunkByteCount = 128 * 1024

@@ -4,8 +4,8 @@ import Foundation
 import Roost
 import Testing
 
-/// Commands that are killed at random moments leave the old content or the new, and the same command
-/// finishes.
+/// Commands that are killed at random moments leave the old content or the new, and the same
+/// command finishes.
 ///
 /// The usual tests kill a few. `ROOST_CAMPAIGN_KILLS` is the number of kills. `ROOST_CAMPAIGN_SEED`
 /// repeats the choice of commands and moments.

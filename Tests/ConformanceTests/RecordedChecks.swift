@@ -319,6 +319,8 @@ enum RecordedChecks {
         "errors.no-values",
         "errors.name-the-store",
         "damage.flipped-bytes",
+        "damage.records-verified",
+        "damage.not-signed",
         "damage.zeroed-blocks",
         "damage.cut-anywhere",
         "damage.grown",

@@ -89,7 +89,8 @@ private struct Operation {
         case convert, replace, migrate, migrateKeepingBackup, migrateThroughVersions, migrateInto, commit
     }
 
-    /// What the stores hold: `store` before (also one of several, with commas between) and after, and `source`, if there is one.
+    /// What the stores hold: `store` before (also one of several, with commas between) and after,
+    /// and `source`, if there is one.
     struct Digests {
         let old: String
         let new: String

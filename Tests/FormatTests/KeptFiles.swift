@@ -39,7 +39,8 @@ struct KeptStore: Sendable, CustomStringConvertible {
         get throws { try StoreRegistry.builtIn.type(named: type) }
     }
 
-    /// Copies the store, and its log if it has one, into a directory and returns the URL of the copy.
+    /// Copies the store, and its log if it has one, into a directory and returns the URL of the
+    /// copy.
     func copy(_ name: String = "store", to folder: Folder) throws -> StoreURL {
         for suffix in ["", "-wal", "-journal"] where KeptFiles.exists("\(self)/\(name)\(suffix)") {
             try FileManager.default.copyItem(

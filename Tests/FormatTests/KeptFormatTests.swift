@@ -146,7 +146,15 @@ struct KeptFormatTests {
         let next = try ManagedObjectModel(document: try KeptFiles.bytes("model-1/next.roostmodel.json"))
         #expect(try next == KeptContent.nextModel())
         let mapping = try MappingModel(document: try KeptFiles.bytes("mapping-1/mapping.roostmapping.json"))
-        #expect(try mapping == KeptContent.mapping())
+        var expected = try KeptContent.mapping()
+        // The document was written when hashes had recipe v1.
+        for index in expected.entityMappings.indices {
+            let source = expected.entityMappings[index].sourceEntity
+            let destination = expected.entityMappings[index].destinationEntity
+            expected.entityMappings[index].sourceVersionHash = source.flatMap { model.versionHashes(by: .v1)[$0] }
+            expected.entityMappings[index].destinationVersionHash = destination.flatMap { next.versionHashes(by: .v1)[$0] }
+        }
+        #expect(mapping == expected)
         #expect(mapping.problems(from: model, to: next).isEmpty)
     }
 

@@ -2,10 +2,11 @@ import RoostCore
 
 @testable import RoostCoreData
 
-/// Called by libFuzzer with each file; a trap, more than ten seconds and more than 512 MiB are findings.
+/// Called by libFuzzer with each file; a trap, more than ten seconds and more than 512 MiB are
+/// findings.
 ///
-/// A file is read as whatever reads files that begin like it: compiled models, archived expressions and predicates, property lists;
-/// models and mapping models in XML; model documents.
+/// A file is read as whatever reads files that begin like it: compiled models, archived expressions
+/// and predicates, property lists; models and mapping models in XML; model documents.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzModelFile(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))

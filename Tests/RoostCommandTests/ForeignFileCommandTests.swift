@@ -46,7 +46,8 @@ struct ForeignFileCommandTests {
         for command in Self.writes { #expect(try place.start(command + ["--quiet"]).wait().code == 0) }
     }
 
-    /// One of these ended no command by itself, and the others were overwritten, emptied or removed.
+    /// One of these ended no command by itself, and the others were overwritten, emptied or
+    /// removed.
     @Test(
         "a pipe, a hard link or another store is refused at once, and stays",
         arguments: ["-wal", "-shm", "-journal"], ["pipe", "link", "store"])

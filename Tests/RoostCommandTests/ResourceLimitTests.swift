@@ -4,10 +4,12 @@ import Testing
 #if canImport(Glibc)
     import Glibc
 
-    /// Commands under limits of processes, address space and open files, as containers and services have them.
+    /// Commands under limits of processes, address space and open files, as containers and services
+    /// have them.
     ///
-    /// Whatever the limit: the command succeeds or says what is missing, it never waits forever and no signal ends it, and a command
-    /// that fails leaves nothing. The time limit is there for endless waiting only.
+    /// Whatever the limit: the command succeeds or says what is missing, it never waits forever and
+    /// no signal ends it, and a command that fails leaves nothing. The time limit is there for
+    /// endless waiting only.
     @Suite("Commands under limits of resources", .serialized)
     struct ResourceLimitTests {
         private static let tools = ["prlimit", "setpriv", "timeout"]

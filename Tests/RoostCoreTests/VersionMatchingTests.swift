@@ -1,7 +1,8 @@
 import RoostCore
 import Testing
 
-/// Which elements of two versions inference takes for the same, also where renaming identifiers are wrong.
+/// Which elements of two versions inference takes for the same, also where renaming identifiers are
+/// wrong.
 @Suite("Elements of two versions that belong together")
 struct VersionMatchingTests {
     private typealias A = AttributeDescription

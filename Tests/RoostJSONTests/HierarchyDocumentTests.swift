@@ -5,7 +5,8 @@ import Testing
 @testable import RoostJSON
 @testable import RoostKeyValue
 
-/// Hierarchies whose subentities come before and behind their root in a document, with unique values.
+/// Hierarchies whose subentities come before and behind their root in a document, with unique
+/// values.
 private func hierarchyModel() throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [
         EntityDescription(

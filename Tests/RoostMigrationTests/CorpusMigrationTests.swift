@@ -98,7 +98,8 @@
     }
 
     extension MigrationManager {
-        /// Migrates without allowing a loss, and again with it where the migration is refused for losses that it then reports.
+        /// Migrates without allowing a loss, and again with it where the migration is refused for
+        /// losses that it then reports.
         fileprivate func migrateAllowingLoss(
             from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
             options: inout MigrationOptions

@@ -19,7 +19,8 @@ struct DamagedLogTests {
         }
     }
 
-    /// Makes a store of three notes that was closed, commits six more, and copies file and log as a kill would leave them.
+    /// Makes a store of three notes that was closed, commits six more, and copies file and log as a
+    /// kill would leave them.
     private func leaveLog(_ name: String = "w", _ options: [String: String] = [:]) throws -> (log: [UInt8], ends: [Int])
     {
         let url = directory.url("live")

@@ -5,10 +5,12 @@ import Testing
 
 @testable import RoostSQLite
 
-/// What the frames of a log say, in logs that SQLite wrote: each step of a workload leaves an image, and power cuts and damage are made of these.
+/// What the frames of a log say, in logs that SQLite wrote: each step of a workload leaves an
+/// image, and power cuts and damage are made of these.
 @Suite("Reading a write-ahead log")
 struct WriteAheadLogTests {
-    /// The log as it was after a step, and how many transactions were committed and flushed by then.
+    /// The log as it was after a step, and how many transactions were committed and flushed by
+    /// then.
     private struct Image {
         let log: [UInt8]
         let commits: Int
@@ -20,7 +22,8 @@ struct WriteAheadLogTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Runs transactions of many sizes: some are rolled back after they were written to the log, and now and then the log begins anew.
+    /// Runs transactions of many sizes: some are rolled back after they were written to the log,
+    /// and now and then the log begins anew.
     private func images(_ seed: UInt64, steps: Int = 40) throws -> [Image] {
         var random = SeededRandom(seed)
         let path = directory.file("raw")
@@ -86,7 +89,8 @@ struct WriteAheadLogTests {
         return try opened.content()
     }
 
-    /// What the disk may hold of `new` when the power goes before a flush: of each sector the old or the new bytes.
+    /// What the disk may hold of `new` when the power goes before a flush: of each sector the old
+    /// or the new bytes.
     private func torn(_ old: [UInt8], _ new: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
         let block = [512, 4096][Int.random(in: 0..<2, using: &random)]
         let bias = [1, 5, 9][Int.random(in: 0..<3, using: &random)]

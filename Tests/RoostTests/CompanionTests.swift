@@ -138,7 +138,8 @@ struct CompanionTests {
         #expect(try folder.names() == [])
     }
 
-    /// SQLite cuts the index of a log that is not in use to three bytes, and makes it longer in pages.
+    /// SQLite cuts the index of a log that is not in use to three bytes, and makes it longer in
+    /// pages.
     @Test(
         "is none when it is the index of a log that SQLite has cut, or is making longer",
         arguments: [3, 4096, 12 << 10, 32 << 10, 64 << 10])

@@ -22,7 +22,8 @@ extension UsageError {
     /// Codes by which a store refuses a request before it reads anything.
     private static let requestCodes: Set<StoreError.Code> = [.unknownEntity, .unknownProperty, .invalidRequest]
 
-    /// Runs code that reads arguments and nothing else: predicates, names of entities and properties, URLs.
+    /// Runs code that reads arguments and nothing else: predicates, names of entities and
+    /// properties, URLs.
     static func reading<Result>(_ body: () throws -> Result) throws -> Result {
         try converting(readingCodes, body)
     }

@@ -57,7 +57,8 @@ struct BatchDestinations {
 
     /// Reads the last places again, and moves the given ones after them.
     ///
-    /// - Returns: By relationship and object: how far the places that were given move; those that stay are left out.
+    /// - Returns: By relationship and object: how far the places that were given move; those that
+    ///   stay are left out.
     /// - Throws: `limitExceeded` where there are not enough places.
     mutating func movePlaces() throws(StoreError) -> [PlaceMove] {
         var moves: [PlaceMove] = []
@@ -142,7 +143,8 @@ struct BatchDestinations {
         return ObjectID(model.entities[destination.entity].name, id.key)
     }
 
-    /// A place after all others in the ordered to-many relationship `relationship` of an object, a new one with each call.
+    /// A place after all others in the ordered to-many relationship `relationship` of an object, a
+    /// new one with each call.
     ///
     /// - Throws: `limitExceeded` after the highest place.
     /// - Complexity: O(*n*) in the destinations the object has, the first time.

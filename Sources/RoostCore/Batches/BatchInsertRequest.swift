@@ -4,9 +4,10 @@
 /// elements of composites by their dotted path, and, where it must not be the last one, the place in the ordered relationship back by
 /// ``RecordLayout/orderFieldName(of:)``. A property that a row does not name takes the model's default value; a null that it names is null.
 ///
-/// An object that joins an ordered relationship by its to-one side comes last in it. Two batches at once never give equal places: the later
-/// one moves its objects after those of the other. A to-one relationship whose inverse is to-one is
-/// set on both sides, and taken away from the object that had it before.
+/// An object that joins an ordered relationship by its to-one side comes last in it. Two batches at
+/// once never give equal places: the later one moves its objects after those of the other. A to-one
+/// relationship whose inverse is to-one is set on both sides, and taken away from the object that
+/// had it before.
 public struct BatchInsertRequest {
     /// The values of one object, by property name.
     public typealias Row = [String: Value]

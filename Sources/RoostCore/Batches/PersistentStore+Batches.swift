@@ -72,7 +72,8 @@ extension PersistentStore {
         if isReadOnly { _ = try commit(ChangeSet(model: model)) }
     }
 
-    /// Calls `body` until it does not throw `conflict`, ten times at most unless another limit is given.
+    /// Calls `body` until it does not throw `conflict`, ten times at most unless another limit is
+    /// given.
     package func retryingConflicts<Result>(
         attempts: Int = 10, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

@@ -5,11 +5,13 @@ package struct KeptElement: Hashable, Sendable {
     /// The property; nil for the entity itself.
     package let property: String?
 
-    /// The elements of a model that are still there at the end of mapping models, one after the other.
+    /// The elements of a model that are still there at the end of mapping models, one after the
+    /// other.
     ///
     /// - Parameters:
     ///   - source: The model of the objects as they are.
-    ///   - mappings: The mapping models, the first one for `source`; without policies and predicates, as inferred ones are.
+    ///   - mappings: The mapping models, the first one for `source`; without policies and
+    ///     predicates, as inferred ones are.
     /// - Returns: The elements, as they are called in `source`; of abstract entities none.
     package static func all(of source: ManagedObjectModel, after mappings: [MappingModel]) -> Set<KeptElement> {
         var kept: Set<KeptElement> = []

@@ -18,7 +18,8 @@ package struct MappingLoss: Hashable, Sendable {
         case objects
         /// The values of the attribute or composite element at this path.
         case values(String)
-        /// The digits of the values of an attribute that the new type of another one has no place for.
+        /// The digits of the values of an attribute that the new type of another one has no place
+        /// for.
         case digits(String, AttributeType)
         /// The references of a relationship to some objects; to all for nil.
         case references(String, to: [Objects]?)
@@ -45,7 +46,8 @@ package struct MappingLoss: Hashable, Sendable {
 }
 
 extension FetchRequest.Predicate {
-    /// The predicate that objects meet which meet one of several; nil for any object, where one of them is nil.
+    /// The predicate that objects meet which meet one of several; nil for any object, where one of
+    /// them is nil.
     static func any(_ predicates: [Self?]) -> Self? {
         let all = predicates.compactMap { $0 }
         guard all.count == predicates.count else { return nil }

@@ -68,7 +68,8 @@ private struct MappingRemarks {
     private let bySource: [EntityName: [Mapping]]
     private let byDestination: [EntityName: [Mapping]]
     private(set) var remarks: [MappingRemark] = []
-    /// The positions of remarks that were made already: a property that is inherited is looked at once for each heir.
+    /// The positions of remarks that were made already: a property that is inherited is looked at
+    /// once for each heir.
     private var said: [MappingRemark: Int] = [:]
 
     init(_ model: MappingModel, _ source: ManagedObjectModel, _ destination: ManagedObjectModel) {
@@ -194,7 +195,8 @@ private struct MappingRemarks {
                 : "Some of the relationship's destinations are dropped: no mapping that takes the objects reads them.")
     }
 
-    /// Judges the elements of a composite, at any depth; of what is inside of one only the whole, where no mapping reads it.
+    /// Judges the elements of a composite, at any depth; of what is inside of one only the whole,
+    /// where no mapping reads it.
     private mutating func judgeElements(
         of composite: AttributeDescription, _ path: [String], _ entity: Entity, _ makers: [Mapping]
     ) {
@@ -347,7 +349,8 @@ private struct MappingRemarks {
         }
     }
 
-    /// Says that values lose digits in a type that has fewer; whole numbers are checked one by one when the migration runs.
+    /// Says that values lose digits in a type that has fewer; whole numbers are checked one by one
+    /// when the migration runs.
     private mutating func judgeDigits(
         of old: AttributeDescription, in new: AttributeDescription, _ oldPath: [String], _ newPath: [String],
         _ origin: Entity, _ mapping: Mapping
@@ -414,7 +417,8 @@ private struct MappingRemarks {
         }
     }
 
-    /// Says which destinations are dropped because they become no objects that a relationship can lead to.
+    /// Says which destinations are dropped because they become no objects that a relationship can
+    /// lead to.
     private mutating func judgeStrays(_ mapping: Mapping, _ origin: Entity) {
         // Others that take the same objects may keep what this one drops.
         let peers = (bySource[origin.name] ?? []).filter {
@@ -441,7 +445,8 @@ private struct MappingRemarks {
         }
     }
 
-    /// The objects of an entity that become none that one of some relationships can lead to; nil for none.
+    /// The objects of an entity that become none that one of some relationships can lead to; nil
+    /// for none.
     private func strays(_ entity: Entity, _ keeping: [Successor]) -> MappingLoss.Objects? {
         let makers = (bySource[entity.name] ?? []).filter { maker in
             guard let made = maker.mapping.destinationEntity.flatMap(destination.entity) else { return false }

@@ -35,7 +35,8 @@ extension StoreError {
         StoreError(.invalidMappingModel, list("The mapping model is not valid:", problems))
     }
 
-    /// An error that lists the reasons why no mapping model can be inferred, one a line, as many as a message holds.
+    /// An error that lists the reasons why no mapping model can be inferred, one a line, as many as
+    /// a message holds.
     public static func mappingNotInferable(_ problems: [MappingProblem]) -> StoreError {
         StoreError(
             .mappingNotInferable,

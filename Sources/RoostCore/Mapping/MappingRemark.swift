@@ -18,9 +18,11 @@ public struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
     public let property: String?
     /// What happens, for people.
     public let message: String
-    /// The data that is lost; empty for other kinds of remarks, and for a loss that nothing can be counted of.
+    /// The data that is lost; empty for other kinds of remarks, and for a loss that nothing can be
+    /// counted of.
     package var losses: [MappingLoss] = []
-    /// The number of the destination's uniqueness constraint that the source's objects need not meet yet; nil for other remarks.
+    /// The number of the destination's uniqueness constraint that the source's objects need not
+    /// meet yet; nil for other remarks.
     package var constraint: Int?
 
     /// Makes a remark.

@@ -1,4 +1,5 @@
-/// Finds which elements of two versions of a model are the same: entities, attributes or relationships.
+/// Finds which elements of two versions of a model are the same: entities, attributes or
+/// relationships.
 ///
 /// The rules, the first one that applies:
 /// 1. A name that is the same on both sides, where nothing else differs that matters.
@@ -11,17 +12,21 @@ struct VersionMatching<Element> {
         let renamingIdentifier: (Element) -> String?
         /// Whether two elements of one name store the same.
         let isSame: (_ old: Element, _ new: Element) -> Bool
-        /// Whether elements of one name that store the same belong together whatever the new one's renaming identifier says.
+        /// Whether elements of one name that store the same belong together whatever the new one's
+        /// renaming identifier says.
         var isSameBeforeRenaming = false
-        /// Whether a new element may take what another one takes already, or what only its name leads to.
+        /// Whether a new element may take what another one takes already, or what only its name
+        /// leads to.
         let canTake: (_ old: Element, _ new: Element) -> Bool
-        /// Whether two new elements may take the same old one when only one of them says so by a renaming identifier.
+        /// Whether two new elements may take the same old one when only one of them says so by a
+        /// renaming identifier.
         var canShare = true
     }
 
     /// For each new element, the position of the old one; nil for a new one.
     private(set) var origins: [Int?]
-    /// For each new element, the positions of the old ones that its renaming identifier means, where they are several.
+    /// For each new element, the positions of the old ones that its renaming identifier means,
+    /// where they are several.
     private(set) var ambiguous: [Int: [Int]] = [:]
 
     private let old: [Element]
@@ -81,7 +86,8 @@ struct VersionMatching<Element> {
     /// Whether an element has a renaming identifier that is not its own name.
     private func isRenamed(_ element: Element) -> Bool { identifier(element) != traits.name(element) }
 
-    /// The old element that a new one's identifier means: of several, the one of the same name, then the one that is called so.
+    /// The old element that a new one's identifier means: of several, the one of the same name,
+    /// then the one that is called so.
     private mutating func origin(of index: Int, _ byIdentifier: [String: [Int]]) -> Int? {
         let identifier = identifier(new[index])
         let candidates = byIdentifier[identifier] ?? []
@@ -95,7 +101,8 @@ struct VersionMatching<Element> {
 }
 
 extension VersionMatching.Traits where Element == ManagedObjectModel.Entity {
-    /// Equal version hashes come first: such an entity needs no migration, so no identifier can take its objects away.
+    /// Equal version hashes come first: such an entity needs no migration, so no identifier can
+    /// take its objects away.
     static var entities: Self {
         Self(
             name: \.name.text, renamingIdentifier: \.declaration.renamingIdentifier,
@@ -105,7 +112,8 @@ extension VersionMatching.Traits where Element == ManagedObjectModel.Entity {
 }
 
 extension VersionMatching.Traits where Element == ManagedObjectModel.Relationship {
-    /// A relationship of one name is the same where it leads to the same entity, and back by the same one.
+    /// A relationship of one name is the same where it leads to the same entity, and back by the
+    /// same one.
     static var relationships: Self {
         Self(
             name: \.declaration.name, renamingIdentifier: \.declaration.renamingIdentifier,

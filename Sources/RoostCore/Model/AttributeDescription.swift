@@ -82,9 +82,11 @@ public struct AttributeValidation: Hashable, Sendable {
     public var minimum: Value
     /// The greatest number or date, in the attribute's own type.
     public var maximum: Value
-    /// The minimum length of a string, in code points as the predicate function `length` counts them.
+    /// The minimum length of a string, in code points as the predicate function `length` counts
+    /// them.
     public var minimumLength: Int?
-    /// The maximum length of a string, in code points as the predicate function `length` counts them.
+    /// The maximum length of a string, in code points as the predicate function `length` counts
+    /// them.
     public var maximumLength: Int?
     /// The pattern a string must match as a whole.
     public var regularExpression: String?

@@ -22,7 +22,8 @@ public struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StoreError {
-    /// An error that lists the problems of a model, one a line; of more than a few hundred the first ones, and how many more there are.
+    /// An error that lists the problems of a model, one a line; of more than a few hundred the
+    /// first ones, and how many more there are.
     public static func invalidModel(_ problems: [ModelProblem]) -> StoreError {
         StoreError(.invalidModel, list("The model is not valid:", problems))
     }

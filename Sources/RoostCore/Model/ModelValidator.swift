@@ -122,7 +122,8 @@ struct ModelValidator {
         }
     }
 
-    /// Reports names that are too long; then nothing else is looked at, since every other problem would name them again.
+    /// Reports names that are too long; then nothing else is looked at, since every other problem
+    /// would name them again.
     private mutating func checkNameLengths() {
         for entity in entities {
             if Self.isTooLong(entity.name) { add(entity.name, "The entity's \(Self.lengthProblem)") }

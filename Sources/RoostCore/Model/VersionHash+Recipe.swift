@@ -56,8 +56,8 @@ extension ManagedObjectModel {
     /// The version hash of each entity by a recipe.
     ///
     /// Programs that kept hashes of an older recipe find out with it which model they meant:
-    /// ```swift
-    /// let isTheOne = model.versionHashes(by: .v1)["Note"] == VersionHash("8b04d3f7f66824b3c78906b268c6b868")
+    /// ```swift let isTheOne = model.versionHashes(by: .v1)["Note"] ==
+    /// VersionHash("8b04d3f7f66824b3c78906b268c6b868")
     /// ```
     ///
     /// - Complexity: O(*n*) in the size of the model for a recipe other than the current one.

@@ -51,8 +51,8 @@ public struct ExternalChanges: Sendable, Hashable {
     /// The most objects that ``objects`` lists.
     public static let listedCount = 100
 
-    /// The number of objects with other values than their checksums say; inserted objects count, deleted
-    /// ones do not.
+    /// The number of objects with other values than their checksums say; inserted objects count,
+    /// deleted ones do not.
     public var objectCount: Int
     /// The first of these objects.
     public var objects: [ObjectID]

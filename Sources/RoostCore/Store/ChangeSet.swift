@@ -48,10 +48,12 @@ public struct ChangeSet: Sendable {
     public var deletes: [Reference] = []
     /// Objects that must still be at this version, though they do not change.
     public var unchanged: [Reference] = []
-    /// Ordered relationships in which no place may have been taken after the last one that was read.
+    /// Ordered relationships in which no place may have been taken after the last one that was
+    /// read.
     ///
-    /// A store compares them with what it holds before the commit. Otherwise the commit fails with code `conflict`, without
-    /// ``StoreError/conflicts``. So two writers that read the same last place cannot both give the next one.
+    /// A store compares them with what it holds before the commit. Otherwise the commit fails with
+    /// code `conflict`, without ``StoreError/conflicts``. So two writers that read the same last
+    /// place cannot both give the next one.
     public var lastPlaces: [LastPlace] = []
     /// Links that are added; places of existing ones are replaced.
     public var addedLinks: [LinkBatch] = []
@@ -177,7 +179,8 @@ extension LinkBatch {
 extension ChangeSet.LastPlace {
     /// The relationship, for engines.
     ///
-    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship without an order.
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship without an
+    ///   order.
     package func requireOrdered(_ model: ManagedObjectModel) throws(StoreError) -> ManagedObjectModel.Relationship {
         let found = try model.requireRelationship(relationship)
         guard found.isOrdered else {

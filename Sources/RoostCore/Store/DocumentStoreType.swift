@@ -1,4 +1,5 @@
-/// A type whose stores are documents of a limited size, so that a plan can say that one would become too large.
+/// A type whose stores are documents of a limited size, so that a plan can say that one would
+/// become too large.
 package protocol DocumentStoreType: PersistentStoreType {
     /// The largest document that a store with these options may have, in bytes.
     ///

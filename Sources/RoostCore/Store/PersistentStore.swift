@@ -146,7 +146,8 @@ public struct StoreFinding: Sendable, Hashable, CustomStringConvertible {
         case maximumCount
         /// A reference or a link refers to an object that does not exist.
         case dangling
-        /// A reference or a link refers to an object of an entity that the relationship does not allow.
+        /// A reference or a link refers to an object of an entity that the relationship does not
+        /// allow.
         case destination
     }
 

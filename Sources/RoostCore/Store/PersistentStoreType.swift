@@ -15,11 +15,12 @@ public protocol PersistentStoreType: Sendable {
     /// A configuration can set only options that are described here, and ``requireKnown(_:)`` refuses all others.
     var optionDescriptions: [StoreOptionDescription] { get }
 
-    /// The suffixes of the files that the type keeps beside a store while it is open; empty by default.
+    /// The suffixes of the files that the type keeps beside a store while it is open; empty by
+    /// default.
     ///
     /// A file's path is the store's path and a suffix. A closed store has none of these files, so a
-    /// program that moves, copies or replaces a store looks for them first. The lock file, `.lock`, is
-    /// not among them.
+    /// program that moves, copies or replaces a store looks for them first. The lock file, `.lock`,
+    /// is not among them.
     var companionSuffixes: [String] { get }
 
     /// Whether the file at `path` looks like a store of this type, by its first bytes.
@@ -178,13 +179,14 @@ public struct StoreOptions: Sendable {
     public var isReadOnce: Bool
     /// Whether a file that has other names (hard links) may be read.
     ///
-    /// Off by default, because commits that another name's log still holds are not seen. Has no effect on writing, which is
-    /// always refused with code `hasOtherNames`.
+    /// Off by default, because commits that another name's log still holds are not seen. Has no
+    /// effect on writing, which is always refused with code `hasOtherNames`.
     public var acceptsLinks: Bool
     /// Whether objects that another program changed are taken as they are.
     ///
-    /// Off by default: such an object is damaged (code `corrupted`). Only changes that break no rule of the format can be
-    /// accepted, and only by store types whose files other programs can edit.
+    /// Off by default: such an object is damaged (code `corrupted`). Only changes that break no
+    /// rule of the format can be accepted, and only by store types whose files other programs can
+    /// edit.
     public var acceptsChanges: Bool
     /// Options of the store's type, by name; unknown ones are refused with code `invalidRequest`.
     public var typeOptions: [String: String]

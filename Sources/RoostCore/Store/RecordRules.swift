@@ -34,7 +34,8 @@ struct RecordRules {
 
     /// The rules of one entity.
     private struct EntityRules {
-        /// The bytes of a record's bitmap that can show a null in a mandatory property, and which bits do.
+        /// The bytes of a record's bitmap that can show a null in a mandatory property, and which
+        /// bits do.
         var mandatoryBits: [(offset: Int, bits: UInt8)] = []
         /// The mandatory properties that are not elements of composites.
         var mandatoryFields: [RecordLayout.Field] = []

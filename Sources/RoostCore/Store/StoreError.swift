@@ -18,7 +18,8 @@ public struct StoreError: Error, Sendable {
     public let code: Code
     /// What went wrong, where, and what can be done about it, for people; one line, without stored values.
     ///
-    /// Names that a file holds may have any length: words of more than 1 KiB, and all that goes beyond 64 KiB, are cut in their middle.
+    /// Names that a file holds may have any length: words of more than 1 KiB, and all that goes
+    /// beyond 64 KiB, are cut in their middle.
     public let message: String
     /// The objects that were changed by somebody else since they were read; only with code ``Code/conflict``.
     public let conflicts: [ObjectConflict]
@@ -99,8 +100,8 @@ extension StoreError.Code {
     public static let readOnly = Self("readOnly")
     /// The store file has other names (hard links).
     ///
-    /// Another name has a lock and a log of its own, so commits under two names would be lost. Remove the other names, or read
-    /// the file with ``StoreOptions/acceptsLinks``.
+    /// Another name has a lock and a log of its own, so commits under two names would be lost.
+    /// Remove the other names, or read the file with ``StoreOptions/acceptsLinks``.
     public static let hasOtherNames = Self("hasOtherNames")
 
     // MARK: While open

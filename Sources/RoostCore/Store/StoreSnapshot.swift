@@ -3,8 +3,8 @@
 /// Later commits, by this process or another, do not show in it and do not wait for it. It keeps
 /// disk pages alive: hold it for the length of a task, not of a program. Every record that a cursor
 /// gives was compared with its checksum; links have none, and are compared with ``recordedTally()``
-/// by the operation that copies them. Use it from one thread at a time. After ``close()``, or the store's,
-/// every call throws code `closed`; its cursors too.
+/// by the operation that copies them. Use it from one thread at a time. After ``close()``, or the
+/// store's, every call throws code `closed`; its cursors too.
 public protocol StoreSnapshot: AnyObject {
     /// The model of the store.
     var model: ManagedObjectModel { get }

@@ -11,8 +11,8 @@ public struct Tally: Hashable, Sendable {
         self.sum = sum
     }
 
-    /// Whether a count that a file has can be true: far above what fits on any disk, and low enough that the sum over 2^16 entities,
-    /// the most of a model, does not overflow.
+    /// Whether a count that a file has can be true: far above what fits on any disk, and low enough
+    /// that the sum over 2^16 entities, the most of a model, does not overflow.
     package static func canBe(count: Int) -> Bool { (0..<1 << 46).contains(count) }
 
     /// Counts one thing with this hash in.

@@ -1,13 +1,16 @@
-/// Keeps messages short, whatever the names in them: a file can hold a name of any length, and any number of them.
+/// Keeps messages short, whatever the names in them: a file can hold a name of any length, and any
+/// number of them.
 package enum MessageText {
-    /// The most bytes of one word: longer than every name that a model may have, and than most paths.
+    /// The most bytes of one word: longer than every name that a model may have, and than most
+    /// paths.
     static let maximumWordByteCount = 1024
     /// The most bytes of a message.
     package static let maximumByteCount = 64 << 10
 
     /// The text, with words that are too long and a text that is too long cut in their middle.
     ///
-    /// A word ends at a space or a line break. What names a file keeps its end, and a message keeps the remedy there.
+    /// A word ends at a space or a line break. What names a file keeps its end, and a message keeps
+    /// the remedy there.
     package static func bounded(_ text: String) -> String {
         guard text.utf8.count > maximumWordByteCount else { return text }
         var bytes: [UInt8] = []
@@ -23,7 +26,8 @@ package enum MessageText {
         return String(decoding: short, as: UTF8.self)
     }
 
-    /// Appends bytes of a text; of more than `most` the first ones, what was left out, and the last ones.
+    /// Appends bytes of a text; of more than `most` the first ones, what was left out, and the last
+    /// ones.
     private static func append(
         _ text: some BidirectionalCollection<UInt8>, to bytes: inout [UInt8], first: Int, last: Int, most: Int
     ) {

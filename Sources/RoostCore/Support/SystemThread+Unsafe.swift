@@ -10,7 +10,8 @@ internal import CRoostSystem
 
 /// Starts threads by the system's own call, which says when it could not.
 ///
-/// Foundation's `Thread` does not: whoever waits for the work of a thread that was never started waits forever.
+/// Foundation's `Thread` does not: whoever waits for the work of a thread that was never started
+/// waits forever.
 package enum SystemThread {
     /// What a new thread takes over.
     private final class Work {
@@ -29,7 +30,8 @@ package enum SystemThread {
     ///
     /// - Parameters:
     ///   - name: What debuggers show.
-    ///   - stackByteCount: How large its stack is, a multiple of the page size; memory that is not touched costs address space only.
+    ///   - stackByteCount: How large its stack is, a multiple of the page size; memory that is not
+    ///     touched costs address space only.
     ///   - body: The work.
     /// - Throws: `outOfResources` when the system starts no more threads; `body` is not run then.
     package static func start(
@@ -46,7 +48,8 @@ package enum SystemThread {
         }
     }
 
-    /// Has threads share what there is where the address space of the process is limited (`ulimit -v`).
+    /// Has threads share what there is where the address space of the process is limited
+    /// (`ulimit -v`).
     ///
     /// For programs, before they start a second thread.
     package static func spareAddressSpace() { croost_spare_address_space() }

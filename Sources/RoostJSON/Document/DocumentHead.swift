@@ -11,7 +11,8 @@ struct DocumentHead: Sendable {
     private var lastKeys: [(name: String, key: Int64, place: TextPosition)] = []
     private var hasVersion = false
 
-    /// Returns the identity that a document says it has; nil where it stops making sense before that.
+    /// Returns the identity that a document says it has; nil where it stops making sense before
+    /// that.
     static func storeUUID(of file: DocumentFile) -> StoreUUID? {
         var text = file.reader()
         var head = DocumentHead()

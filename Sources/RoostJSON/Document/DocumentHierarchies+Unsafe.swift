@@ -1,7 +1,8 @@
 internal import RoostCore
 
-/// The records of hierarchies with subentities in the order of their keys, which in a document stand in a list for each entity: sorted in
-/// bounded memory, by root entities, in one pass over the whole document.
+/// The records of hierarchies with subentities in the order of their keys, which in a document
+/// stand in a list for each entity: sorted in bounded memory, by root entities, in one pass over
+/// the whole document.
 final class DocumentHierarchies {
     private struct Held {
         var root: Int
@@ -54,7 +55,8 @@ final class DocumentHierarchies {
     /// Whether no record of a hierarchy was given yet.
     func isBefore(root: Int) -> Bool { held.map { $0.root >= root } ?? false }
 
-    /// Replaces the contents of a batch by the next records of a hierarchy; false, with an empty batch, when there are none.
+    /// Replaces the contents of a batch by the next records of a hierarchy; false, with an empty
+    /// batch, when there are none.
     func read(root: Int, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         while let record = held, record.root <= root, !batch.isFull {

@@ -1,8 +1,8 @@
 internal import RoostCore
 internal import RoostText
 
-/// Brings records of hierarchies with subentities into the document's order, by entities, from the one in which stores give them, by keys:
-/// as text, in bounded memory.
+/// Brings records of hierarchies with subentities into the document's order, by entities, from the
+/// one in which stores give them, by keys: as text, in bounded memory.
 final class DocumentRecordSorter {
     private let model: ManagedObjectModel
     private let writer: RecordTextWriter
@@ -20,7 +20,8 @@ final class DocumentRecordSorter {
         sorter = ExternalSorter(directories: directories)
     }
 
-    /// Whether records come by roots and by ascending keys, behind everything that was given: then each key comes once.
+    /// Whether records come by roots and by ascending keys, behind everything that was given: then
+    /// each key comes once.
     func follow(_ records: RecordBatch) -> Bool {
         var (root, key) = last
         for index in 0..<records.count {
@@ -45,7 +46,8 @@ final class DocumentRecordSorter {
         }
     }
 
-    /// Gives the texts of all records in the document's order, with the numbers of their entities, and forgets them.
+    /// Gives the texts of all records in the document's order, with the numbers of their entities,
+    /// and forgets them.
     func drain(
         _ body: (_ text: UnsafeRawBufferPointer, _ entity: Int) throws(StoreError) -> Void
     ) throws(StoreError) {

@@ -67,7 +67,8 @@ struct DocumentText {
         try output.flushIfFull()
     }
 
-    /// Writes a record of an entity that was made into text before, and which comes behind all others.
+    /// Writes a record of an entity that was made into text before, and which comes behind all
+    /// others.
     mutating func append(_ text: UnsafeRawBufferPointer, of entity: Int) throws(StoreError) {
         beginRecord(of: entity)
         output.text.append(text)

@@ -59,7 +59,8 @@ struct JournalReader: ~Copyable {
     /// Checks that the file under the journal's name is a journal of the store, before it is
     /// removed with the store.
     ///
-    /// A damaged journal passes, and so does one beside a damaged document: its owner cannot be known.
+    /// A damaged journal passes, and so does one beside a damaged document: its owner cannot be
+    /// known.
     ///
     /// - Parameter path: The store.
     /// - Throws: `notAStore`, `storeReplaced` for a journal of another store.

@@ -67,9 +67,11 @@ struct InPlaceMigration: Sendable {
         return finished(migrated, backup: backup, path, since: start)
     }
 
-    /// Opens and closes a store that has the model already where files stand beside it that a closed store does not have.
+    /// Opens and closes a store that has the model already where files stand beside it that a
+    /// closed store does not have.
     ///
-    /// A migration that was killed after its commit leaves them; so does every other writer that was killed.
+    /// A migration that was killed after its commit leaves them; so does every other writer that
+    /// was killed.
     private func settleLeftovers(_ type: any PersistentStoreType, _ path: String) throws(StoreError) {
         guard StoreReplacement.otherFile(besideStoreAt: path, type) != nil else { return }
         var opening = settlingOptions

@@ -3,15 +3,17 @@ internal import RoostCore
 
 /// Counts the data that a mapping model leaves behind in one state of a store.
 ///
-/// The models say what could be lost, and the objects whether it is: an attribute that is null everywhere loses nothing. Nothing is read where
-/// the models show no loss. Otherwise each entity concerned is read once, and the keys of objects that references to are lost are kept.
+/// The models say what could be lost, and the objects whether it is: an attribute that is null
+/// everywhere loses nothing. Nothing is read where the models show no loss. Otherwise each entity
+/// concerned is read once, and the keys of objects that references to are lost are kept.
 struct LossCounter {
     /// The references of a relationship or an attribute that count.
     fileprivate enum Targets {
         case all
         /// Those to objects whose keys are in one of these sets.
         case keys([KeySet])
-        /// Those to objects of these entities, by number, whose keys are in the set; nil for all of them.
+        /// Those to objects of these entities, by number, whose keys are in the set; nil for all of
+        /// them.
         case objects([Int: KeySet?])
     }
 
@@ -46,7 +48,8 @@ struct LossCounter {
         graph = snapshot.objectGraph()
     }
 
-    /// Counts the losses of a migration, those of whole objects first; what no object has is left out.
+    /// Counts the losses of a migration, those of whole objects first; what no object has is left
+    /// out.
     ///
     /// - Parameters:
     ///   - mapping: The mapping model.
@@ -212,7 +215,8 @@ struct LossCounter {
         return counts
     }
 
-    /// The number that objects with some keys add to a count, as the store finds their destinations.
+    /// The number that objects with some keys add to a count, as the store finds their
+    /// destinations.
     private func count(_ measure: Measure, _ keys: [Int64]) throws(StoreError) -> Int {
         var number = 0
         var destinations: [Int64] = []

@@ -2,7 +2,8 @@ internal import RoostCore
 
 /// Data of one entity or property of the source that a migration drops, counted.
 ///
-/// As JSON: `entity`, `property` (null for whole objects), `kind` (see ``Kind``), `count`, `mappings` (names), `message`.
+/// As JSON: `entity`, `property` (null for whole objects), `kind` (see ``Kind``), `count`,
+/// `mappings` (names), `message`.
 public struct MigrationLoss: Sendable, Hashable, Codable {
     /// The kind of data, which says what ``MigrationLoss/count`` counts.
     public enum Kind: String, Sendable, Hashable, Codable {
@@ -65,7 +66,8 @@ extension MigrationLoss.Kind {
     }
 }
 
-/// The losses that a migration was refused for: the ``StoreError/underlying`` error of code ``StoreError/Code/lossRefused``.
+/// The losses that a migration was refused for: the ``StoreError/underlying`` error of code
+/// ``StoreError/Code/lossRefused``.
 public struct MigrationLossRefusal: Error, Sendable, Hashable {
     /// The losses.
     public let losses: [MigrationLoss]

@@ -1,10 +1,12 @@
 internal import RoostCore
 
 extension MappingPlan {
-    /// The ends of one-to-one relationships of the source whose other ends the mapping does not keep.
+    /// The ends of one-to-one relationships of the source whose other ends the mapping does not
+    /// keep.
     private var singleEnds: [Int] { Set(makers.flatMap(\.references).compactMap(\.oneToOne)).sorted() }
 
-    /// By relationship of the source: the pairs that only the other end has, where the mapping keeps one end.
+    /// By relationship of the source: the pairs that only the other end has, where the mapping
+    /// keeps one end.
     ///
     /// - Throws: What reading the source throws.
     func oneSidedPairs(
@@ -18,7 +20,8 @@ extension MappingPlan {
         return pairs
     }
 
-    /// The pairs that cannot be kept: the kept end of a one-to-one relationship refers to another object already.
+    /// The pairs that cannot be kept: the kept end of a one-to-one relationship refers to another
+    /// object already.
     ///
     /// - Throws: What reading the source throws.
     func lossesOfPairs(

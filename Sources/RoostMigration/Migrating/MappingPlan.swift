@@ -31,7 +31,8 @@ struct MappingPlan: Sendable {
         let origin: Int
         /// The number of the maker.
         let maker: Int
-        /// The makers of objects that the relationship can lead to, and whether they take all that the origin leads to.
+        /// The makers of objects that the relationship can lead to, and whether they take all that
+        /// the origin leads to.
         let takers: [Maker]
         let takesAll: Bool
     }
@@ -58,7 +59,8 @@ struct MappingPlan: Sendable {
     var countedRelationships: [Int] = []
     /// The pairs of to-one relationships to collect before anything is sent.
     private(set) var backPairs: [BackPairs] = []
-    /// What the numbers of destinations of these relationships come from, where a relationship of the source says it.
+    /// What the numbers of destinations of these relationships come from, where a relationship of
+    /// the source says it.
     var countedOrigins: [CountedOrigin] = []
     /// Sets of makers: the keys of the objects that they take are to be known before anything is sent.
     private(set) var keySets: [[Int]] = []
@@ -254,7 +256,8 @@ struct ReferencePlan: Sendable {
     let isRequired: Bool
     /// Whether it ends also where an object refers to nothing: the relationship was not mandatory before.
     let isNewlyRequired: Bool
-    /// The relationship of the source, one end of a one-to-one pair, whose other end is not kept: pairs that only that one has count too.
+    /// The relationship of the source, one end of a one-to-one pair, whose other end is not kept:
+    /// pairs that only that one has count too.
     var oneToOne: Int?
 }
 

@@ -26,9 +26,11 @@ public struct MigrationOptions: Sendable {
     public var policies: [String: @Sendable () -> EntityMigrationPolicy]
     /// Whether objects, values and references of the source may be dropped.
     ///
-    /// Otherwise a migration that would drop some is refused with code `lossRefused`, which lists them
-    /// (``MigrationLossRefusal``), before anything is changed. What counts is what the objects have: an entity without objects and an attribute
-    /// that is null in all of them are no loss. What a policy makes nothing of is the program's own decision: it is reported and not refused.
+    /// Otherwise a migration that would drop some is refused with code `lossRefused`, which lists
+    /// them (``MigrationLossRefusal``), before anything is changed. What counts is what the objects
+    /// have: an entity without objects and an attribute that is null in all of them are no loss.
+    /// What a policy makes nothing of is the program's own decision: it is reported and not
+    /// refused.
     public var allowsLoss: Bool
     /// Losses that somebody was asked about and accepts; nothing else may be dropped then.
     package var acceptedLosses: [[MigrationLoss]] = []

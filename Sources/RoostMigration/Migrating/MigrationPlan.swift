@@ -63,7 +63,8 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var losses: [String]
     /// The losses that were counted; what is marked otherwise in ``losses`` is missing here.
     public var lossCounts: [MigrationLoss] = []
-    /// The way to the new model, for people: directly or over versions, inferred or by mapping models; nil where nothing is to be done.
+    /// The way to the new model, for people: directly or over versions, inferred or by mapping
+    /// models; nil where nothing is to be done.
     public var way: String?
     /// The disk space that must be free: what the destination is expected to take, and what is there beside it meanwhile.
     public var bytesNeeded: Int
@@ -75,8 +76,9 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var secondsNeeded: Double
     /// Why the migration would be refused, or fail; each is certain.
     ///
-    /// Values that are converted or computed, new uniqueness constraints and numbers of destinations are tried on all objects. None is no
-    /// promise: policies and the code of stages are not run, and steps after the first one are not tried.
+    /// Values that are converted or computed, new uniqueness constraints and numbers of
+    /// destinations are tried on all objects. None is no promise: policies and the code of stages
+    /// are not run, and steps after the first one are not tried.
     public var refusals: [String]
     /// What should be known before.
     public var warnings: [String]

@@ -3,11 +3,13 @@ internal import RoostText
 
 /// Tries on the objects of a source what a migration would make of them, without writing anything.
 ///
-/// It reads objects only where something can fail that counting does not show: values that are converted or computed, constants, new
-/// mandatory elements of composites, new uniqueness constraints, numbers of destinations, and a document that may become too large. It ends
-/// with the first failure of each kind, as the migration would.
+/// It reads objects only where something can fail that counting does not show: values that are
+/// converted or computed, constants, new mandatory elements of composites, new uniqueness
+/// constraints, numbers of destinations, and a document that may become too large. It ends with the
+/// first failure of each kind, as the migration would.
 struct MigrationRehearsal {
-    /// The most objects whose unique values are in memory at a time; more of them are read several times.
+    /// The most objects whose unique values are in memory at a time; more of them are read several
+    /// times.
     private static let rememberedCount = 1 << 20
 
     private let plan: MappingPlan
@@ -25,7 +27,8 @@ struct MigrationRehearsal {
         let byteCount: Int
         let url: StoreURL
 
-        /// The limit of a destination; nil for none, and where a source of so many bytes cannot reach it.
+        /// The limit of a destination; nil for none, and where a source of so many bytes cannot
+        /// reach it.
         ///
         /// - Throws: What the type finds wrong with its options.
         init?(
@@ -230,7 +233,8 @@ struct MigrationRehearsal {
 
     // MARK: Numbers of destinations
 
-    /// Throws code `migrationFailed` where an object would have fewer or more destinations than the new model allows.
+    /// Throws code `migrationFailed` where an object would have fewer or more destinations than the
+    /// new model allows.
     private func requireCounts(_ counted: MappingPlan.CountedOrigin) throws(StoreError) {
         let maker = plan.makers[counted.maker]
         let (new, old) = (

@@ -63,7 +63,8 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     public var losses: [String]
     /// The losses that were counted before anything was written; of several steps those of all.
     public var lossCounts: [MigrationLoss] = []
-    /// The way to the new model, for people: directly or over versions, inferred or by mapping models; nil where nothing was done.
+    /// The way to the new model, for people: directly or over versions, inferred or by mapping
+    /// models; nil where nothing was done.
     public var way: String?
     /// What should be known.
     public var warnings: [String]

@@ -2,25 +2,29 @@ internal import RoostCore
 
 /// The pairs of a one-to-one relationship that only the object at its other end has.
 ///
-/// Both objects of a pair hold each other's key, and a store does not check that. Where a migration keeps one end, a pair that only the other one
-/// has would be lost. So the keys at both ends are compared by their sums, and read one by one only where the sums differ. What is found
-/// goes to a file where it does not fit into memory.
+/// Both objects of a pair hold each other's key, and a store does not check that. Where a migration
+/// keeps one end, a pair that only the other one has would be lost. So the keys at both ends are
+/// compared by their sums, and read one by one only where the sums differ. What is found goes to a
+/// file where it does not fit into memory.
 final class OneSidedPairs {
     /// The end whose pairs are looked for, a relationship of the source.
     let relationship: ManagedObjectModel.Relationship
-    /// By object at this end, those that refer to it: where it refers to none (0), and where it refers to another one (1).
+    /// By object at this end, those that refer to it: where it refers to none (0), and where it
+    /// refers to another one (1).
     private let table: AssociationTable
 
     /// How many pairs are lost where an object at this end can have one partner only.
     private(set) var rivalCount = 0
 
-    /// Whether a relationship is an end of a pair of to-one relationships which are each other's inverses.
+    /// Whether a relationship is an end of a pair of to-one relationships which are each other's
+    /// inverses.
     static func areKept(by relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel) -> Bool {
         guard relationship.storage == .field, let inverse = relationship.inverse else { return false }
         return inverse != relationship.number && model.relationships[inverse].storage == .field
     }
 
-    /// Looks for the pairs of a relationship; nil where there is none, and for relationships of other kinds.
+    /// Looks for the pairs of a relationship; nil where there is none, and for relationships of
+    /// other kinds.
     ///
     /// - Parameters:
     ///   - relationship: The end.
@@ -71,7 +75,8 @@ final class OneSidedPairs {
         }
     }
 
-    /// The object that refers to one at this end which refers to none; of several the one with the least key.
+    /// The object that refers to one at this end which refers to none; of several the one with the
+    /// least key.
     func partner(_ entity: Int, _ key: Int64) throws(StoreError) -> (entity: Int, key: Int64)? {
         var found: [AssociationTable.Object] = []
         try table.appendDestinations(of: .init(entity: entity, key: key), in: 0, to: &found)

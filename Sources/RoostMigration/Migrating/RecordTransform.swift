@@ -49,7 +49,8 @@ final class RecordTransform {
     private let matcher: RecordMatcher?
     private let keySets: [KeySet]
     private let backReferences: BackReferences?
-    /// By relationship of the source: the pairs of one-to-one relationships that only the other end has.
+    /// By relationship of the source: the pairs of one-to-one relationships that only the other end
+    /// has.
     private let pairs: [Int: OneSidedPairs]
     /// By the number of the source entity: what objects whose IDs are named may become.
     private let successors: [[Successor]]
@@ -73,7 +74,8 @@ final class RecordTransform {
     ///   - graph: Where expressions and predicates find related objects; without one there must be none of them.
     ///   - keySets: The keys of ``MappingPlan/keySets``.
     ///   - backReferences: The pairs of ``MappingPlan/backPairs``; nil where no record is made.
-    ///   - pairs: The pairs that only the other ends of one-to-one relationships have; nil where they were not looked for.
+    ///   - pairs: The pairs that only the other ends of one-to-one relationships have; nil where
+    ///     they were not looked for.
     /// - Throws: What keeps an expression or the predicate from being compiled, naming the mapping.
     init(
         _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?, _ keySets: [KeySet],

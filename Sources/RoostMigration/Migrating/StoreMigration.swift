@@ -248,7 +248,8 @@ extension MigrationPlan {
 }
 
 extension MigrationReport {
-    /// Puts losses before everything else that is lost; IDs were counted again when they were looked up.
+    /// Puts losses before everything else that is lost; IDs were counted again when they were
+    /// looked up.
     fileprivate mutating func add(_ losses: [MigrationLoss]) {
         lossCounts = losses
         self.losses = losses.map(\.description) + self.losses

@@ -149,7 +149,8 @@ final class PolicyMigration {
         try source.found.requireRecorded(recorded, contents.source)
     }
 
-    /// The objects of which policies made nothing: that is the program's own decision, so it is counted and reported.
+    /// The objects of which policies made nothing: that is the program's own decision, so it is
+    /// counted and reported.
     private func leftOutByPolicies() throws(StoreError) -> [String] {
         var losses: [String] = []
         for mapping in plan.mappings where mapping.policy != nil && mapping.takesObjects {

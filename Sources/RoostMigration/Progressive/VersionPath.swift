@@ -26,7 +26,8 @@ struct VersionStep: Hashable, Sendable {
 enum VersionPath {
     /// What a way costs; the smaller is better.
     private struct Cost: Comparable {
-        /// The gaps between neighbours that are inferred over though a mapping model leads over them.
+        /// The gaps between neighbours that are inferred over though a mapping model leads over
+        /// them.
         var evaded = 0
         /// The migrations, each of which reads and writes the whole store.
         var migrations = 0
@@ -51,8 +52,9 @@ enum VersionPath {
 
     /// The way with the fewest migrations from one version to a later one; nil where there is none.
     ///
-    /// A way that leaves out no mapping model comes before all others. Of several ways with as few migrations the one with the fewest inferred ones is taken, then the one that goes further first,
-    /// then the one whose mapping model comes first.
+    /// A way that leaves out no mapping model comes before all others. Of several ways with as few
+    /// migrations the one with the fewest inferred ones is taken, then the one that goes further
+    /// first, then the one whose mapping model comes first.
     /// - Parameters:
     ///   - start: The position of the version to begin at.
     ///   - end: The position of the version to reach; not before `start`.

@@ -2,9 +2,10 @@ internal import RoostCore
 
 /// Searches the way from one version of a history to a later one.
 ///
-/// A mapping model lies on the way where both of its versions do. Up to the first one, between two of them and after the last one, a mapping
-/// model is inferred in one step, as Core Data infers from a store's model to the program's. The versions in between are gone through one by
-/// one only where one step cannot be inferred, or would drop something that they keep.
+/// A mapping model lies on the way where both of its versions do. Up to the first one, between two
+/// of them and after the last one, a mapping model is inferred in one step, as Core Data infers
+/// from a store's model to the program's. The versions in between are gone through one by one only
+/// where one step cannot be inferred, or would drop something that they keep.
 struct VersionSearch {
     /// An inferred way between two versions.
     private struct Inferred {

@@ -23,7 +23,8 @@ final class CrashLab {
         case migrateThroughVersions
         /// `source` is migrated into `store`, which is there already, in the same steps.
         case migrateInto
-        /// Three transactions are committed to `store`, whose last ones are in the log or journal that a killed process left.
+        /// Three transactions are committed to `store`, whose last ones are in the log or journal
+        /// that a killed process left.
         case commit
 
         /// Whether there is a second store, from which `store` becomes what it becomes.

@@ -26,7 +26,8 @@ struct LossTests {
         ])
     }
 
-    /// Four notes, of which one is a draft; three have a body, two a folder, and there are five pairs with tags.
+    /// Four notes, of which one is a draft; three have a body, two a folder, and there are five
+    /// pairs with tags.
     private static func store(_ type: String, _ path: String) throws -> any PersistentStore {
         let folder = Value.objectID(ObjectID("Folder", 1))
         let tags = RelationshipName("Note", "tags")

@@ -8,7 +8,8 @@ import Testing
 struct ForecastTests {
     private let manager = MigrationManager(registry: .builtIn)
 
-    /// Plans and runs a migration, and expects the run to fail with `code`, and the plan to say so in the same words where it can.
+    /// Plans and runs a migration, and expects the run to fail with `code`, and the plan to say so
+    /// in the same words where it can.
     private func expectForecast(
         _ code: StoreError.Code, _ source: any PersistentStore, _ model: ManagedObjectModel,
         _ mapping: MappingModel? = nil, to url: StoreURL = StoreURL(type: "memory", path: ""),

@@ -3,7 +3,8 @@ import Roost
 import RoostMigration
 import Testing
 
-/// Of a one-to-one relationship each object holds the other's key, and a store may have a pair at one end only.
+/// Of a one-to-one relationship each object holds the other's key, and a store may have a pair at
+/// one end only.
 @Suite("Pairs that only one end has")
 struct OneSidedPairTests {
     private typealias R = RelationshipDescription
@@ -19,7 +20,8 @@ struct OneSidedPairTests {
         ])
     }
 
-    /// Pair 1 is at the person only, pair 3 at the passport only, pair 2 at both; passport 4 may refer to person 2 too.
+    /// Pair 1 is at the person only, pair 3 at the passport only, pair 2 at both; passport 4 may
+    /// refer to person 2 too.
     private static func store(_ type: String = "memory", _ path: String = "", hasRival: Bool = false) throws
         -> any PersistentStore
     {

@@ -87,7 +87,8 @@ enum Notes {
         ])
     }
 
-    /// The versions 1 to 3, with a mapping model between the first two, so that migrations go over the second one.
+    /// The versions 1 to 3, with a mapping model between the first two, so that migrations go over
+    /// the second one.
     static func history() throws(StoreError) -> ModelHistory {
         var history = try inferredHistory()
         try history.add(MappingModel.inferred(from: v1(), to: v2()), from: "v1", to: "v2")
