@@ -51,7 +51,7 @@ struct NewerFormatTests {
         #expect(refusal?.code == .unsupportedVersion)
         let message = refusal?.message ?? ""
         #expect(message.contains("format version \(newer)"), "\(message)")
-        #expect(message.contains(try Regex("reads (up to |[0-9]+ to )?\(version)")), "\(message)")
+        #expect(message.contains("reads \(version)") || message.contains("to \(version)"), "\(message)")
         #expect(message.contains("newer"), "\(message)")
     }
 
