@@ -6,10 +6,10 @@ extension Subcommand {
         name: "compact", summary: "Rewrite a store so that its file is as small as it can be.", usage: "STORE",
         argumentCount: 1...1,
         discussion: """
-            Where nobody else has the store open, copies it into a new file beside it, compares both by content, and puts the new
-            one in the place of the old one in one step; nobody can open the store meanwhile. Where somebody has it open, an
-            SQLite store is compacted in place: others go on reading, and writers wait. For an LMDB or JSON store they are waited
-            for, up to --timeout, and then it stays as it is. Content, versions, UUID, metadata, used keys, permissions and owner stay. After an error, Ctrl-C or a
+            Copies a store into a new file beside it, compares both by content, and replaces the old file with the new one in
+            one step. Nobody can open the store meanwhile. An SQLite store that another process has open is compacted in place:
+            readers continue, and writers wait. For other users of an LMDB or JSON store the command waits up to --timeout, and
+            then it fails. Content, versions, UUID, metadata, used keys, permissions and owner stay. After an error, Ctrl-C or a
             crash the store is as it was, or compacted.
 
             Needs as much free space as the store has. A store whose content is not what its last commit recorded is refused:
