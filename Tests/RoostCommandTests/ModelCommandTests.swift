@@ -204,7 +204,7 @@ struct ModelCommandTests {
         try place.roost("model", "history", "W.xcdatamodeld", "--versions=Wallet,,Multi,")
             .expectError(2, containing: "empty name")
         try place.roost("model", "history", "W.xcdatamodeld", "--versions=Wallet,Multy")
-            .expectError(3, containing: "did you mean 'Multi'?")
+            .expectError(2, containing: "did you mean 'Multi'?")
     }
 
     @Test("a store goes through a bundle in the order that is stated, and from a first version that names put last")
