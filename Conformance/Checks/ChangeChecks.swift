@@ -435,7 +435,7 @@ extension ConformanceCheck {
                 try expectEqual(snapshot.targets(of: songs, from: album), [2, 1, 3, 4], "the songs")
                 try expectEqual(snapshot.targets(of: tracks, from: playlist), [2, 1, 3, 4], "the tracks")
             }
-            _ = try expectError(.invalidRequest, in: "a commit that expects a place where there is no order") {
+            _ = try expectError(.invalidRequest, in: "a commit that expects a place in an unordered relationship") {
                 try store.change { $0.lastPlaces = [.init(ObjectID("Tag", 1), .init("Tag", "tagged"), place: nil)] }
             }
         },

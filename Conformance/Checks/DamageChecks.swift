@@ -29,7 +29,7 @@ extension ConformanceCheck {
         ) { bench in
             let whole = try filledStore(bench)
             for (bytes, damage) in flippedBits(whole.bytes) {
-                // A file that commits append to may be one commit behind.
+                // A store that appends its commits may lack the last one.
                 let states = [whole.contents, whole.history.state(allowedFor: bytes)?.contents].compactMap { $0 }
                 try openDamaged(bench, bytes, damage) { store in
                     let snapshot = try store.snapshot()

@@ -7,7 +7,7 @@ extension Subcommand {
         argumentCount: 1...1,
         discussion: """
             Copies a store into a new file beside it, compares both by content, and replaces the old file with the new one in
-            one step. Nobody can open the store meanwhile. An SQLite store that another process has open is compacted in place:
+            one step. No other process can open the store meanwhile. An SQLite store that another process has open is compacted in place:
             readers continue, and writers wait. For other users of an LMDB or JSON store the command waits up to --timeout, and
             then it fails. Content, versions, UUID, metadata, used keys, permissions and owner stay. After an error, Ctrl-C or a
             crash the store is as it was, or compacted.

@@ -17,7 +17,7 @@ extension Subcommand {
             FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom) or a store. For a
             bundle, FILE@VERSION names a version (default: the current version). Of a bundle STORE goes from its version
             to that one by the mapping models of --mapping that lie between them. The rest of the way is inferred, as Core Data does it:
-            in one step. The versions between are gone through one by one only where one step cannot be inferred, or would drop
+            in one step. STORE passes through the versions between only where one step cannot be inferred, or would drop
             something that they keep. With --direct, and for any other FILE, STORE goes there in one step. A STORE of Core Data that
             holds no model is read with the version of the bundle that it fits.
 
@@ -26,7 +26,7 @@ extension Subcommand {
 
             A migration that would drop objects, values that are not null, references or the order of destinations is refused, and
             nothing is changed: the error lists everything that would be lost, with counts. On a terminal the command asks instead.
-            --allow-loss drops them. Data that no object has are no loss: an entity without objects, an attribute that is null everywhere.
+            --allow-loss drops them. An entity without objects and an attribute that is null everywhere do not count as losses.
             --keep-backup does not replace --allow-loss.
 
             --mapping takes .roostmapping.json and .xcmappingmodel. Between which versions of a bundle it leads follows from its version

@@ -6,14 +6,14 @@ import RoostMigration
 
 /// A process for CrashTests to start, watch and kill.
 ///
-/// `CrashChild commit <store URL>` goes on with the transactions of `CrashWorkload` until it is
+/// `CrashChild commit <store URL>` continues the transactions of `CrashWorkload` until it is
 /// killed; it writes `acked <n>` after each. `CrashChild read <store URL>` looks at the store until
 /// its standard input ends and writes `saw <n>` for each new state. `hold` keeps a snapshot open
 /// (`hold-reading` of a store that is opened read-only), and `load` a bulk load, until standard
 /// input ends. `reserve` waits for that end, then reserves keys and writes `key <n>` for each;
 /// `reserve-often` opens the store anew for each key. `reopen` is `read` with a new read-only
 /// opening for each look. `compact` compacts the store again and again until it is killed, and
-/// writes `compacted <n>` after each time. Behind the URL stand options of the store's type, as
+/// writes `compacted <n>` after each time. After the URL come options of the store's type, as
 /// `name=value`.
 @main
 struct CrashChild {

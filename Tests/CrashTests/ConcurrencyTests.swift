@@ -115,7 +115,7 @@ struct OneWriterTests {
     }
 
     @Test(
-        "a second writer waits up to its timeout, and goes on when the first is killed; who wants the store alone does not wait for it"
+        "a second writer waits up to its timeout, and continues when the first is killed; who wants the store alone does not wait for it"
     )
     func secondWriter() throws {
         let bench = try Bench()
@@ -234,7 +234,7 @@ struct BusyReaderTests {
         }
     }
 
-    /// Spins until somebody waits to have the store alone.
+    /// Spins until another process waits for the exclusive lock.
     private func waitUntilRequested(_ url: StoreURL) throws {
         let file = try LockFile(forStoreAt: url.path, .store, isWritable: false)
         while !file.isWaitedFor { sched_yield() }

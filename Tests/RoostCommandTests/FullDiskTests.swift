@@ -153,7 +153,7 @@
         }
 
         @Test(
-            "whose last writer was killed says that there is no room for reading its log",
+            "whose last writer was killed says that the disk lacks the room for reading its log",
             .enabled(if: Workplace.fileTypes.contains("sqlite")))
         func leftoverLog() throws {
             let place = try Workplace()

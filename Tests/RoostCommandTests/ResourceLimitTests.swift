@@ -25,7 +25,7 @@ import Testing
                 try FileManager.default.removeItem(atPath: place.file(name))
             }
             guard isForNobody else { return place }
-            // A build directory is not everybody's to read.
+            // Other users may be unable to read a build directory.
             try FileManager.default.copyItem(atPath: try #require(Workplace.program), toPath: place.file("roost"))
             for name in ["."] + (try place.names()) { try #require(chown(place.file(name), 65534, 65534) == 0) }
             return place

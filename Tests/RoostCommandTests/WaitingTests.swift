@@ -14,7 +14,7 @@ import Testing
 /// Commands that need a store alone, while this process has it open.
 @Suite("A command that waits for a store in use", .serialized)
 struct WaitingTests {
-    /// What is run, on the store `a`, which somebody has open, and the store `b`.
+    /// The command, on the store `a`, which another process has open, and the store `b`.
     private static let commands = ["compact", "convert", "load", "migrate", "backup"]
 
     private func start(
@@ -55,7 +55,7 @@ struct WaitingTests {
     }
 
     @Test(
-        "ends at once without a timeout, and goes on as soon as the store is closed",
+        "ends at once without a timeout, and continues as soon as the store is closed",
         arguments: Workplace.fileTypes, Self.commands)
     func waiting(type: String, command: String) throws {
         // An SQLite store is compacted while others read it.

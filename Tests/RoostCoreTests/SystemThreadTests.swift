@@ -8,7 +8,7 @@ struct SystemThreadTests {
     /// More than any address space has: a thread with such a stack cannot be started anywhere.
     private static let impossibleByteCount = 1 << 50
 
-    @Test("a thread that cannot be started is an error, and what it would have run is let go of")
+    @Test("a thread that cannot be started is an error, and its closure is released")
     func notStarted() throws {
         final class Held: Sendable {}
         weak var observed: Held?
@@ -23,7 +23,7 @@ struct SystemThreadTests {
         #expect(observed == nil)
     }
 
-    @Test("nobody waits for a worker that was not started")
+    @Test("no caller waits for a worker that was not started")
     func worker() throws {
         let error = #expect(throws: StoreError.self) {
             _ = try WorkerThread("test", stackByteCount: Self.impossibleByteCount) { 1 }.join()
@@ -31,7 +31,7 @@ struct SystemThreadTests {
         #expect(error?.code == .outOfResources)
         #expect(try WorkerThread("test") { 2 }.join().get() == 2)
         let failed: WorkerThread<Int> = try WorkerThread("test") { () throws(StoreError) in
-            throw StoreError(.noSpace, "There is no space.")
+            throw StoreError(.noSpace, "The disk is full.")
         }
         #expect(throws: StoreError.self) { try failed.join().get() }
     }

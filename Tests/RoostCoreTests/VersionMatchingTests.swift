@@ -1,7 +1,7 @@
 import RoostCore
 import Testing
 
-/// Which elements of two versions inference takes for the same, also where renaming identifiers are
+/// The elements of two versions that inference takes for the same, also where renaming identifiers are
 /// wrong.
 @Suite("Elements of two versions that belong together")
 struct VersionMatchingTests {
@@ -19,7 +19,7 @@ struct VersionMatchingTests {
         }
     }
 
-    /// What each attribute of the entity `Note` gets.
+    /// The source of each attribute of the entity `Note`.
     private func values(_ old: [AttributeDescription], _ new: [AttributeDescription]) throws -> [String: String] {
         let old = try model(EntityDescription("Note", attributes: old, versionHashModifier: "old"))
         let new = try model(EntityDescription("Note", attributes: new))

@@ -5,7 +5,7 @@ import Testing
 @testable import RoostJSON
 @testable import RoostKeyValue
 
-/// Hierarchies whose subentities come before and behind their root in a document, with unique
+/// Hierarchies whose subentities come before and after their root in a document, with unique
 /// values.
 private func hierarchyModel() throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [
@@ -158,7 +158,7 @@ struct HierarchyDocumentTests {
         try plain.close()
     }
 
-    @Test("no changed byte goes unnoticed by whoever reads all lists")
+    @Test("a changed byte is noticed when all lists are read")
     func damage() throws {
         try load("store") { loader in
             try loader.append(try things(1...4))
@@ -228,7 +228,7 @@ struct HierarchyDocumentTests {
         #expect(try bench.text("written") == bench.text("plain"))
     }
 
-    @Test("a document in which a hierarchy has a key twice is damage to whoever reads it once")
+    @Test("a document in which a hierarchy has a key twice is damage, also when it is read once")
     func repeatedKey() throws {
         let store = try bench.type.create(bench.url("other"), model: model, options: options)
         let metadata = try store.metadata()

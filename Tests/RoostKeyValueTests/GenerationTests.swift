@@ -34,7 +34,7 @@ struct GenerationTests {
         #expect(try snapshot.recordedTally()?.generation == .max)
         #expect(try snapshot.count(FetchRequest("Chart")) == 1)
         snapshot.close()
-        // What changes nothing is no commit.
+        // An empty change set is not a commit.
         #expect(try store.commit(ChangeSet(model: model)).generation == .max)
     }
 }

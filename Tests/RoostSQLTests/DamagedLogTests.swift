@@ -272,7 +272,7 @@ struct SQLiteFileLockTests {
         #expect(locks.count == 20)
         #expect(SQLiteFileLock.isHeld(at: path))
         #expect(code { try type.open(directory.url("s"), options: StoreOptions(timeoutSeconds: 0)).close() } == .busy)
-        // A reader joins those that are there.
+        // A reader joins the other readers.
         let reader = try type.open(directory.url("s"), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0))
         #expect(try reader.records("Note").count == 1)
         locks = []

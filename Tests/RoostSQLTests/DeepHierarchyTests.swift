@@ -21,7 +21,7 @@ struct DeepHierarchyTests {
             })
     }
 
-    @Test("how entities are read is worked out for those that are asked for")
+    @Test("the reading plan of an entity is made when it is asked for")
     func plans() throws {
         let model = try model()
         let schema = try SQLSchema(model, dialect: SQLiteDialect())

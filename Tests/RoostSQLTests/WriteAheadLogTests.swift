@@ -5,7 +5,7 @@ import Testing
 
 @testable import RoostSQLite
 
-/// What the frames of a log say, in logs that SQLite wrote: each step of a workload leaves an
+/// The frames of a log, in logs that SQLite wrote: each step of a workload leaves an
 /// image, and power cuts and damage are made of these.
 @Suite("Reading a write-ahead log")
 struct WriteAheadLogTests {
@@ -49,7 +49,7 @@ struct WriteAheadLogTests {
         for step in 0..<steps {
             switch Int.random(in: 0..<10, using: &random) {
             case 0 where step > 10:
-                // Later frames overwrite earlier ones, whose rest stays behind them.
+                // Later frames overwrite earlier ones, whose rest follows them.
                 try run("PRAGMA wal_checkpoint(RESTART)")
                 commits = 0
                 try run("INSERT INTO t (b) VALUES (randomblob(\(Int.random(in: 1...3000, using: &random))))")
@@ -89,7 +89,7 @@ struct WriteAheadLogTests {
         return try opened.content()
     }
 
-    /// What the disk may hold of `new` when the power goes before a flush: of each sector the old
+    /// The states of the disk when the power fails before `new` is flushed: of each sector the old
     /// or the new bytes.
     private func torn(_ old: [UInt8], _ new: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
         let block = [512, 4096][Int.random(in: 0..<2, using: &random)]
@@ -149,7 +149,7 @@ struct WriteAheadLogTests {
         #expect(count > 1000 && unfinished > 100)
     }
 
-    @Test("a header that is new while no frame is on the disk yet is no damage")
+    @Test("a new header without any frame on the disk is not damage")
     func newHeader() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed)
@@ -208,7 +208,7 @@ struct WriteAheadLogTests {
         #expect(count == 0 || noticed * 100 >= count * 95, "\(noticed) of \(count), seed \(seed)")
     }
 
-    /// Where the frames end that end a transaction, as far as the log goes.
+    /// The ends of the frames that end a transaction.
     private func commitEnds(_ log: [UInt8]) throws -> [Int] {
         var (ends, offset) = ([Int](), 32)
         let end = try content(of: log).committedByteCount

@@ -95,7 +95,7 @@ struct OrderedPlaceTests {
         #expect(try Self.places(store) == [0, 1])
     }
 
-    @Test("after the highest place there is none")
+    @Test("after the highest place no object can be added")
     func highest() throws {
         let store = try Self.create(StoreURL(type: "memory", path: ""))
         var last = Self.row

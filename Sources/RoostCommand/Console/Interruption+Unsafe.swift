@@ -69,7 +69,7 @@ final class Interruption: Sendable {
                 while sigwait(&signals, &number) == 0 { arrived() }
             }
         } catch {
-            // Nobody would wait for them. They end the process, as they do by themselves.
+            // No code would wait for them. They end the process, as they do by default.
             pthread_sigmask(SIG_UNBLOCK, &awaited, nil)
         }
     }

@@ -3,7 +3,7 @@ import Roost
 import RoostMigration
 import Testing
 
-/// What a migration may not drop without being told so, counted in the objects that are there.
+/// Data that a migration may not drop unless it is allowed, counted in the objects that are there.
 @Suite("Losses of migrations")
 struct LossTests {
     private let manager = MigrationManager(registry: .builtIn)

@@ -98,7 +98,7 @@ struct ModelHistoryTests {
         #expect(last.steps == ["v1-v2"] && last.losses == [])
     }
 
-    @Test("the versions are gone through where one step would drop what they keep, or cannot be inferred")
+    @Test("a migration passes through the versions where one step would drop what they keep, or cannot be inferred")
     func versionsKeepMore() throws {
         // The identifier of a rename was removed in the version after it.
         let (a, b) = (AttributeDescription.string("a"), AttributeDescription.string("b"))
