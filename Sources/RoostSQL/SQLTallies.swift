@@ -71,9 +71,10 @@ public enum SQLTallies {
                         _ = try StoreTally.generation(after: UInt64(bitPattern: Int64(old.count)))
                     }
                     let new = Tally(count: old.count &+ change.count, sum: old.sum &+ change.sum)
-                    // Another program may have set what is stored to anything, or removed what is counted out here.
+                    // What is known may be old. Another program may have set what is stored to anything, or
+                    // removed what is counted out here.
                     guard kind == .generation || Tally.canBe(count: old.count) && Tally.canBe(count: new.count) else {
-                        throw damaged(store)
+                        return nil
                     }
                     try update.bind(.text(kind.rawValue), at: 1)
                     try update.bind(.integer(Int64(number)), at: 2)

@@ -48,6 +48,19 @@ struct CommitTests {
         #expect(try conflict.conflicts.map { try $0.current?.value("title") } == ["A", nil, "b"])
     }
 
+    @Test("more is removed than a store knew of, after another one inserted it")
+    func staleTallies() throws {
+        try store.change { try $0.insert(ObjectID("Album", 1), values: [:]) }
+        let other = try SQLiteStoreType().open(directory.url("a"), options: StoreOptions())
+        try other.change { changes in
+            for key: Int64 in 2...5 { try changes.insert(ObjectID("Album", key), values: [:]) }
+        }
+        try other.close()
+        try store.change { changes in for key: Int64 in 1...4 { changes.delete(ObjectID("Album", key), version: 1) } }
+        #expect(try store.snapshot().count(FetchRequest("Album")) == 1)
+        #expect(try store.findings() == [])
+    }
+
     @Test("updates in any order change and keep indexed values, and the indexes with them")
     func indexedUpdates() throws {
         let count: Int64 = 60
