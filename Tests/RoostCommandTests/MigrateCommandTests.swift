@@ -151,8 +151,8 @@ struct MigrateCommandTests {
         try write("", "plain.roostmapping.json")
         let to = "--to=Notes.xcdatamodeld@Notes 10"
         for (versions, code, message) in [
-            ("Notes 3", 2, "FILE@FROM..TO"), ("Notes 4..Notes 10", 3, "did you mean"),
-            ("Notes 10..Notes 3", 3, "later version"), ("Notes..Notes 2", 3, "paint"),
+            ("Notes 3", 2, "FILE@FROM..TO"), ("Notes 4..Notes 10", 2, "did you mean"),
+            ("Notes 10..Notes 3", 2, "later version"), ("Notes..Notes 2", 3, "paint"),
         ] as [(String, Int32, String)] {
             try place.roost("migrate", "notes", to, "--in-place", "--mapping=plain.roostmapping.json@\(versions)")
                 .expectError(code, containing: message)
