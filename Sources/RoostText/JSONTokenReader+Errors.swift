@@ -70,13 +70,13 @@ extension JSONTokenReader {
         return error("\(expected) is expected, and \(descriptionOfWrongInteger)")
     }
 
-    /// What the current token is where a whole number is expected, as the end of a sentence.
+    /// The current token where a whole number is expected, as the end of a sentence.
     var descriptionOfWrongInteger: String {
         guard token == .number else { return "\(tokenDescription) stands here" }
         return isWhole ? Self.outOfRange : "a number with a fraction or an exponent stands here"
     }
 
-    /// What the current token is where a decimal number is expected, as the end of a sentence.
+    /// The current token where a decimal number is expected, as the end of a sentence.
     var descriptionOfWrongDecimal: String {
         switch token {
         case .number: return Self.outOfRange
@@ -90,7 +90,7 @@ extension JSONTokenReader {
         }
     }
 
-    /// What is wrong with a number of the right kind.
+    /// The problem with a number of the right kind.
     static let outOfRange = "the number that stands here is out of range"
 
     /// An error about the next byte to be read.

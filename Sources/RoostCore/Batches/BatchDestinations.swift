@@ -57,7 +57,7 @@ struct BatchDestinations {
 
     /// Reads the last places again, and moves the given ones after them.
     ///
-    /// - Returns: By relationship and object: how far the places that were given move; those that
+    /// - Returns: By relationship and object: how far the given places move; places that
     ///   stay are left out.
     /// - Throws: `limitExceeded` where there are not enough places.
     mutating func movePlaces() throws(StoreError) -> [PlaceMove] {
@@ -96,7 +96,7 @@ struct BatchDestinations {
     private static func noPlaces(_ relationship: ManagedObjectModel.Relationship) -> StoreError {
         StoreError(
             .limitExceeded,
-            "There is no place left at the end of '\(relationship.name)'; give its objects lower places first.")
+            "The last place is taken at the end of '\(relationship.name)'; give its objects lower places first.")
     }
 
     /// Looks up the objects with these IDs that it does not know yet.
@@ -165,7 +165,7 @@ struct BatchDestinations {
     }
 }
 
-/// How far places move that a batch gave to objects of an ordered relationship.
+/// The distance by which a batch's places in an ordered relationship move.
 struct PlaceMove {
     /// The number of the ordered relationship.
     let relationship: Int

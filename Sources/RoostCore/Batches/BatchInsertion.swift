@@ -254,7 +254,7 @@ struct BatchInsertion {
             .objectNotFound, "\(gone.id), to which objects of the batch refer, was deleted by somebody else meanwhile.")
     }
 
-    /// Gives records other places where somebody has taken places since theirs were given.
+    /// Gives records other places where another process has taken places since theirs were given.
     private mutating func moveToFreePlaces() throws(StoreError) {
         let moves = try destinations.movePlaces()
         guard !moves.isEmpty else { return }

@@ -9,7 +9,7 @@ extension ModelValidator {
     /// Whether a name has more bytes than one may have.
     static func isTooLong(_ name: String) -> Bool { name.utf8.count > ManagedObjectModel.maximumNameByteCount }
 
-    /// What is wrong with such a name.
+    /// The problem with such a name.
     static let lengthProblem = "name is longer than \(ManagedObjectModel.maximumNameByteCount) bytes."
 
     /// What is wrong with the name of an entity, a property or an element; each continues "The property's …".

@@ -69,7 +69,7 @@ enum ModelValue {
         }
     }
 
-    /// Whether a number that is no value of a type is only too large or too small for it.
+    /// Whether a number is only too large or too small for a type.
     private static func isOutOfRange(_ node: JSONNode, type: AttributeType) -> Bool {
         switch (type, node.content) {
         case (.integer16, _), (.integer32, _), (.integer64, _): node.isWholeNumber

@@ -29,7 +29,7 @@ public struct ChangeSet: Sendable {
         public var id: ObjectID
         /// The ordered relationship.
         public var relationship: RelationshipName
-        /// The highest place of a destination; nil where there was no destination.
+        /// The highest place of a destination; nil where the list was empty.
         public var place: Int64?
 
         /// Makes an expectation.

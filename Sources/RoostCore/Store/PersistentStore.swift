@@ -38,7 +38,7 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// - Throws: `conflict` with every object whose version is stale, or that does not exist under
     ///   its own entity; `constraintViolation` with every object that is rejected, under each
     ///   constraint once, beside the object that holds the values: one that holds them in the store
-    ///   and goes on to, or else the first of the change set to claim them, updates before inserts;
+    ///   and keeps them, or else the first of the change set to claim them, updates before inserts;
     ///   `duplicateObject` for an insert whose key is taken in its hierarchy; `objectNotFound` for
     ///   a link whose end does not exist after the change; `corrupted`, with
     ///   ``StoreError/damagedObject``, for an update or a delete of an object whose stored record

@@ -107,7 +107,7 @@ package final class ExternalSorter {
         if !chunk.isEmpty { try body(chunk) }
     }
 
-    /// Merges runs until there are no more of them than are merged at a time.
+    /// Merges runs until all can be merged at a time.
     private func mergeToFanIn() throws(StoreError) {
         while runs.count > Self.fanIn {
             let merged = try SortedRun(directories)
@@ -140,7 +140,7 @@ struct SortedRunMerge {
         for index in stride(from: heap.count / 2, through: 0, by: -1) where index < heap.count { sink(index) }
     }
 
-    /// Calls `body` with the next entry; false when there is none.
+    /// Calls `body` with the next entry; false after the last one.
     mutating func next(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) -> Bool {
         guard let first = heap.first else { return false }
         try first.withEntry(body)
@@ -182,7 +182,7 @@ package final class SortedEntryReader {
     init(_ arena: EntryArena) { source = .memory(arena, next: 0) }
     init(_ merge: SortedRunMerge) { source = .runs(merge) }
 
-    /// Calls `body` with the next entry, in its encoded form; false when there is none.
+    /// Calls `body` with the next entry, in its encoded form; false after the last one.
     ///
     /// See ``EntryArena/key(of:)`` for the form.
     package func next(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) -> Bool {

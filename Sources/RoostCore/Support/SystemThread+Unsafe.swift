@@ -10,10 +10,10 @@ internal import CRoostSystem
 
 /// Starts threads by the system's own call, which says when it could not.
 ///
-/// Foundation's `Thread` does not: whoever waits for the work of a thread that was never started
+/// Foundation's `Thread` does not: code that waits for a thread that was never started
 /// waits forever.
 package enum SystemThread {
-    /// What a new thread takes over.
+    /// The name and the closure of a new thread.
     private final class Work {
         let name: String
         let body: @Sendable () -> Void
@@ -54,7 +54,7 @@ package enum SystemThread {
     /// For programs, before they start a second thread.
     package static func spareAddressSpace() { croost_spare_address_space() }
 
-    /// What a new thread begins with.
+    /// Runs the work of a new thread.
     private static func run(_ work: UnsafeMutableRawPointer?) {
         guard let work else { return }
         // SAFETY: `start` retained the object for exactly this call.

@@ -12,8 +12,8 @@ package final class WorkerThread<Result: Sendable>: Sendable {
     ///   - stackByteCount: How large its stack is; the default of secondary threads is small on some platforms, and libraries below may want
     ///     more. Memory that is not touched costs nothing.
     ///   - body: The work.
-    /// - Throws: `outOfResources` when the system starts no more threads; nobody has to be waited
-    ///   for then.
+    /// - Throws: `outOfResources` when the system starts no more threads; `join` is
+    ///   not called then.
     package init(
         _ name: String, stackByteCount: Int = 4 << 20, _ body: @escaping @Sendable () throws(StoreError) -> Result
     ) throws(StoreError) {
