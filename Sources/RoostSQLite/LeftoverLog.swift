@@ -17,7 +17,7 @@ struct LeftoverLog {
 
     /// Reads the log of the store at `path`; nil when there is none, or an empty one.
     ///
-    /// Call it only while nobody else can have the store open: no lock is taken.
+    /// Call it only while no other connection can write to the store: no lock is taken.
     ///
     /// - Throws: What reading the log reports.
     init?(ofStoreAt path: String, _ settings: SQLiteSettings) throws(StoreError) {

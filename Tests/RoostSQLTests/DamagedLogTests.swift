@@ -78,6 +78,61 @@ struct DamagedLogTests {
         try store.close()
     }
 
+    /// Opens the store `w` from several threads at once; gives the notes that each one saw, or the
+    /// code that it got.
+    private func openAtOnce(isReadOnly: Bool) -> [Result<Int, StoreError>] {
+        let found = Mutex<[Result<Int, StoreError>]>([])
+        let url = directory.url("w")
+        DispatchQueue.concurrentPerform(iterations: 6) { _ in
+            let result: Result<Int, StoreError>
+            do {
+                let store = try SQLiteStoreType().open(url, options: StoreOptions(isReadOnly: isReadOnly))
+                let count = try store.records("Note").count
+                try store.close()
+                result = .success(count)
+            } catch let error as StoreError {
+                result = .failure(error)
+            } catch { return }
+            found.withLock { $0.append(result) }
+        }
+        return found.withLock { $0 }
+    }
+
+    @Test(
+        "a damaged log is refused also while others open the store, and nothing is changed", arguments: [true, false])
+    func openedAtOnce(isReadOnly: Bool) throws {
+        let (log, ends) = try leaveLog()
+        let file = try directory.bytes("w")
+        var damaged = log
+        damaged[ends[1] + 100] ^= 1
+        try put(damaged)
+        do {
+            // What another program has that is about to open the store.
+            let other = try StoreLock.acquire(forStoreAt: directory.file("w"), .shared, timeoutSeconds: 0)
+            defer { other.release() }
+            #expect(
+                code { try type.open(directory.url("w"), options: StoreOptions(isReadOnly: isReadOnly)).close() }
+                    == .corrupted)
+        }
+        for _ in 0..<5 {
+            let found = openAtOnce(isReadOnly: isReadOnly)
+            #expect(found.count == 6)
+            for result in found {
+                guard case .failure(let error) = result, error.code == .corrupted else {
+                    Issue.record("\(result)")
+                    continue
+                }
+            }
+        }
+        #expect(try directory.bytes("w") == file)
+        #expect(try directory.bytes("w-wal") == damaged)
+        try put(log)
+        #expect(openAtOnce(isReadOnly: isReadOnly).allSatisfy { (try? $0.get()) == 9 })
+        let store = try type.open(directory.url("w"), options: StoreOptions())
+        #expect(try store.findings() == [])
+        try store.close()
+    }
+
     @Test("what the message advises brings the commits before the damage back")
     func advice() throws {
         let (log, ends) = try leaveLog()
