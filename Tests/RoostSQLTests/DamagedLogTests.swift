@@ -133,6 +133,19 @@ struct DamagedLogTests {
         try store.close()
     }
 
+    @Test("a flipped bit in the salts of the last commit is refused")
+    func salts() throws {
+        let (log, ends) = try leaveLog()
+        for offset in 8..<16 {
+            var damaged = log
+            damaged[ends[4] + offset] ^= 0x10
+            try put(damaged)
+            #expect(
+                code { try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true)).close() }
+                    == .corrupted, "byte \(offset)")
+        }
+    }
+
     @Test("what the message advises brings the commits before the damage back")
     func advice() throws {
         let (log, ends) = try leaveLog()
