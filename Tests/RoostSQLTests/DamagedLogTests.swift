@@ -354,4 +354,28 @@ struct SQLiteFileLockTests {
         try writer.close()
         #expect(try directory.names == ["s", "s.lock"])
     }
+
+    @Test("openings beside a writer keep no handle each", .enabled(if: openHandleCount("/proc/self/fd") >= 0))
+    func handles() throws {
+        let path = directory.file("s")
+        let writer = try type.open(directory.url("s"), options: StoreOptions())
+        func open() throws {
+            let reader = try type.open(directory.url("s"), options: StoreOptions(isReadOnly: true))
+            #expect(try reader.records("Note").count == 1)
+            try reader.close()
+            #expect(try SQLiteFileLock.forReading(path) == nil)
+        }
+        for _ in 0..<3 { try open() }
+        let before = openHandleCount(path)
+        for _ in 0..<20 { try open() }
+        #expect(openHandleCount(path) == before)
+        try writer.close()
+        #expect(openHandleCount(path) == 0)
+    }
+}
+
+/// The number of handles that this process has on a file; -1 where the system does not say.
+private func openHandleCount(_ path: String) -> Int {
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return -1 }
+    return names.count { (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == path }
 }
