@@ -146,6 +146,28 @@ struct DamagedLogTests {
         }
     }
 
+    @Test("two writers that do not flush each commit, or do again, may mark the store at once")
+    func marks() throws {
+        try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions()).close()
+        let settings = try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"]))
+        let connections = try (0..<2).map { _ in
+            try SQLiteDatabase.connect(directory.file("s"), settings, .readWrite)
+        }
+        for connection in connections {
+            try UnflushedMark.set(connection, settings)
+            #expect(try SQLiteSchemaCheck(connection).isUnflushed)
+        }
+        for connection in connections {
+            try UnflushedMark.remove(connection)
+            #expect(try !SQLiteSchemaCheck(connection).isUnflushed)
+        }
+        for connection in connections { try connection.close() }
+        let stores = try (0..<3).map { _ in
+            try type.open(directory.url("s"), options: StoreOptions(typeOptions: ["synchronous": "normal"]))
+        }
+        for store in stores { try store.close() }
+    }
+
     @Test("what the message advises brings the commits before the damage back")
     func advice() throws {
         let (log, ends) = try leaveLog()
