@@ -76,7 +76,7 @@ struct LeftoverLog {
     /// - Returns: The sentences.
     func notices(staysBesideFile: Bool) -> [String] {
         var notices: [String] = []
-        if staysBesideFile, !isInFile {
+        if staysBesideFile, !isInFile, content.commitCount > 0 {
             notices.append(
                 "'\(path)' is not complete without '\(path)-wal', which holds its last commits: keep both files together, or open the store for writing to move them into it."
             )

@@ -259,8 +259,8 @@ struct WriteAheadLog: ~Copyable {
     /// - Returns: Whether it does.
     /// - Throws: What reading the log and the file reports.
     func isInDatabase(_ content: Content) throws(StoreError) -> Bool {
-        guard content.ending == .clean, let header = try header() else { return false }
-        guard content.commitCount > 0 else { return true }
+        guard content.ending == .clean else { return false }
+        guard content.commitCount > 0, let header = try header() else { return true }
         let database = try RegularFile(at: storePath)
         guard database.byteCount == content.databasePageCount * header.pageByteCount else { return false }
         var isSeen = [Bool](repeating: false, count: content.databasePageCount)

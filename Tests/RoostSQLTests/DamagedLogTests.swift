@@ -146,6 +146,19 @@ struct DamagedLogTests {
         }
     }
 
+    @Test("of a log without a header no notice says that it holds commits")
+    func zeros() throws {
+        _ = try leaveLog()
+        try type.open(directory.url("w"), options: StoreOptions()).close()
+        try put([UInt8](repeating: 0, count: 5000))
+        let reader = try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true))
+        #expect(try reader.records("Note").count == 9)
+        #expect(try reader.notices() == [])
+        #expect(try reader.integrityFindings() == [])
+        try reader.close()
+        #expect(try directory.names == ["w", "w.lock"])
+    }
+
     @Test("two writers that do not flush each commit, or do again, may mark the store at once")
     func marks() throws {
         try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions()).close()
