@@ -50,10 +50,10 @@ public final class DestinationClaim: Sendable {
     public func release() {
         guard let file = file.withLock({ $0.take() }) else { return }
         // Whoever has the store's own lock is about to create or remove one; then the lock file is theirs.
-        if !StoreFile.exists(StoreFile.resolvingLink(storePath)),
+        if !StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)),
             let lock = try? StoreLock.acquire(forStoreAt: storePath, .exclusive, timeoutSeconds: 0)
         {
-            if StoreFile.exists(StoreFile.resolvingLink(storePath)) {
+            if StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)) {
                 lock.release()
             } else {
                 // What cannot be removed is an empty file, which the next store of this name uses.

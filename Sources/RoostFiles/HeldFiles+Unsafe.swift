@@ -21,8 +21,9 @@ public final class HeldFiles: Sendable {
 
     private struct Entry {
         var count = 0
-        /// Handles whose closing was put off; used again before new ones are opened.
-        var handles: [Int32] = []
+        /// Handles whose closing was put off; used again before new ones are opened, so that their
+        /// number is at most that of handles in use at once.
+        var handles: [(descriptor: Int32, isWritable: Bool)] = []
     }
 
     private let entries = Mutex<[FileIdentity: Entry]>([:])
@@ -41,7 +42,7 @@ public final class HeldFiles: Sendable {
             }
             entries[identity] = nil
             // They were used for reading and flushing only, and what that reported was dealt with then.
-            for handle in entry.handles { try? OpenFile.closeNow(handle) }
+            for handle in entry.handles { try? OpenFile.closeNow(handle.descriptor) }
         }
     }
 
@@ -52,11 +53,19 @@ public final class HeldFiles: Sendable {
     }
 
     /// A handle whose closing was put off, on the file under `path`; nil when there is none.
-    func takeHandle(_ path: String, followingLinks: Bool) -> Int32? {
+    ///
+    /// The handle has no locks of its own.
+    func takeHandle(_ path: String, forWriting: Bool, followingLinks: Bool) -> Int32? {
         guard entries.withLock({ !$0.isEmpty }),
             case .success(let status) = FileStatus.of(path, followingLinks: followingLinks)
         else { return nil }
-        return entries.withLock { $0[FileIdentity(status)]?.handles.popLast() }
+        return entries.withLock { entries in
+            let identity = FileIdentity(status)
+            guard let index = entries[identity]?.handles.lastIndex(where: { $0.isWritable == forWriting }) else {
+                return nil
+            }
+            return entries[identity]?.handles.remove(at: index).descriptor
+        }
     }
 
     /// Returns the first bytes of `file`, which a library locks while it has the file at `path`
@@ -87,7 +96,8 @@ public final class HeldFiles: Sendable {
             if !entries.isEmpty, case .success(let status) = FileStatus.of(descriptor: descriptor) {
                 let identity = FileIdentity(status)
                 if entries[identity] != nil {
-                    entries[identity]?.handles.append(descriptor)
+                    let isWritable = fcntl(descriptor, F_GETFL) & O_ACCMODE == O_RDWR
+                    entries[identity]?.handles.append((descriptor, isWritable))
                     return
                 }
             }

@@ -115,10 +115,10 @@ struct OpenFile: ~Copyable {
         isLockedElsewhere: Bool = false
     ) throws(SystemError) {
         guard isUsable(path) else { throw SystemError(code: EINVAL) }
-        // A handle that was put off is for reading, and may have no locks of its own.
+        let isReused = flags == O_RDONLY || isLockedElsewhere && flags == O_RDWR
         let held =
-            flags == O_RDONLY && !isLockedElsewhere
-            ? HeldFiles.shared.takeHandle(path, followingLinks: followingLinks) : nil
+            isReused
+            ? HeldFiles.shared.takeHandle(path, forWriting: flags == O_RDWR, followingLinks: followingLinks) : nil
         let all = flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (followingLinks ? 0 : O_NOFOLLOW)
         let descriptor = held ?? retrying { open(path, all, permissions) }
         guard descriptor >= 0 else { throw SystemError(code: errno) }

@@ -95,8 +95,10 @@ extension StoreFile {
         case StoreLock.suffix: return false
         case "-wal":
             // A user who cannot read it gets SQLite's error.
-            guard let bytes = read(prefix: examinedByteCount, of: path + suffix) else { return true }
-            return isLog(bytes) || bytes.allSatisfy { $0 == 0 }
+            guard let beginning = read(prefix: 8, of: path + suffix) else { return true }
+            guard !isLog(beginning) else { return true }
+            guard beginning.allSatisfy({ $0 == 0 }) else { return false }
+            return read(prefix: examinedByteCount, of: path + suffix)?.allSatisfy { $0 == 0 } ?? true
         case "-shm":
             guard isIndexLength(status.byteCount) else { return false }
             // While SQLite has it open in this process it is SQLite's, and must not be opened and closed.
@@ -143,7 +145,7 @@ extension StoreFile {
     public static func removeCompanions(of path: String, _ suffixes: [String]) throws(StoreError) {
         try requireOwnCompanions(suffixes, ofStoreAt: path)
         var isChanged = false
-        for suffix in suffixes where exists(path + suffix) {
+        for suffix in suffixes where hasEntry(at: path + suffix) {
             try remove(path + suffix)
             isChanged = true
         }

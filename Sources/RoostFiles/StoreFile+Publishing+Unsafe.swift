@@ -216,16 +216,10 @@ extension StoreFile {
     public static func sweepTemporarySiblings(of path: String, holding claim: DestinationClaim? = nil) {
         guard claim == nil else { return removeTemporarySiblings(of: path) }
         // Without a lock file there is no claim, and none is made for it.
-        guard exists(StoreLock.path(forStoreAt: path)) else { return removeTemporarySiblings(of: path) }
+        guard hasEntry(at: StoreLock.path(forStoreAt: path)) else { return removeTemporarySiblings(of: path) }
         guard let claim = (try? DestinationClaim.attempt(path)) ?? nil else { return }
         removeTemporarySiblings(of: path)
         claim.release()
-    }
-
-    /// Whether anything, also a link that leads nowhere, has this name.
-    static func exists(_ path: String) -> Bool {
-        if case .success = FileStatus.of(path, followingLinks: false) { return true }
-        return false
     }
 
     private static func removeTemporarySiblings(of path: String) {

@@ -4,7 +4,7 @@ internal import RoostCore
 ///
 /// There is no other place in Roost that renames or flushes a store file. A path may be a symbolic link to a regular
 /// file: what happens then happens to the file it leads to, and lock and temporary files stand beside that one.
-/// Nothing here waits for another process.
+/// Locks are tried once: no call here waits until another process releases one.
 public enum StoreFile {
     /// The directory of a path: `"."` for a bare name.
     public static func directory(of path: String) -> String {

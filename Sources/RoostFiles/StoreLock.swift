@@ -6,7 +6,7 @@ public import RoostCore
 /// process, however that ends. Hold it shared while a store is open, exclusively to create,
 /// destroy, replace or recover one. The lock file is never removed while its store exists, so that
 /// all lock the same file. A store reached by two hard links has two locks:
-/// ``StoreFile/requireOneName(ofStoreAt:)`` keeps it from being written.
+/// ``StoreFile/requireOneName(ofStoreAt:forWriting:acceptsLinks:)`` keeps it from being written.
 public final class StoreLock: Sendable {
     /// Who else may hold the lock.
     public enum Mode: Sendable {

@@ -38,7 +38,6 @@ struct ChangeApplication {
         try writeDeletes()
         conflicts.append(unchanged)
         try conflicts.throwIfAny()
-        try requireCountableVersions()
         try change.requireLastPlaces(writer)
         try writeInserts()
         try putPending()
@@ -138,13 +137,6 @@ struct ChangeApplication {
         guard !gone.isEmpty else { return }
         try gone.forEachKey { [writer] (space, key) throws(StoreError) in _ = try writer.delete(key, in: space) }
         gone.removeAll()
-    }
-
-    private func requireCountableVersions() throws(StoreError) {
-        for item in change.updates where change.changes.updates.version(at: item.position) == .max {
-            throw StoreError(
-                .limitExceeded, "\(change.changes.updates.id(at: item.position)) was updated too often to count.")
-        }
     }
 
     private mutating func writeInserts() throws(StoreError) {

@@ -57,9 +57,22 @@ public final class LMDBStorage: OrderedKeyValueStorage {
                 try EnvironmentRegistry.lease(path: path, settings: settings, isNew: true), settings: settings)
         } catch {
             // The first error is the one to tell.
-            for file in [path, path + "-lock", StoreLock.path(forStoreAt: path)] { try? StoreFile.remove(file) }
+            try? StoreFile.remove(path)
+            removeLockFiles(path)
             throw error
         }
+    }
+
+    /// Removes the lock files of a store that no longer exists, unless another process makes a new
+    /// one with its name.
+    static func removeLockFiles(_ path: String) {
+        guard StoreFile.hasEntry(at: StoreLock.path(forStoreAt: path)),
+            let lock = try? StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+        else { return }
+        defer { lock.release() }
+        guard !StoreFile.hasEntry(at: path) else { return }
+        try? StoreFile.remove(path + "-lock")
+        try? lock.releaseRemovingFile()
     }
 
     /// The longest key LMDB takes as it is built everywhere.

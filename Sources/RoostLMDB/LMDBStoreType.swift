@@ -91,13 +91,15 @@ public struct LMDBStoreType: PersistentStoreType {
         let storage: LMDBStorage
         do throws(StoreError) { storage = try LMDBStorage.create(path: url.path, options: options) } catch {
             // The file is gone; where it never was, it is another one's, with its lock.
-            if !StoreFile.hasEntry(at: url.path) { try? StoreFile.remove(StoreLock.path(forStoreAt: url.path)) }
+            LMDBStorage.removeLockFiles(url.path)
             throw error
         }
         do throws(StoreError) {
             return try KeyValueStore(creating: storage, type: self, url: url, model: model, options: options)
         } catch {
-            throw Self.removing(url.path, after: error)
+            try? StoreFile.remove(url.path)
+            LMDBStorage.removeLockFiles(url.path)
+            throw error
         }
     }
 

@@ -54,6 +54,9 @@ extension SQLStore: ChangeAcceptingStore {
         found.generation = recorded.generation
         var (count, objects) = (0, [ObjectID]())
         for table in schema.objectTables {
+            if let message = try impossibleKey(in: table, try snapshot.open()) {
+                throw StoreError(.corrupted, "\(message) Mend it with an SQL tool.")
+            }
             try snapshot.walk(table.root) { (row) throws(StoreError) in
                 switch row {
                 case .unreadable(let error): throw error

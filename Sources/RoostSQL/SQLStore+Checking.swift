@@ -62,6 +62,7 @@ extension SQLStore {
             if count <= Self.maximumListed { listed.append(StoreFinding(.damage, message)) }
         }
         do throws(StoreError) {
+            if let message = try impossibleKey(in: table, try snapshot.open()) { found(message) }
             try snapshot.walk(table.root) { row throws(StoreError) in
                 switch row {
                 case .unreadable(let error): found(error.message)
@@ -94,6 +95,17 @@ extension SQLStore {
                     .damage, "\(count - Self.maximumListed) more findings in table '\(table.name)' are not listed."))
         }
         findings += listed
+    }
+
+    /// Looks for a row whose key no object can have; a walk begins after such keys.
+    ///
+    /// - Returns: A sentence about the first such row, or nil.
+    /// - Throws: What reading the table reports.
+    func impossibleKey(in table: SQLTable, _ connection: any SQLConnection) throws(StoreError) -> String? {
+        let sql = "SELECT _id FROM \(table.quotedName) WHERE _id < 1 ORDER BY _id LIMIT 1"
+        return try connection.integer(sql).map {
+            "Table '\(table.name)' has a row with the key \($0), which no object can have: keys begin at 1."
+        }
     }
 
     private func check(

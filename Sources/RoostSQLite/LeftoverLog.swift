@@ -17,7 +17,7 @@ struct LeftoverLog {
 
     /// Reads the log of the store at `path`; nil when there is none, or an empty one.
     ///
-    /// Call it only while nobody else can have the store open: no lock is taken.
+    /// Call it only while no other connection can write to the store: no lock is taken.
     ///
     /// - Throws: What reading the log reports.
     init?(ofStoreAt path: String, _ settings: SQLiteSettings) throws(StoreError) {
@@ -76,7 +76,7 @@ struct LeftoverLog {
     /// - Returns: The sentences.
     func notices(staysBesideFile: Bool) -> [String] {
         var notices: [String] = []
-        if staysBesideFile, !isInFile {
+        if staysBesideFile, !isInFile, content.commitCount > 0 {
             notices.append(
                 "'\(path)' is not complete without '\(path)-wal', which holds its last commits: keep both files together, or open the store for writing to move them into it."
             )

@@ -16,23 +16,29 @@ struct SQLiteCompaction {
     func run(_ isCancelled: @escaping @Sendable () -> Bool) throws(StoreError) -> Bool {
         // Little is done in fewer steps than lie between two questions of SQLite.
         guard !isCancelled() else { throw cancelled }
+        // Before the store is read, which shows that it has this file open.
+        let check = try FileHandleCheck(at: path)
         try requireExact("was not compacted, because it")
         try requireSpace()
-        try StoreFile.requireOneName(ofStoreAt: path, forWriting: true)
+        try check.verifyForWriting()
         let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
         do throws(StoreError) {
             // Opening has compared the catalogue; what VACUUM runs comes from that alone.
             try connection.allow(.everything)
             let cancelled = cancelled
             try connection.withoutTimeLimit { () throws(StoreError) in
-                try connection.ending(when: { () throws(StoreError) in if isCancelled() { throw cancelled } }) {
-                    () throws(StoreError) in try connection.vacuum()
+                let goOn = { () throws(StoreError) in
+                    if isCancelled() { throw cancelled }
+                    // Minutes can pass: another name is noticed as soon as at a commit.
+                    try check.verifyForWriting()
                 }
+                try connection.ending(when: goOn) { () throws(StoreError) in try connection.vacuum() }
             }
             try connection.allow(.writing)
             // What VACUUM wrote is compared before it is moved into the file.
             try SQLiteSettling.requireSound(connection)
             try requireExact("is damaged: after compacting it")
+            try check.verifyForWriting()
             let timeout = Duration.seconds(min(settings.timeoutSeconds, 31_536_000))
             let isSmall = try connection.checkpoint(patience: timeout, isCancelled: isCancelled)
             try connection.close()

@@ -19,7 +19,8 @@ enum SQLiteCompanions {
     /// Checks that the log beside the store at `path` belongs to it and is not damaged; see
     /// ``LeftoverLog``.
     ///
-    /// The caller holds the store's lock exclusively. Makes and changes no file beside the store.
+    /// The caller keeps all writers out: it holds the store's lock exclusively, or examines under a
+    /// ``SoundnessLock``. Makes and changes no file beside the store.
     ///
     /// - Returns: The log; nil where there is none, or an empty one.
     /// - Throws: `corrupted`; what is wrong with the store that both together are.

@@ -13,8 +13,8 @@ public final class SQLiteConnection: SQLConnection {
         case readOnly
         /// Read-only, without locks, together with the log. The index of the log stays in memory.
         ///
-        /// Makes and changes no file. For checking a log while the store's lock is held
-        /// exclusively.
+        /// Makes and changes no file. For checking a log while no other connection
+        /// can write to the store.
         case unlocked
         /// Read-only, without locks, on a file that nobody changes; where somebody might, what tells after each reading.
         case immutable(FileHandleCheck?)

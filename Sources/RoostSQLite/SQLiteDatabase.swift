@@ -37,6 +37,8 @@ final class SQLiteDatabase: SQLDatabase {
     let pageSizeBytes: Int
     /// Nil for a reader where no lock file can be made.
     let lock: StoreLock?
+    /// The lock by which other openers know that the store was examined; nil where it cannot be set.
+    private let soundness: SoundnessLock?
     private let check: FileHandleCheck
     /// The check after each reading of a file that has other names; nil for any other file.
     private let unchanged: FileHandleCheck?
@@ -53,7 +55,7 @@ final class SQLiteDatabase: SQLDatabase {
     /// Takes over what ``SQLiteOpening`` prepared.
     init(
         path: String, settings: SQLiteSettings, isImmutable: Bool, pageSizeBytes: Int, lock: StoreLock?,
-        check: FileHandleCheck, unchanged: FileHandleCheck? = nil, writer: SQLiteConnection?,
+        soundness: SoundnessLock?, check: FileHandleCheck, unchanged: FileHandleCheck? = nil, writer: SQLiteConnection?,
         fileLock: SQLiteFileLock?, notices: [String]
     ) {
         self.path = path
@@ -61,6 +63,7 @@ final class SQLiteDatabase: SQLDatabase {
         self.isImmutable = isImmutable
         self.pageSizeBytes = pageSizeBytes
         self.lock = lock
+        self.soundness = soundness
         self.check = check
         self.unchanged = unchanged
         self.fileLock = Mutex(fileLock)
@@ -306,6 +309,8 @@ final class SQLiteDatabase: SQLDatabase {
                 failure = failure ?? error
             }
         }
+        // Not before: who joins next examines the log, which must not change meanwhile.
+        soundness?.release()
         lock?.release()
         if let failure { throw settings.isUnpublished ? failure : keptInLog(failure) }
     }

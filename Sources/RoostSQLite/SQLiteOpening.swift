@@ -107,11 +107,10 @@ struct SQLiteOpening {
         type: any PersistentStoreType, url: StoreURL, lock: StoreLock?, check: FileHandleCheck, isLinked: Bool,
         fileLock: SQLiteFileLock? = nil
     ) throws(StoreError) -> SQLStore {
-        // Somebody who holds the lock shared has recovered the store, or has it open and will.
-        var isRecovering = false
-        if SQLiteSettling.needsRecovery(path), let lock {
-            isRecovering = (try? lock.change(to: .exclusive, timeoutSeconds: 0)) != nil
-        }
+        // The first opener over all processes examines and recovers what was left. Others wait, and rely on that as long as one of them is there.
+        let soundness = try joinSound(lock)
+        let isRecovering = soundness?.isExamining == true && SQLiteSettling.needsRecovery(path)
+        if let soundness, soundness.isExamining, !isRecovering { try soundness.confirm() }
         // Where no file can be made SQLite must not try to; a lock file that is there says nothing about that.
         var isImmutable =
             settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
@@ -156,15 +155,30 @@ struct SQLiteOpening {
         }
         let pageSize = Int(try connection.integer("PRAGMA page_size") ?? 4096)
         try check.verify()
+        if isRecovering { try soundness?.confirm() }
         if let lock { try lock.change(to: .shared, timeoutSeconds: settings.timeoutSeconds) }
         if settings.isReadOnly { try connection.close() }
         let database = SQLiteDatabase(
-            path: path, settings: settings, isImmutable: isImmutable, pageSizeBytes: pageSize, lock: lock, check: check,
-            unchanged: unchanged, writer: settings.isReadOnly ? nil : connection, fileLock: fileLock,
+            path: path, settings: settings, isImmutable: isImmutable, pageSizeBytes: pageSize, lock: lock,
+            soundness: soundness, check: check, unchanged: unchanged, writer: settings.isReadOnly ? nil : connection,
+            fileLock: fileLock,
             notices: leftover?.notices(staysBesideFile: settings.isReadOnly) ?? [])
         return SQLStore(
             database, schema: schema, storeUUID: uuid, type: type, url: url, isReadOnly: settings.isReadOnly,
             isUnpublished: options.isUnpublished, acceptsChanges: options.acceptsChanges)
+    }
+
+    /// Joins the openers that know that the store is sound; nil where this reader cannot set locks.
+    private func joinSound(_ lock: StoreLock?) throws(StoreError) -> SoundnessLock? {
+        guard lock != nil else { return nil }
+        do throws(StoreError) {
+            return try SoundnessLock.join(forStoreAt: path, timeoutSeconds: settings.timeoutSeconds)
+        } catch
+            where settings.isReadOnly
+            && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
+        {
+            return nil
+        }
     }
 
     /// Brings the mark of stores whose writers do not flush each commit up to date.

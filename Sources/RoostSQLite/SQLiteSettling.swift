@@ -96,6 +96,7 @@ enum SQLiteSettling {
     static func removeEmptyLog(_ path: String, under fileLock: SQLiteFileLock) {
         guard fileLock.keepsOthersOut, !needsRecovery(path) else { return }
         removeCompanions(path, ["-wal", "-shm"])
+        withExtendedLifetime(fileLock) {}
     }
 
     /// Removes the index of a log, which the next user makes anew, if nobody uses it.

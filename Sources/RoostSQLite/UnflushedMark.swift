@@ -13,24 +13,29 @@ enum UnflushedMark {
     /// The declaration as it stands in the catalog.
     static let declaration = "CREATE TABLE _roost_unflushed (reason TEXT) STRICT"
 
-    /// Makes the table with a commit that is flushed whatever the connection's settings say.
+    /// Makes the table, unless it is there, with a commit that is flushed whatever the connection's
+    /// settings say.
     static func set(_ connection: SQLiteConnection, _ settings: SQLiteSettings) throws(StoreError) {
         try connection.execute("PRAGMA synchronous = FULL")
-        try commit(declaration, connection)
+        try commit(declaration, whereSet: false, connection)
         try connection.execute("PRAGMA synchronous = \(settings.synchronous.rawValue.uppercased())")
     }
 
-    /// Drops the table.
+    /// Drops the table if it is there.
     static func remove(_ connection: SQLiteConnection) throws(StoreError) {
         try connection.allow(.dropping)
-        try commit("DROP TABLE \(table)", connection)
+        try commit("DROP TABLE \(table)", whereSet: true, connection)
         try connection.allow(.writing)
     }
 
-    private static func commit(_ change: String, _ connection: SQLiteConnection) throws(StoreError) {
+    /// Makes a change, unless another writer has made it since the catalog was read.
+    private static func commit(
+        _ change: String, whereSet isExpected: Bool, _ connection: SQLiteConnection
+    ) throws(StoreError) {
         try connection.run("BEGIN IMMEDIATE")
         do throws(StoreError) {
-            try connection.execute(change)
+            let isSet = try SQLiteSchemaCheck(connection).isUnflushed
+            if isSet == isExpected { try connection.execute(change) }
             try connection.run("COMMIT")
         } catch {
             // The first error is the one to tell; closing the connection undoes the rest.

@@ -20,7 +20,8 @@ struct WriteAheadLog: ~Copyable {
         /// Frames that make no complete transaction.
         case unfinished
         /// A frame at a byte offset that does not match its checksum, and frames of a later
-        /// transaction after it; 0 for the header.
+        /// transaction after it; or one that matches, and has the salts of another log. 0 for the
+        /// header.
         case damaged(Int)
     }
 
@@ -174,6 +175,9 @@ struct WriteAheadLog: ~Copyable {
                     content.ending = .damaged(offset)
                 } else if frame.salts == header.salts[...] {
                     content.ending = .unfinished
+                } else if frame.page > 0, frame.checksum == computed {
+                    // The chain proves that the frame is of this log: it does not cover the salts, which were written with the checksum.
+                    content.ending = Self.isWrittenAsWhole(offset) ? .damaged(offset) : .unfinished
                 }
                 break
             }
@@ -255,8 +259,8 @@ struct WriteAheadLog: ~Copyable {
     /// - Returns: Whether it does.
     /// - Throws: What reading the log and the file reports.
     func isInDatabase(_ content: Content) throws(StoreError) -> Bool {
-        guard content.ending == .clean, let header = try header() else { return false }
-        guard content.commitCount > 0 else { return true }
+        guard content.ending == .clean else { return false }
+        guard content.commitCount > 0, let header = try header() else { return true }
         let database = try RegularFile(at: storePath)
         guard database.byteCount == content.databasePageCount * header.pageByteCount else { return false }
         var isSeen = [Bool](repeating: false, count: content.databasePageCount)

@@ -86,6 +86,28 @@ struct HeldFilesTests {
         #expect(handleCount(path) == 0)
     }
 
+    @Test("locks on the bytes of a held file take a handle of each kind at most, and none of a lock that is held")
+    func rangeLocks() throws {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write("store", "0123456789")
+        let identity = try FileIdentity(at: path)
+        HeldFiles.shared.enter(identity)
+        let range = CollectionOfOne(100..<110)
+        for _ in 0..<20 {
+            #expect(FileRangeLock.exclusiveByteCount(100..<110, at: path) == nil)
+            _ = try FileRangeLock.acquire(oneOf: range, .shared, at: path)
+            let alone = try #require(try FileRangeLock.acquire(oneOf: range, .exclusive, at: path))
+            #expect(FileRangeLock.exclusiveByteCount(100..<110, at: path) == 10)
+            #expect(try FileRangeLock.acquire(oneOf: range, .exclusive, at: path) == nil)
+            #expect(StoreFile.read(prefix: 3, of: path) == Array("012".utf8))
+            withExtendedLifetime(alone) {}
+        }
+        #expect(handleCount(path) <= 4)
+        #expect(FileRangeLock.exclusiveByteCount(100..<110, at: path) == nil)
+        HeldFiles.shared.leave(identity)
+        #expect(handleCount(path) == 0)
+    }
+
     private func handleCount(_ path: String) -> Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return names.filter {

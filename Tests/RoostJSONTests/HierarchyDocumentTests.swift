@@ -158,6 +158,48 @@ struct HierarchyDocumentTests {
         try plain.close()
     }
 
+    @Test("each of several hierarchies is whole every time it is read from one snapshot")
+    func readAgain() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Aaa", attributes: [AttributeDescription("name", .string)]),
+            EntityDescription("Abb", superentity: "Aaa"), EntityDescription("Acc", superentity: "Aaa"),
+            EntityDescription("Baa", attributes: [AttributeDescription("name", .string)]),
+            EntityDescription("Bbb", superentity: "Baa"), EntityDescription("Caa"),
+            EntityDescription("Cbb", superentity: "Caa"),
+        ])
+        let store = try bench.type.create(bench.url(), model: model, options: options)
+        let loader = try store.bulkLoader(BulkLoadOptions())
+        var batch = RecordBatch(model: model)
+        for (key, entity) in ["Aaa", "Abb", "Acc", "Abb"].enumerated() {
+            try batch.append(
+                ObjectID(EntityName(entity), Int64(key + 1)), version: 1, values: ["name": .string("a\(key)")])
+        }
+        for (key, entity) in ["Bbb", "Baa", "Bbb"].enumerated() {
+            try batch.append(
+                ObjectID(EntityName(entity), Int64(key + 1)), version: 1, values: ["name": .string("b\(key)")])
+        }
+        try loader.append(batch)
+        _ = try loader.finish()
+        try store.close()
+        let once = try bench.type.open(bench.url(), options: StoreOptions(isReadOnly: true, isReadOnce: true))
+        let plain = try bench.open(readOnly: true)
+        let (left, right) = (try once.snapshot(), try plain.snapshot())
+        #expect(left is DocumentSnapshot)
+        // The last hierarchy is empty.
+        let roots: [EntityName] = ["Aaa", "Baa", "Caa"]
+        for first in roots {
+            for second in roots {
+                for root in [first, second, second, first] {
+                    let found = try records(left, root)
+                    #expect(try found == records(right, root), "\(root) after \(first), \(second)")
+                }
+            }
+        }
+        #expect(try left.computeTally() == right.computeTally())
+        try once.close()
+        try plain.close()
+    }
+
     @Test("a changed byte is noticed when all lists are read")
     func damage() throws {
         try load("store") { loader in

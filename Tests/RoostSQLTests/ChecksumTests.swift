@@ -217,6 +217,24 @@ struct ChecksumTests {
 
     // MARK: Accepting
 
+    @Test("a row with a key that no object has is damage, and is not accepted", arguments: [-5, 0, Int.min])
+    func impossibleKeys(key: Int) throws {
+        try create()
+        let store = try #require(try open() as? any ChangeAcceptingStore)
+        try Shell.run("UPDATE Track SET title = 'edited' WHERE _id = 2", on: directory.file("a"))
+        let changes = try store.externalChanges()
+        try Shell.run(
+            "UPDATE Track SET title = 'edited' WHERE _id = 2; INSERT INTO Album (_id, _version, _entity, _checksum, title) SELECT \(key), 1, _entity, 0, 'by hand' FROM Album LIMIT 1",
+            on: directory.file("a"))
+        let findings = try store.integrityFindings()
+        #expect(findings.contains { $0.severity == .damage && $0.message.contains("key \(key),") }, "\(findings)")
+        // What can be read is compared all the same.
+        #expect(findings.contains { $0.message.contains("Track/p2 ") }, "\(findings)")
+        #expect(code { _ = try store.externalChanges() } == .corrupted)
+        #expect(code { _ = try store.acceptExternalChanges(changes) } == .corrupted)
+        try store.close()
+    }
+
     @Test("what another program changed is accepted as it was shown, and the store is sound then")
     func accept() throws {
         try create()

@@ -78,6 +78,109 @@ struct DamagedLogTests {
         try store.close()
     }
 
+    /// Opens the store `w` from several threads at once; gives the notes that each one saw, or the
+    /// code that it got.
+    private func openAtOnce(isReadOnly: Bool) -> [Result<Int, StoreError>] {
+        let found = Mutex<[Result<Int, StoreError>]>([])
+        let url = directory.url("w")
+        DispatchQueue.concurrentPerform(iterations: 6) { _ in
+            let result: Result<Int, StoreError>
+            do {
+                let store = try SQLiteStoreType().open(url, options: StoreOptions(isReadOnly: isReadOnly))
+                let count = try store.records("Note").count
+                try store.close()
+                result = .success(count)
+            } catch let error as StoreError {
+                result = .failure(error)
+            } catch { return }
+            found.withLock { $0.append(result) }
+        }
+        return found.withLock { $0 }
+    }
+
+    @Test(
+        "a damaged log is refused also while others open the store, and nothing is changed", arguments: [true, false])
+    func openedAtOnce(isReadOnly: Bool) throws {
+        let (log, ends) = try leaveLog()
+        let file = try directory.bytes("w")
+        var damaged = log
+        damaged[ends[1] + 100] ^= 1
+        try put(damaged)
+        do {
+            // What another program has that is about to open the store.
+            let other = try StoreLock.acquire(forStoreAt: directory.file("w"), .shared, timeoutSeconds: 0)
+            defer { other.release() }
+            #expect(
+                code { try type.open(directory.url("w"), options: StoreOptions(isReadOnly: isReadOnly)).close() }
+                    == .corrupted)
+        }
+        for _ in 0..<5 {
+            let found = openAtOnce(isReadOnly: isReadOnly)
+            #expect(found.count == 6)
+            for result in found {
+                guard case .failure(let error) = result, error.code == .corrupted else {
+                    Issue.record("\(result)")
+                    continue
+                }
+            }
+        }
+        #expect(try directory.bytes("w") == file)
+        #expect(try directory.bytes("w-wal") == damaged)
+        try put(log)
+        #expect(openAtOnce(isReadOnly: isReadOnly).allSatisfy { (try? $0.get()) == 9 })
+        let store = try type.open(directory.url("w"), options: StoreOptions())
+        #expect(try store.findings() == [])
+        try store.close()
+    }
+
+    @Test("a flipped bit in the salts of the last commit is refused")
+    func salts() throws {
+        let (log, ends) = try leaveLog()
+        for offset in 8..<16 {
+            var damaged = log
+            damaged[ends[4] + offset] ^= 0x10
+            try put(damaged)
+            #expect(
+                code { try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true)).close() }
+                    == .corrupted, "byte \(offset)")
+        }
+    }
+
+    @Test("of a log without a header no notice says that it holds commits")
+    func zeros() throws {
+        _ = try leaveLog()
+        try type.open(directory.url("w"), options: StoreOptions()).close()
+        try put([UInt8](repeating: 0, count: 5000))
+        let reader = try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true))
+        #expect(try reader.records("Note").count == 9)
+        #expect(try reader.notices() == [])
+        #expect(try reader.integrityFindings() == [])
+        try reader.close()
+        #expect(try directory.names == ["w", "w.lock"])
+    }
+
+    @Test("two writers that do not flush each commit, or do again, may mark the store at once")
+    func marks() throws {
+        try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions()).close()
+        let settings = try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"]))
+        let connections = try (0..<2).map { _ in
+            try SQLiteDatabase.connect(directory.file("s"), settings, .readWrite)
+        }
+        for connection in connections {
+            try UnflushedMark.set(connection, settings)
+            #expect(try SQLiteSchemaCheck(connection).isUnflushed)
+        }
+        for connection in connections {
+            try UnflushedMark.remove(connection)
+            #expect(try !SQLiteSchemaCheck(connection).isUnflushed)
+        }
+        for connection in connections { try connection.close() }
+        let stores = try (0..<3).map { _ in
+            try type.open(directory.url("s"), options: StoreOptions(typeOptions: ["synchronous": "normal"]))
+        }
+        for store in stores { try store.close() }
+    }
+
     @Test("what the message advises brings the commits before the damage back")
     func advice() throws {
         let (log, ends) = try leaveLog()
@@ -286,4 +389,28 @@ struct SQLiteFileLockTests {
         try writer.close()
         #expect(try directory.names == ["s", "s.lock"])
     }
+
+    @Test("openings beside a writer keep no handle each", .enabled(if: openHandleCount("/proc/self/fd") >= 0))
+    func handles() throws {
+        let path = directory.file("s")
+        let writer = try type.open(directory.url("s"), options: StoreOptions())
+        func open() throws {
+            let reader = try type.open(directory.url("s"), options: StoreOptions(isReadOnly: true))
+            #expect(try reader.records("Note").count == 1)
+            try reader.close()
+            #expect(try SQLiteFileLock.forReading(path) == nil)
+        }
+        for _ in 0..<3 { try open() }
+        let before = openHandleCount(path)
+        for _ in 0..<20 { try open() }
+        #expect(openHandleCount(path) == before)
+        try writer.close()
+        #expect(openHandleCount(path) == 0)
+    }
+}
+
+/// The number of handles that this process has on a file; -1 where the system does not say.
+private func openHandleCount(_ path: String) -> Int {
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return -1 }
+    return names.count { (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == path }
 }

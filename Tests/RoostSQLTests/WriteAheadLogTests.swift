@@ -238,6 +238,29 @@ struct WriteAheadLogTests {
         #expect(try content(of: Array("something else entirely".utf8)).ending == .clean)
     }
 
+    @Test("a flipped bit in the salts of any frame is damage, since its checksum shows that it is of this log")
+    func salts() throws {
+        var count = 0
+        for image in try images(3, steps: 30) {
+            let ends = try commitEnds(image.log)
+            guard let end = ends.last else { continue }
+            let last = ends.dropLast().last ?? 32
+            for offset in stride(from: last, to: end, by: Self.frameByteCount) {
+                var damaged = image.log
+                damaged[offset + Int.random(in: 8..<16)] ^= 1 << UInt8.random(in: 0..<8)
+                let found = try content(of: damaged)
+                // Of a header in two sectors a power cut can leave one.
+                let isWhole = offset % 512 + 24 <= 512
+                #expect(
+                    isWhole ? found.ending == .damaged(offset) : found.ending != .clean,
+                    "frame at \(offset) of \(ends): \(found)")
+                #expect(found.commitCount == ends.count - 1)
+                count += 1
+            }
+        }
+        #expect(count > 30)
+    }
+
     @Test("zeros and random bytes in the middle are damage; an end that is cut off is not")
     func runs() throws {
         let image = try #require(try images(11, steps: 25).max { $0.commits < $1.commits })

@@ -16,6 +16,8 @@ final class DocumentHierarchies {
     /// The record that comes next; nil behind the last one.
     private var held: Held?
     private var heldBytes: [UInt8] = []
+    /// The last root entity whose hierarchy was asked for; hierarchies up to it are passed.
+    private var lastRoot: Int?
 
     /// Whether an entity's list holds a part of a hierarchy only.
     static func contain(_ entity: ManagedObjectModel.Entity) -> Bool {
@@ -53,12 +55,15 @@ final class DocumentHierarchies {
     }
 
     /// Whether no record of a hierarchy was given yet.
-    func isBefore(root: Int) -> Bool { held.map { $0.root >= root } ?? false }
+    ///
+    /// The next record does not say that: after the last one of a hierarchy it is of another.
+    func isBefore(root: Int) -> Bool { lastRoot.map { root > $0 } ?? true }
 
     /// Replaces the contents of a batch by the next records of a hierarchy; false, with an empty
     /// batch, when there are none.
     func read(root: Int, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
+        lastRoot = root
         while let record = held, record.root <= root, !batch.isFull {
             if record.root == root {
                 heldBytes.withUnsafeBytes { batch.append(built: $0, key: record.key, entity: record.entity) }
