@@ -116,6 +116,16 @@ struct VersionMatchingTests {
             "the name of one that stays: both get its values")
     }
 
+    @Test("a whole number that becomes a floating-point number is kept where its renaming identifier means nothing")
+    func strayIdentifierOfANumber() throws {
+        for (old, new) in [
+            (.integer64, .double), (.integer64, .float), (.integer32, .float), (.integer32, .double),
+        ] as [(AttributeType, AttributeType)] {
+            #expect(try values([A("n", old)], [A("n", new, renamingIdentifier: "stray")]) == ["n": "n"])
+            #expect(try values([A("n", old, renamingIdentifier: "stray")], [A("n", new)]) == ["n": "n"])
+        }
+    }
+
     @Test("attributes are renamed, exchanged, and replaced by new ones of the old name")
     func renamedAttributes() throws {
         #expect(
