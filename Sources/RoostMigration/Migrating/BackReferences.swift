@@ -41,14 +41,16 @@ extension MappingPlan {
 
 extension MappingPlan {
     /// The errors of a migration in which two objects refer to one that has room for one of them.
-    func refusalsOfBackReferences(_ snapshot: any StoreSnapshot) throws(StoreError) -> [StoreError] {
+    func refusalsOfBackReferences(
+        _ snapshot: any StoreSnapshot, _ options: ConversionOptions
+    ) throws(StoreError) -> [StoreError] {
         guard !backPairs.isEmpty else { return [] }
         let graph = asksForObjects ? snapshot.objectGraph() : nil
         let pairs = try BackReferences(self, over: graph, directories: [SpillFile.systemDirectory]) {
             (entity, body) throws(StoreError) in
             let cursor = try snapshot.records(of: entity.name, after: nil)
             var batch = RecordBatch(model: snapshot.model)
-            while try cursor.next(into: &batch) { try body(batch) }
+            while try cursor.next(into: &batch, options) { try body(batch) }
         }
         var refusals: [StoreError] = []
         for maker in makers where !maker.backReferences.isEmpty {
@@ -57,7 +59,7 @@ extension MappingPlan {
             var batch = RecordBatch(model: snapshot.model)
             // One of each is enough to say what is wrong.
             var open = maker.backReferences
-            while !open.isEmpty, try cursor.next(into: &batch) {
+            while !open.isEmpty, try cursor.next(into: &batch, options) {
                 try batch.forEachRecord { (record) throws(StoreError) in
                     for reference in open {
                         do throws(StoreError) {

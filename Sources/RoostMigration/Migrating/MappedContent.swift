@@ -196,16 +196,10 @@ private struct MappedReading {
     ) throws(StoreError) -> Bool {
         let cursor = try snapshot.records(of: entity.name, after: nil)
         var batch = RecordBatch(model: snapshot.model)
-        while true {
-            try options.cancellation?.check()
-            do throws(StoreError) {
-                guard try cursor.next(into: &batch) else { return true }
-            } catch  where options.skipsDamaged && error.code == .corrupted {
-                try skipped.note(error)
-                continue
-            }
+        while try cursor.next(into: &batch, options, noting: &skipped) {
             guard try body(&self, batch) else { return false }
         }
+        return true
     }
 
     // MARK: Keys
@@ -339,17 +333,12 @@ private struct MappedReading {
         let cursor = try snapshot.records(with: Set(keys).sorted().map { ObjectID(entity, $0) })
         var batch = RecordBatch(model: snapshot.model)
         var pairs: [Int64: Link] = [:]
-        while true {
-            do throws(StoreError) {
-                guard try cursor.next(into: &batch) else { return pairs }
-            } catch  where options.skipsDamaged && error.code == .corrupted {
-                try skipped.note(error)
-                continue
-            }
+        while try cursor.next(into: &batch, options, noting: &skipped) {
             batch.forEachRecord { record in
                 if let pair = stored(record) { pairs[record.key] = pair }
             }
         }
+        return pairs
     }
 
     private mutating func send(_ batch: consuming LinkBatch, into channel: BatchChannel) -> Bool {

@@ -120,15 +120,7 @@ struct MigrationRehearsal {
     ) throws(StoreError) {
         let cursor = try snapshot.fetch(FetchRequest(entity.name, includesSubentities: false))
         var batch = RecordBatch(model: snapshot.model)
-        while true {
-            try options.cancellation?.check()
-            do throws(StoreError) {
-                guard try cursor.next(into: &batch) else { return }
-            } catch  where options.skipsDamaged && error.code == .corrupted {
-                continue
-            }
-            try body(batch)
-        }
+        while try cursor.next(into: &batch, options) { try body(batch) }
     }
 
     /// The keys of the objects that some makers of one hierarchy take.
@@ -144,12 +136,7 @@ struct MigrationRehearsal {
         }
         let cursor = try snapshot.records(of: plan.source.entities[root].name, after: nil)
         var batch = RecordBatch(model: snapshot.model)
-        while true {
-            do throws(StoreError) {
-                guard try cursor.next(into: &batch) else { return keys }
-            } catch  where options.skipsDamaged && error.code == .corrupted {
-                continue
-            }
+        while try cursor.next(into: &batch, options) {
             try batch.forEachRecord { (record) throws(StoreError) in
                 guard isTaken[record.entityNumber], try matchers[record.entityNumber]?.matches(record) ?? true else {
                     return
@@ -157,6 +144,7 @@ struct MigrationRehearsal {
                 keys.append(record.key)
             }
         }
+        return keys
     }
 
     // MARK: Unique values

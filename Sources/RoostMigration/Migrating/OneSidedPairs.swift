@@ -133,13 +133,7 @@ private struct EndReading {
         let fields = model.entities.map { $0.layout.field(relationship.name.name) }
         let cursor = try snapshot.records(of: model.entities[relationship.source].name, after: nil)
         var batch = RecordBatch(model: model)
-        while true {
-            try options.cancellation?.check()
-            do throws(StoreError) {
-                guard try cursor.next(into: &batch) else { return }
-            } catch  where options.skipsDamaged && error.code == .corrupted {
-                continue
-            }
+        while try cursor.next(into: &batch, options) {
             var pairs: [Pair] = []
             batch.forEachRecord { record in
                 guard let field = fields[record.entityNumber], let (_, key) = record.reference(field) else { return }
@@ -159,16 +153,12 @@ private struct EndReading {
         let cursor = try snapshot.records(with: Set(keys).sorted().map { ObjectID(entity, $0) })
         var batch = RecordBatch(model: model)
         var found: [Int64: (entity: Int, key: Int64?)] = [:]
-        while true {
-            do throws(StoreError) {
-                guard try cursor.next(into: &batch) else { return found }
-            } catch  where options.skipsDamaged && error.code == .corrupted {
-                continue
-            }
+        while try cursor.next(into: &batch, options) {
             batch.forEachRecord { record in
                 guard let field = fields[record.entityNumber] else { return }
                 found[record.key] = (record.entityNumber, record.reference(field)?.key)
             }
         }
+        return found
     }
 }

@@ -92,7 +92,7 @@ struct StoreMigration: Sendable {
     private func onePass(_ store: any PersistentStore, _ plan: MappingPlan) throws(StoreError) -> MigrationReport {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        if let refusal = try plan.refusals(snapshot, countsNulls: false).first { throw refusal }
+        if let refusal = try plan.refusals(snapshot, options.conversion, countsNulls: false).first { throw refusal }
         let content = MappedContent(store, plan, options: options.conversion)
         let copied = try conversion.filler.fill(from: content)
         let outcome = content.outcome
@@ -184,7 +184,7 @@ struct StoreMigration: Sendable {
         for obstacle in mapped.obstacles { plan.warnings.append("It takes three passes: \(obstacle).") }
         if mapped.obstacles.isEmpty {
             plan.objects = plan.objectsRead
-            let counted = try mapped.refusals(snapshot, countsNulls: true)
+            let counted = try mapped.refusals(snapshot, options.conversion, countsNulls: true)
             refusals += counted.isEmpty ? try rehearse(mapped, store, snapshot) : counted
         }
         plan.way = way
@@ -218,7 +218,7 @@ struct StoreMigration: Sendable {
         guard mapped.mapping.entityMappings.allSatisfy({ $0.policyName == nil }) else { return [] }
         let attributes = try MappingPlan(
             mapped.mapping, from: mapped.source, to: mapped.destination, onlyAttributes: true)
-        let counted = try attributes.refusals(snapshot, countsNulls: true)
+        let counted = try attributes.refusals(snapshot, options.conversion, countsNulls: true)
         return counted.isEmpty ? try rehearse(attributes, store, snapshot) : counted
     }
 

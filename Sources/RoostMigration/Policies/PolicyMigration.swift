@@ -214,15 +214,9 @@ final class PolicyMigration {
         let isCounted = mapping.declaration.sourcePredicate == nil && source.found.begins([entity.number])
         var spare: RecordBatch?
         while true {
-            try session.checkCancellation()
             var records = spare ?? RecordBatch(model: source.model)
             spare = nil
-            do throws(StoreError) {
-                guard try cursor.next(into: &records) else { break }
-            } catch  where contents.options.conversion.skipsDamaged && error.code == .corrupted {
-                try skipped.note(error)
-                continue
-            }
+            guard try cursor.next(into: &records, contents.options.conversion, noting: &skipped) else { break }
             let count = records.count
             if isCounted { source.found.add(records) }
             var batch = SourceBatch(source, records)
