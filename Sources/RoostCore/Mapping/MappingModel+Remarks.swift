@@ -290,9 +290,15 @@ private struct MappingRemarks {
             if let old = value?.relatedSourceRelationship.flatMap(origin.relationship) {
                 judge(relationship, from: old, of: entity, origin, mapping)
             }
-            guard value == nil || value == .constant(.null), relationship.mustLeadSomewhere, !isGiven(relationship)
-            else { continue }
-            add(MappingRemark.staysEmpty(name, of: entity.name))
+            guard value == nil || value == .constant(.null), relationship.mustLeadSomewhere else { continue }
+            if !isGiven(relationship) {
+                add(MappingRemark.staysEmpty(name, of: entity.name))
+            } else if isGivenByReferences(relationship, to: origin) {
+                add(
+                    .demand, entity.name, name,
+                    "The relationship is mandatory, and only its inverse says where it leads: the migration fails if nothing refers to an object of '\(origin.name)'."
+                )
+            }
         }
         judgeStrays(mapping, origin)
     }
@@ -517,6 +523,24 @@ private struct MappingRemarks {
         return destination.entities[inverse.source].selfAndSubentities.contains { number in
             (byDestination[destination.entities[number].name] ?? []).contains {
                 $0.mapping.type == .copy || $0.mapping.policyName != nil || $0.value(of: inverse.name.name) != nil
+            }
+        }
+    }
+
+    /// Whether to-one references of the source to objects of an entity fill a to-one relationship
+    /// from its to-one inverse.
+    private func isGivenByReferences(_ relationship: ManagedObjectModel.Relationship, to origin: Entity) -> Bool {
+        guard relationship.storage == .field, !relationship.isReflexive,
+            let inverse = relationship.inverse.map({ destination.relationships[$0] }), inverse.storage == .field
+        else { return false }
+        return destination.entities[inverse.source].selfAndSubentities.contains { number in
+            (byDestination[destination.entities[number].name] ?? []).contains { mapping in
+                guard let entity = mapping.mapping.sourceEntity.flatMap(source.entity) else { return false }
+                return successors(mapping, entity).contains { successor in
+                    successor.new.number == inverse.number && successor.old.storage == .field
+                        && source.entities[successor.old.destination].includes(origin.number)
+                        && successor.old.inverse.map { source.relationships[$0].storage != .field } ?? true
+                }
             }
         }
     }

@@ -6,6 +6,8 @@ struct BackReferencePlan: Sendable {
     let to: RecordLayout.Field
     /// The position in ``MappingPlan/backPairs``.
     let pairs: Int
+    /// Whether the migration ends where no object refers to one.
+    let isRequired: Bool
 }
 
 /// The pairs of a to-one relationship of the source, needed by destination object.
@@ -35,12 +37,14 @@ extension MappingPlan {
         else { return nil }
         let pairs = BackPairs(
             relationship: relationship.number, origin: origin.number, makers: saying.map(\.number).sorted())
-        return BackReferencePlan(to: to, pairs: number(of: pairs))
+        return BackReferencePlan(
+            to: to, pairs: number(of: pairs), isRequired: !relationship.declaration.isOptional)
     }
 }
 
 extension MappingPlan {
-    /// The errors of a migration in which two objects refer to one that has room for one of them.
+    /// The errors of a migration in which two objects refer to one that has room for one of them,
+    /// or none refers to one that must have one.
     func refusalsOfBackReferences(
         _ snapshot: any StoreSnapshot, _ options: ConversionOptions
     ) throws(StoreError) -> [StoreError] {
@@ -64,7 +68,11 @@ extension MappingPlan {
                     for reference in open {
                         do throws(StoreError) {
                             let id = ObjectID(maker.destination.name, record.key)
-                            _ = try pairs.object(leadingTo: record, becoming: id, reference)
+                            guard try pairs.object(leadingTo: record, becoming: id, reference) == nil,
+                                reference.isRequired
+                            else { continue }
+                            throw StoreError.missingValue(
+                                maker.destination.name, reference.to.name, object: record.id)
                         } catch {
                             guard error.code == .migrationFailed else { throw error }
                             refusals.append(error)
