@@ -132,10 +132,10 @@ private struct MappedReading {
             counts[maker.mapping] = (transform.readCount, transform.madeCount)
             losses += MigrationReport.losses(maker.source.name, transform.lostIDs)
         }
+        // Of content that becomes nothing, too: what is lost with it may be what a damaged value says.
+        if recorded != nil, !store.takesChanges { try found.countRest(of: snapshot, options, noting: &skipped) }
         copied.skipped = skipped.ids
         if skipped.isEmpty {
-            // Of content that becomes nothing, too: what is lost with it may be what a damaged value says.
-            if recorded != nil, !store.takesChanges { try found.countRest(of: snapshot, options.cancellation) }
             try found.requireRecorded(recorded, store)
         } else {
             copied.warnings = found.warnings(against: recorded, skipped: skipped.ids)
