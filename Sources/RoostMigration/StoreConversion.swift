@@ -55,7 +55,7 @@ struct StoreConversion: Sendable {
             if let limit = try filler.documentLimit(store) {
                 let copy = try MappingPlan(
                     MappingModel.inferred(from: store.model, to: store.model), from: store.model, to: store.model)
-                var rehearsal = MigrationRehearsal(copy, snapshot, options, documentLimit: limit)
+                var rehearsal = MigrationRehearsal(copy, [:], snapshot, options, documentLimit: limit)
                 refusals += try rehearsal.refusals()
             }
             let entities: [EntityCount]

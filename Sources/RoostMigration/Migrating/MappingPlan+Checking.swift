@@ -6,10 +6,13 @@ extension MappingPlan {
     /// - Parameters:
     ///   - snapshot: The source.
     ///   - options: How the source is read.
+    ///   - pairs: What ``oneSidedPairs(_:_:directories:)`` found in it.
     ///   - countsNulls: Whether nulls are counted in what becomes mandatory, which may read every object.
     /// - Returns: The errors that it would fail with.
     /// - Throws: What reading the snapshot throws.
-    func refusals(_ snapshot: any StoreSnapshot, _ options: ConversionOptions, countsNulls: Bool) throws(StoreError) -> [StoreError] {
+    func refusals(
+        _ snapshot: any StoreSnapshot, _ options: ConversionOptions, _ pairs: [Int: OneSidedPairs], countsNulls: Bool
+    ) throws(StoreError) -> [StoreError] {
         var refusals: [StoreError] = []
         for maker in makers {
             if maker.destination.isAbstract, let first = try first(maker, where: maker.filter, snapshot, options) {
@@ -29,7 +32,9 @@ extension MappingPlan {
                 }
             }
             for reference in maker.references {
-                if reference.isNewlyRequired, let first = try first(maker, .isNull(reference.from.name), snapshot, options) {
+                if reference.isNewlyRequired,
+                    let first = try firstEmpty(reference, of: maker, reference.oneToOne.flatMap { pairs[$0] }, snapshot, options)
+                {
                     refusals.append(.missingValue(maker.destination.name, reference.to.name, object: first))
                 } else if reference.isRequired, let first = try firstLost(reference, of: maker, snapshot, options) {
                     refusals.append(.lostDestination(maker.destination.name, reference.to.name, object: first))
@@ -75,6 +80,27 @@ extension MappingPlan {
         _ options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
         try first(maker, where: maker.filter.map { $0 && predicate } ?? predicate, snapshot, options)
+    }
+
+    /// The first object of a maker whose reference is null, and that no pair of the other end is
+    /// of; nil for none.
+    private func firstEmpty(
+        _ reference: ReferencePlan, of maker: Maker, _ pairs: OneSidedPairs?, _ snapshot: any StoreSnapshot,
+        _ options: ConversionOptions
+    ) throws(StoreError) -> ObjectID? {
+        let isEmpty = FetchRequest.Predicate.isNull(reference.from.name)
+        guard let pairs else { return try first(maker, isEmpty, snapshot, options) }
+        let cursor = try snapshot.fetch(
+            FetchRequest(
+                maker.source.name, where: maker.filter.map { $0 && isEmpty } ?? isEmpty, includesSubentities: false))
+        var batch = RecordBatch(model: snapshot.model)
+        while try cursor.next(into: &batch, options) {
+            for index in 0..<batch.count
+            where try pairs.partner(batch.entityNumber(at: index), batch.key(at: index)) == nil {
+                return batch.id(at: index)
+            }
+        }
+        return nil
     }
 
     /// The first object of a maker whose reference leads to one of an entity whose objects become none that fits; nil for none.

@@ -13,6 +13,7 @@ struct MigrationRehearsal {
     private static let rememberedCount = 1 << 20
 
     private let plan: MappingPlan
+    private let pairs: [Int: OneSidedPairs]
     private let snapshot: any StoreSnapshot
     private let options: ConversionOptions
     private let constraints: [ManagedObjectModel.UniquenessConstraint]
@@ -44,13 +45,16 @@ struct MigrationRehearsal {
 
     /// - Parameters:
     ///   - plan: The mapping, resolved.
+    ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:_:directories:)``.
     ///   - snapshot: The source.
     ///   - options: How the source is read.
     ///   - documentLimit: The size that a document may have.
     init(
-        _ plan: MappingPlan, _ snapshot: any StoreSnapshot, _ options: ConversionOptions, documentLimit: DocumentLimit?
+        _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], _ snapshot: any StoreSnapshot,
+        _ options: ConversionOptions, documentLimit: DocumentLimit?
     ) {
         self.plan = plan
+        self.pairs = pairs
         self.snapshot = snapshot
         self.options = options
         self.documentLimit = documentLimit
@@ -87,7 +91,7 @@ struct MigrationRehearsal {
     // MARK: Objects
 
     private func transform(_ maker: MappingPlan.Maker) throws(StoreError) -> RecordTransform {
-        try RecordTransform(maker, plan, over: graph, keySets, nil, [:])
+        try RecordTransform(maker, plan, over: graph, keySets, nil, pairs)
     }
 
     /// Makes all objects of a maker, where that can fail.
