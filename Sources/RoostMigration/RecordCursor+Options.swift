@@ -15,9 +15,9 @@ extension RecordCursor {
     ) throws(StoreError) -> Bool {
         while true {
             try options.cancellation?.check()
-            do throws(StoreError) { return try next(into: &batch) } catch  where options.skipsDamaged
-                && error.code == .corrupted
-            {
+            do throws(StoreError) {
+                return try next(into: &batch)
+            } catch  where options.skipsDamaged && error.code == .corrupted {
                 try skipped.note(error)
             }
         }

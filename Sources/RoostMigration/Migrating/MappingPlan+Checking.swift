@@ -23,7 +23,9 @@ extension MappingPlan {
             }
             guard countsNulls else { continue }
             for field in maker.fields where field.isRequired {
-                guard let isNull = maker.isNull(field), let first = try first(maker, isNull, snapshot, options) else { continue }
+                guard let isNull = maker.isNull(field), let first = try first(maker, isNull, snapshot, options) else {
+                    continue
+                }
                 refusals.append(.missingValue(maker.destination.name, field.to.name, object: first))
             }
             for field in maker.fields {
@@ -33,7 +35,8 @@ extension MappingPlan {
             }
             for reference in maker.references {
                 if reference.isNewlyRequired,
-                    let first = try firstEmpty(reference, of: maker, reference.oneToOne.flatMap { pairs[$0] }, snapshot, options)
+                    let first = try firstEmpty(
+                        reference, of: maker, reference.oneToOne.flatMap { pairs[$0] }, snapshot, options)
                 {
                     refusals.append(.missingValue(maker.destination.name, reference.to.name, object: first))
                 } else if reference.isRequired, let first = try firstLost(reference, of: maker, snapshot, options) {

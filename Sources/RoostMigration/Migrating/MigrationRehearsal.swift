@@ -5,8 +5,8 @@ internal import RoostText
 ///
 /// It reads objects only where something can fail that counting does not show: values that are
 /// converted or computed, constants, new mandatory elements of composites, new uniqueness
-/// constraints, numbers of destinations, and a document that may become too large. It ends with the
-/// first failure of each kind, as the migration would.
+/// constraints, and numbers of destinations. It ends with the first failure of each kind, as the
+/// migration would.
 struct MigrationRehearsal {
     /// The most objects whose unique values are in memory at a time; more of them are read several
     /// times.
@@ -17,47 +17,31 @@ struct MigrationRehearsal {
     private let snapshot: any StoreSnapshot
     private let options: ConversionOptions
     private let constraints: [ManagedObjectModel.UniquenessConstraint]
-    /// The size of a document that may not become larger; nil where the size does not matter.
+    /// The size of a document that the objects alone may not exceed; nil where the size does not
+    /// matter, or is forecast from everything.
     private let documentLimit: DocumentLimit?
+    private let directories: [String]
     private let graph: any ObjectGraph
     private var keySets: [KeySet] = []
     private var documentByteCount = 0
-
-    /// The largest document that a type of store writes, and its name.
-    struct DocumentLimit {
-        let byteCount: Int
-        let url: StoreURL
-
-        /// The limit of a destination; nil for none, and where a source of so many bytes cannot
-        /// reach it.
-        ///
-        /// - Throws: What the type finds wrong with its options.
-        init?(
-            _ type: any PersistentStoreType, _ url: StoreURL, _ options: [String: String], sourceByteCount: Int
-        ) throws(StoreError) {
-            guard let type = type as? any DocumentStoreType else { return nil }
-            byteCount = try type.maximumDocumentByteCount(options)
-            // Text takes more than records do, though not sixteen times as much.
-            guard sourceByteCount > byteCount / 16 else { return nil }
-            self.url = url
-        }
-    }
 
     /// - Parameters:
     ///   - plan: The mapping, resolved.
     ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:_:directories:)``.
     ///   - snapshot: The source.
     ///   - options: How the source is read.
-    ///   - documentLimit: The size that a document may have.
+    ///   - documentLimit: The size that the objects may take in a document.
+    ///   - directories: Where a file may be made, the best first.
     init(
         _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], _ snapshot: any StoreSnapshot,
-        _ options: ConversionOptions, documentLimit: DocumentLimit?
+        _ options: ConversionOptions, documentLimit: DocumentLimit?, directories: [String]
     ) {
         self.plan = plan
         self.pairs = pairs
         self.snapshot = snapshot
         self.options = options
         self.documentLimit = documentLimit
+        self.directories = directories
         graph = snapshot.objectGraph()
         let numbers = Set(plan.mapping.remarks(from: plan.source, to: plan.destination).compactMap(\.constraint))
         constraints = plan.destination.uniquenessConstraints.filter { constraint in
@@ -109,12 +93,7 @@ struct MigrationRehearsal {
             text.removeAll()
             try made.forEachRecord { (record) throws(StoreError) in try writer.append(record, to: &text) }
             byteCount += text.count
-            guard byteCount <= documentLimit.byteCount else {
-                throw StoreError(
-                    .limitExceeded,
-                    "The document of '\(documentLimit.url)' would have more than \(documentLimit.byteCount) bytes; raise the option 'maximumDocumentBytes', or choose another type of store."
-                )
-            }
+            try documentLimit.require(byteCount)
         }
         documentByteCount = byteCount
     }
@@ -217,7 +196,7 @@ struct MigrationRehearsal {
         let cursor = try snapshot.records(with: [ObjectID(maker.source.name, claim.key)])
         var (batch, made) = (RecordBatch(model: snapshot.model), RecordBatch(model: plan.destination))
         let transform = try transform(maker)
-        while try cursor.next(into: &batch) {
+        while try cursor.next(into: &batch, options) {
             try batch.forEachRecord { (record) throws(StoreError) in try transform.append(record, to: &made) }
         }
         return Self.values(of: constraint, made)

@@ -48,7 +48,8 @@ struct StoreMigration: Sendable {
             let pairs = try pairs(plan, frozen, snapshot)
             let losses = try losses(plan, pairs, snapshot)
             try requireAllowed(losses)
-            var report = try plan.obstacles.isEmpty
+            var report =
+                try plan.obstacles.isEmpty
                 ? onePass(frozen, plan, pairs, snapshot) : threePasses(frozen, plan, snapshot)
             report.add(losses)
             report.way = way
@@ -234,9 +235,14 @@ struct StoreMigration: Sendable {
     private func rehearse(
         _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], _ store: any PersistentStore, _ snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
+        let limit = try conversion.filler.documentLimit(store)
+        // In three passes it is not known before what links there will be.
         var rehearsal = MigrationRehearsal(
-            plan, pairs, snapshot, options.conversion, documentLimit: try conversion.filler.documentLimit(store))
-        return try rehearsal.refusals()
+            plan, pairs, snapshot, options.conversion, documentLimit: plan.isForThreePasses ? limit : nil,
+            directories: store.spillDirectories)
+        let refusals = try rehearsal.refusals()
+        guard refusals.isEmpty, let limit, !plan.isForThreePasses else { return refusals }
+        return try limit.refusals(of: MappedContent(store, plan, pairs, options: options.conversion))
     }
 }
 

@@ -108,7 +108,8 @@ struct OrderLossTests {
     }
 
     /// The destinations of object 1 of `A`, in their order.
-    private static func destinations(of relationship: RelationshipName, in store: any PersistentStore) throws -> [Int64] {
+    private static func destinations(of relationship: RelationshipName, in store: any PersistentStore) throws -> [Int64]
+    {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         let cursor = try snapshot.links(of: relationship, from: ObjectID("A", 1))
