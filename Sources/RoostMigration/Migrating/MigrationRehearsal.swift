@@ -8,10 +8,6 @@ internal import RoostText
 /// constraints, and numbers of destinations. It ends with the first failure of each kind, as the
 /// migration would.
 struct MigrationRehearsal {
-    /// The most objects whose unique values are in memory at a time; more of them are read several
-    /// times.
-    private static let rememberedCount = 1 << 20
-
     private let plan: MappingPlan
     private let pairs: [Int: OneSidedPairs]
     private let snapshot: any StoreSnapshot
@@ -132,43 +128,43 @@ struct MigrationRehearsal {
 
     // MARK: Unique values
 
-    /// An object of the source, and the maker that takes it.
-    private struct Claim {
-        let maker: Int
-        let key: Int64
-    }
-
     /// Throws code `constraintViolation` where two objects would share values.
+    ///
+    /// Only objects whose values have one hash are compared.
     private func requireUnique(_ constraint: ManagedObjectModel.UniquenessConstraint) throws(StoreError) {
         let entity = plan.destination.entities[constraint.entity]
-        let makers = plan.makers.filter { entity.includes($0.destination.number) }
-        var count = 0
-        for maker in makers { count += try snapshot.count(FetchRequest(maker.source.name, includesSubentities: false)) }
-        let passes = count / Self.rememberedCount + 1
-        for pass in 0..<passes {
-            var claims: [Int: Claim] = [:]
-            for maker in makers {
-                let transform = try transform(maker)
-                try forEachBatch(of: maker.source) { (records) throws(StoreError) in
-                    var made = RecordBatch(model: plan.destination)
-                    // One by one: a predicate leaves some out.
-                    try records.forEachRecord { (record) throws(StoreError) in
-                        made.removeAll()
-                        try transform.append(record, to: &made)
-                        guard let values = Self.values(of: constraint, made) else { return }
-                        let hash = values.hashValue
-                        guard Int(hash.magnitude % UInt(passes)) == pass else { return }
-                        let claim = Claim(maker: maker.number, key: record.key)
-                        guard let other = claims.updateValue(claim, forKey: hash) else { return }
-                        guard try self.values(of: other, constraint) == values else { return }
-                        throw StoreError(
-                            .constraintViolation,
-                            "\(ObjectID(plan.makers[other.maker].source.name, other.key)) and \(record.id) would share the values of the uniqueness constraint on \(constraint.attributes.joined(separator: ", ")) of '\(entity.name)'; change one of them, or merge them in a policy."
-                        )
-                    }
+        let claims = ClaimSorter(directories: directories)
+        for maker in plan.makers where entity.includes(maker.destination.number) {
+            let transform = try transform(maker)
+            var made = RecordBatch(model: plan.destination)
+            try forEachBatch(of: maker.source) { (records) throws(StoreError) in
+                // One by one: a predicate leaves some out.
+                try records.forEachRecord { (record) throws(StoreError) in
+                    made.removeAll()
+                    try transform.append(record, to: &made)
+                    guard let values = Self.values(of: constraint, made) else { return }
+                    try claims.append(.init(maker: maker.number, key: record.key), hash: values.hashValue)
                 }
             }
         }
+        var (current, known): (Int?, [ClaimSorter.Claim]) = (nil, [])
+        try claims.drain { (hash, claim) throws(StoreError) in
+            try options.cancellation?.check()
+            if hash != current { (current, known) = (hash, []) }
+            if !known.isEmpty, let values = try values(of: claim, constraint) {
+                for other in known where try self.values(of: other, constraint) == values {
+                    throw StoreError(
+                        .constraintViolation,
+                        "\(id(of: other)) and \(id(of: claim)) would share the values of the uniqueness constraint on \(constraint.attributes.joined(separator: ", ")) of '\(entity.name)'; change one of them, or merge them in a policy."
+                    )
+                }
+            }
+            known.append(claim)
+        }
+    }
+
+    private func id(of claim: ClaimSorter.Claim) -> ObjectID {
+        ObjectID(plan.makers[claim.maker].source.name, claim.key)
     }
 
     /// The values of a constraint; nil where one is null, so that nothing is compared.
@@ -190,10 +186,10 @@ struct MigrationRehearsal {
     }
 
     private func values(
-        of claim: Claim, _ constraint: ManagedObjectModel.UniquenessConstraint
+        of claim: ClaimSorter.Claim, _ constraint: ManagedObjectModel.UniquenessConstraint
     ) throws(StoreError) -> [Value]? {
         let maker = plan.makers[claim.maker]
-        let cursor = try snapshot.records(with: [ObjectID(maker.source.name, claim.key)])
+        let cursor = try snapshot.records(with: [id(of: claim)])
         var (batch, made) = (RecordBatch(model: snapshot.model), RecordBatch(model: plan.destination))
         let transform = try transform(maker)
         while try cursor.next(into: &batch, options) {
