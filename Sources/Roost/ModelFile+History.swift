@@ -29,9 +29,9 @@ extension ModelFile {
     /// - mapping models, whose source is older than their destination. The two versions follow from
     ///   `@FROM..TO`, from the paths of the models in Apple's files, or from version hashes.
     /// - the current version: versions whose names begin with another word are older than versions
-    ///   that begin like it
-    /// - the alphabetical order of names that begin with the same word
+    ///   that begin like it. So are names without a number that begin like a current one without.
     /// - the store that is to be migrated: its version is older than the target
+    /// - the alphabetical order of names that begin with the same word
     ///
     /// Where nothing decides, versions are in the natural order of their names;
     /// ``ModelHistory/orderReasons`` says so.

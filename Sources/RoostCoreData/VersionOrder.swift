@@ -10,16 +10,17 @@ package struct VersionOrder {
         /// A person or a program says so.
         case stated
         /// The names begin alike and continue with numbers, or the newer name continues the older
-        /// one.
+        /// one with a number.
         case numbers
         /// The older version is the source of a mapping model, and the newer one its destination.
         case mappingModel
-        /// The bundle's current version has another first word than the older one.
+        /// The bundle's current version has another first word than the older one, or neither name
+        /// has a number.
         case currentVersion
-        /// Both names begin with the same word, and are in alphabetical order.
-        case names
         /// A store that has the older one is to get the newer one.
         case store
+        /// Both names begin with the same word, and are in alphabetical order.
+        case names
         /// Nothing says so.
         case unknown
 
@@ -61,16 +62,21 @@ package struct VersionOrder {
         // A model may have been renamed on the way: what is named like the current version comes last.
         if let current {
             let word = Self.firstWord(current)
-            add(self.names.filter { Self.firstWord($0) != word }, before: words[word] ?? [], .currentVersion)
-        }
-        for word in words.keys.sorted() {
             let alike = words[word] ?? []
-            for (older, newer) in zip(alike, alike.dropFirst()) { add(older, before: newer, .names) }
+            add(self.names.filter { Self.firstWord($0) != word }, before: alike, .currentVersion)
+            // `Notes old` says nothing of when it was made.
+            if !Self.hasNumber(current) {
+                for name in alike where !Self.hasNumber(name) { add(name, before: current, .currentVersion) }
+            }
         }
         if let store {
             add(store.older, before: store.newer, .store)
             let (older, newer) = (Self.firstWord(store.older), Self.firstWord(store.newer))
             if older != newer { add(words[older] ?? [], before: words[newer] ?? [], .store) }
+        }
+        for word in words.keys.sorted() {
+            let alike = words[word] ?? []
+            for (older, newer) in zip(alike, alike.dropFirst()) { add(older, before: newer, .names) }
         }
     }
 
@@ -134,10 +140,14 @@ package struct VersionOrder {
     /// Whether numbers decide that a name comes after the one before it in natural order.
     private static func isNumbered(_ older: String, _ newer: String) -> Bool {
         guard firstWord(older) == firstWord(newer) else { return false }
-        if newer.hasPrefix(older) { return true }
+        if newer.hasPrefix(older) { return hasNumber(String(newer.dropFirst(older.count))) }
         let (left, right) = (CoreDataModelReader.parts(older), CoreDataModelReader.parts(newer))
         guard let first = zip(left, right).first(where: { $0.text != $1.text }) else { return false }
         return first.0.number != nil && first.1.number != nil
+    }
+
+    private static func hasNumber(_ name: String) -> Bool {
+        CoreDataModelReader.parts(name).contains { $0.number != nil }
     }
 
     /// The letters that a name begins with: `ArtsyFolio` of "ArtsyFolio v1.4".

@@ -53,10 +53,7 @@ struct StoreConversion: Sendable {
                 refusals.append(error)
             }
             if let limit = try filler.documentLimit(store) {
-                let copy = try MappingPlan(
-                    MappingModel.inferred(from: store.model, to: store.model), from: store.model, to: store.model)
-                var rehearsal = MigrationRehearsal(copy, snapshot, options, documentLimit: limit)
-                refusals += try rehearsal.refusals()
+                refusals += try limit.refusals(of: StoreContent(store, options: options))
             }
             let entities: [EntityCount]
             if let recorded {

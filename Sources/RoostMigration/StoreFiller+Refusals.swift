@@ -163,9 +163,9 @@ extension StoreFiller {
     /// The largest document that the destination may become; nil where that does not matter.
     func documentLimit(
         _ source: any PersistentStore
-    ) throws(StoreError) -> MigrationRehearsal.DocumentLimit? {
+    ) throws(StoreError) -> DocumentLimit? {
         guard case .url(let url) = destination else { return nil }
-        return try MigrationRehearsal.DocumentLimit(
+        return try DocumentLimit(
             type, url, options.destinationTypeOptions, sourceByteCount: source.byteCount())
     }
 }

@@ -161,6 +161,31 @@ struct VersionOrderTests {
         #expect(history.orderReasons[1] == "it is named like the current version")
     }
 
+    @Test("a name that only continues another one without a number is no evidence against the current version")
+    func continuedNames() throws {
+        let path = try writeBundle(["Notes", "Notes old"], current: "Notes")
+        let history = try history(path)
+        #expect(history.versions.map(\.name) == ["Notes old", "Notes"])
+        #expect(history.orderReasons == ["it is named like the current version"])
+    }
+
+    @Test("of names without numbers the current version comes last; a numbered one counts as before")
+    func currentAmongNames() throws {
+        let path = try writeBundle(["Model", "Model beta", "Model draft", "Model 2"], current: "Model beta")
+        #expect(try history(path).versions.map(\.name) == ["Model", "Model 2", "Model draft", "Model beta"])
+    }
+
+    @Test("a store that is to be migrated counts more than the alphabet, and less than numbers")
+    func storeBeforeNames() throws {
+        let path = try writeBundle(["Notes", "Notes 2", "Notes old"])
+        func names(_ store: String, _ target: String) throws -> [String] {
+            try history(path, VersionEvidence(storeModel: model(path, store), target: target)).versions.map(\.name)
+        }
+        #expect(try history(path).versions.map(\.name) == ["Notes", "Notes 2", "Notes old"])
+        #expect(try names("Notes old", "Notes 2") == ["Notes", "Notes old", "Notes 2"])
+        #expect(try names("Notes 2", "Notes") == ["Notes", "Notes 2", "Notes old"])
+    }
+
     @Test("mapping models in a circle do not hang: the last of them is refused")
     func circle() throws {
         let path = try writeBundle(["A", "B", "C"])

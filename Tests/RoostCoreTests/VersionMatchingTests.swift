@@ -112,8 +112,18 @@ struct VersionMatchingTests {
             "the name of a new attribute")
         #expect(
             try values([plain, A("mutedStatus", .boolean)], [stray, A("mutedStatus", .boolean)])
-                == ["isSilenced": "isSilenced", "mutedStatus": "mutedStatus"],
-            "the name of one that stays")
+                == ["isSilenced": "mutedStatus", "mutedStatus": "mutedStatus"],
+            "the name of one that stays: both get its values")
+    }
+
+    @Test("a whole number that becomes a floating-point number is kept where its renaming identifier means nothing")
+    func strayIdentifierOfANumber() throws {
+        for (old, new) in [
+            (.integer64, .double), (.integer64, .float), (.integer32, .float), (.integer32, .double),
+        ] as [(AttributeType, AttributeType)] {
+            #expect(try values([A("n", old)], [A("n", new, renamingIdentifier: "stray")]) == ["n": "n"])
+            #expect(try values([A("n", old, renamingIdentifier: "stray")], [A("n", new)]) == ["n": "n"])
+        }
     }
 
     @Test("attributes are renamed, exchanged, and replaced by new ones of the old name")
@@ -200,5 +210,6 @@ struct VersionMatchingTests {
         let old = try note(("a", nil), ("b", nil))
         #expect(try origins(old, note(("a", "b"), ("b", "a"))) == ["a": "b", "b": "a"])
         #expect(try origins(old, note(("c", "a"), ("b", nil))) == ["c": "a", "b": "b"])
+        #expect(try origins(old, note(("a", nil), ("b", "a"))) == ["a": "a", "b": "a"])
     }
 }

@@ -53,7 +53,7 @@ extension MappingInference {
     private static func canTake(
         _ origin: AttributeDescription, as attribute: AttributeDescription, _ options: MappingModel.InferenceOptions
     ) -> Bool {
-        origin.type.widens(to: attribute.type)
+        origin.type.widens(to: attribute.type) || origin.type.convertsWhereExact(to: attribute.type)
             || attribute.type == .string && options.convertsToString && origin.type.hasText
     }
 

@@ -177,12 +177,22 @@ private struct MappingRemarks {
         guard let left = objects(of: entity, takenBy: makers, notTakenBy: readers) else { return }
         // The other end may say the pairs for both.
         var targets: [MappingLoss.Objects]?
-        if let inverse = relationship.inverse.map({ source.relationships[$0].name.name }) {
+        if let number = relationship.inverse {
+            let inverse = source.relationships[number].name.name
             let heirs = source.entities[relationship.destination].selfAndSubentities.map { source.entities[$0] }
                 .filter { !$0.isAbstract }
             let saying = heirs.map { (bySource[$0.name] ?? []).filter { $0.reads(inverse) } }
             if saying.contains(where: { !$0.isEmpty }) {
                 targets = zip(heirs, saying).compactMap { objects(of: $0, notTakenBy: $1) }
+                // A place is of the pair, and needs an ordered relationship at this end.
+                let droppers = zip(heirs, saying).flatMap { heir, mappings in
+                    relationship.isOrdered ? mappings.filter { dropsOrder($0, heir, from: number) } : []
+                }
+                if !droppers.isEmpty {
+                    add(
+                        loss: MappingLoss(.order(name), of: left, by: droppers.map(\.mapping.name)),
+                        source.entities[relationship.source].name, name, "The order of the destinations is dropped.")
+                }
             }
         }
         guard targets != [] else { return }
@@ -193,6 +203,19 @@ private struct MappingRemarks {
             readers.isEmpty && targets == nil
                 ? "The relationship's destinations are dropped: no mapping reads them."
                 : "Some of the relationship's destinations are dropped: no mapping that takes the objects reads them.")
+    }
+
+    /// Whether a mapping keeps the pairs of a relationship of its objects without the order that
+    /// they have at the other end.
+    private func dropsOrder(_ mapping: Mapping, _ origin: Entity, from relationship: Int) -> Bool {
+        guard mapping.mapping.policyName == nil else { return false }
+        let heirs = successors(mapping, origin).filter { $0.old.number == relationship }
+        return !heirs.isEmpty
+            && !heirs.contains { heir in
+                guard let inverse = heir.new.inverse.map({ destination.relationships[$0] }) else { return false }
+                // Of a single destination there is no order.
+                return inverse.isOrdered || !inverse.isToMany
+            }
     }
 
     /// Judges the elements of a composite, at any depth; of what is inside of one only the whole,
@@ -267,9 +290,15 @@ private struct MappingRemarks {
             if let old = value?.relatedSourceRelationship.flatMap(origin.relationship) {
                 judge(relationship, from: old, of: entity, origin, mapping)
             }
-            guard value == nil || value == .constant(.null), relationship.mustLeadSomewhere, !isGiven(relationship)
-            else { continue }
-            add(MappingRemark.staysEmpty(name, of: entity.name))
+            guard value == nil || value == .constant(.null), relationship.mustLeadSomewhere else { continue }
+            if !isGiven(relationship) {
+                add(MappingRemark.staysEmpty(name, of: entity.name))
+            } else if isGivenByReferences(relationship, to: origin) {
+                add(
+                    .demand, entity.name, name,
+                    "The relationship is mandatory, and only its inverse says where it leads: the migration fails if nothing refers to an object of '\(origin.name)'."
+                )
+            }
         }
         judgeStrays(mapping, origin)
     }
@@ -494,6 +523,24 @@ private struct MappingRemarks {
         return destination.entities[inverse.source].selfAndSubentities.contains { number in
             (byDestination[destination.entities[number].name] ?? []).contains {
                 $0.mapping.type == .copy || $0.mapping.policyName != nil || $0.value(of: inverse.name.name) != nil
+            }
+        }
+    }
+
+    /// Whether to-one references of the source to objects of an entity fill a to-one relationship
+    /// from its to-one inverse.
+    private func isGivenByReferences(_ relationship: ManagedObjectModel.Relationship, to origin: Entity) -> Bool {
+        guard relationship.storage == .field, !relationship.isReflexive,
+            let inverse = relationship.inverse.map({ destination.relationships[$0] }), inverse.storage == .field
+        else { return false }
+        return destination.entities[inverse.source].selfAndSubentities.contains { number in
+            (byDestination[destination.entities[number].name] ?? []).contains { mapping in
+                guard let entity = mapping.mapping.sourceEntity.flatMap(source.entity) else { return false }
+                return successors(mapping, entity).contains { successor in
+                    successor.new.number == inverse.number && successor.old.storage == .field
+                        && source.entities[successor.old.destination].includes(origin.number)
+                        && successor.old.inverse.map { source.relationships[$0].storage != .field } ?? true
+                }
             }
         }
     }

@@ -49,17 +49,9 @@ struct VersionMatching<Element> {
         for index in new.indices where traits.isSameBeforeRenaming || !isRenamed(new[index]) {
             if let namesake = namesakes[index], traits.isSame(old[namesake], new[index]) { take(namesake, for: index) }
         }
-        let kept = taken
         for index in new.indices where origins[index] == nil && isRenamed(new[index]) {
             guard let origin = origin(of: index, byIdentifier) else { continue }
-            // An identifier that was copied along by mistake: both names are there on both sides, and store the same.
-            if kept.contains(origin), let namesake = namesakes[index], !kept.contains(namesake),
-                traits.isSame(old[namesake], new[index])
-            {
-                take(namesake, for: index)
-            } else {
-                take(origin, for: index)
-            }
+            take(origin, for: index)
         }
         for index in new.indices where origins[index] == nil && !isRenamed(new[index]) {
             guard let origin = origin(of: index, byIdentifier) else { continue }

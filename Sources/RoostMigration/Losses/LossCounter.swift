@@ -176,15 +176,7 @@ struct LossCounter {
         _ cursor: any RecordCursor, _ body: (RecordBatch) throws(StoreError) -> Void
     ) throws(StoreError) {
         var batch = RecordBatch(model: model)
-        while true {
-            try options.cancellation?.check()
-            do throws(StoreError) {
-                guard try cursor.next(into: &batch) else { return }
-            } catch  where options.skipsDamaged && error.code == .corrupted {
-                continue
-            }
-            try body(batch)
-        }
+        while try cursor.next(into: &batch, options) { try body(batch) }
     }
 
     // MARK: Counting

@@ -6,6 +6,8 @@ struct BackReferencePlan: Sendable {
     let to: RecordLayout.Field
     /// The position in ``MappingPlan/backPairs``.
     let pairs: Int
+    /// Whether the migration ends where no object refers to one.
+    let isRequired: Bool
 }
 
 /// The pairs of a to-one relationship of the source, needed by destination object.
@@ -35,20 +37,24 @@ extension MappingPlan {
         else { return nil }
         let pairs = BackPairs(
             relationship: relationship.number, origin: origin.number, makers: saying.map(\.number).sorted())
-        return BackReferencePlan(to: to, pairs: number(of: pairs))
+        return BackReferencePlan(
+            to: to, pairs: number(of: pairs), isRequired: !relationship.declaration.isOptional)
     }
 }
 
 extension MappingPlan {
-    /// The errors of a migration in which two objects refer to one that has room for one of them.
-    func refusalsOfBackReferences(_ snapshot: any StoreSnapshot) throws(StoreError) -> [StoreError] {
+    /// The errors of a migration in which two objects refer to one that has room for one of them,
+    /// or none refers to one that must have one.
+    func refusalsOfBackReferences(
+        _ snapshot: any StoreSnapshot, _ options: ConversionOptions
+    ) throws(StoreError) -> [StoreError] {
         guard !backPairs.isEmpty else { return [] }
         let graph = asksForObjects ? snapshot.objectGraph() : nil
         let pairs = try BackReferences(self, over: graph, directories: [SpillFile.systemDirectory]) {
             (entity, body) throws(StoreError) in
             let cursor = try snapshot.records(of: entity.name, after: nil)
             var batch = RecordBatch(model: snapshot.model)
-            while try cursor.next(into: &batch) { try body(batch) }
+            while try cursor.next(into: &batch, options) { try body(batch) }
         }
         var refusals: [StoreError] = []
         for maker in makers where !maker.backReferences.isEmpty {
@@ -57,12 +63,16 @@ extension MappingPlan {
             var batch = RecordBatch(model: snapshot.model)
             // One of each is enough to say what is wrong.
             var open = maker.backReferences
-            while !open.isEmpty, try cursor.next(into: &batch) {
+            while !open.isEmpty, try cursor.next(into: &batch, options) {
                 try batch.forEachRecord { (record) throws(StoreError) in
                     for reference in open {
                         do throws(StoreError) {
                             let id = ObjectID(maker.destination.name, record.key)
-                            _ = try pairs.object(leadingTo: record, becoming: id, reference)
+                            guard try pairs.object(leadingTo: record, becoming: id, reference) == nil,
+                                reference.isRequired
+                            else { continue }
+                            throw StoreError.missingValue(
+                                maker.destination.name, reference.to.name, object: record.id)
                         } catch {
                             guard error.code == .migrationFailed else { throw error }
                             refusals.append(error)

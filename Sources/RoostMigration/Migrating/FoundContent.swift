@@ -26,8 +26,14 @@ struct FoundContent {
     mutating func add(_ links: LinkBatch) { tally.add(links) }
 
     /// Reads and counts all objects and links that were not counted before.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The source.
+    ///   - options: How it is read.
+    ///   - skipped: Takes the damaged objects.
+    /// - Throws: As ``RecordCursor/next(into:_:noting:)``.
     mutating func countRest(
-        of snapshot: any StoreSnapshot, _ cancellation: ConversionCancellation?
+        of snapshot: any StoreSnapshot, _ options: ConversionOptions, noting skipped: inout SkippedObjects
     ) throws(StoreError) {
         var batch = RecordBatch(model: model)
         for root in model.roots {
@@ -35,8 +41,7 @@ struct FoundContent {
             guard !rest.isEmpty else { continue }
             entities.formUnion(rest)
             let cursor = try snapshot.records(of: model.entities[root].name, after: nil)
-            while try cursor.next(into: &batch) {
-                try cancellation?.check()
+            while try cursor.next(into: &batch, options, noting: &skipped) {
                 batch.forEachRecord { record in
                     guard rest.contains(record.entityNumber) else { return }
                     tally.entities[record.entityNumber].add(record.storedContentHash)
@@ -47,7 +52,7 @@ struct FoundContent {
             var links = LinkBatch(relationship: relationship.number)
             let cursor = try snapshot.links(of: relationship.name, after: nil)
             while try cursor.next(into: &links) {
-                try cancellation?.check()
+                try options.cancellation?.check()
                 add(links)
             }
         }

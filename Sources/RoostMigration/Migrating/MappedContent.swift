@@ -19,6 +19,7 @@ final class MappedContent: ContentSource {
     private let store: any PersistentStore
     private let plan: MappingPlan
     private let options: ConversionOptions
+    private let pairs: [Int: OneSidedPairs]
     private let result = Mutex(Outcome())
     /// The directories for temporary files: that of the destination, as soon as it is known.
     private let spillDirectories: Mutex<[String]>
@@ -28,10 +29,14 @@ final class MappedContent: ContentSource {
     /// - Parameters:
     ///   - store: The source.
     ///   - plan: A plan without obstacles.
+    ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:_:directories:)``.
     ///   - options: How the source is read.
-    init(_ store: any PersistentStore, _ plan: MappingPlan, options: ConversionOptions) {
+    init(
+        _ store: any PersistentStore, _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], options: ConversionOptions
+    ) {
         self.store = store
         self.plan = plan
+        self.pairs = pairs
         self.options = options
         spillDirectories = Mutex(store.spillDirectories)
     }
@@ -72,7 +77,7 @@ final class MappedContent: ContentSource {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var reading = MappedReading(
-            snapshot, store, plan, options, spillDirectories: spillDirectories.withLock { $0 })
+            snapshot, store, plan, pairs, options, spillDirectories: spillDirectories.withLock { $0 })
         guard let copied = try reading.run(into: channel) else { return nil }
         let outcome = Outcome(counts: reading.counts, recorded: reading.recorded, losses: reading.losses)
         result.withLock { $0 = outcome }
@@ -85,6 +90,7 @@ private struct MappedReading {
     private let snapshot: any StoreSnapshot
     private let store: any PersistentStore
     private let plan: MappingPlan
+    private let pairs: [Int: OneSidedPairs]
     private let options: ConversionOptions
     private let spillDirectories: [String]
     private(set) var recorded: StoreTally?
@@ -97,12 +103,13 @@ private struct MappedReading {
     private var found: FoundContent
 
     init(
-        _ snapshot: any StoreSnapshot, _ store: any PersistentStore, _ plan: MappingPlan, _ options: ConversionOptions,
-        spillDirectories: [String]
+        _ snapshot: any StoreSnapshot, _ store: any PersistentStore, _ plan: MappingPlan,
+        _ pairs: [Int: OneSidedPairs], _ options: ConversionOptions, spillDirectories: [String]
     ) {
         self.snapshot = snapshot
         self.store = store
         self.plan = plan
+        self.pairs = pairs
         self.options = options
         self.spillDirectories = spillDirectories
         copied = CopiedContent(tally: StoreTally(model: plan.destination))
@@ -117,7 +124,6 @@ private struct MappedReading {
         let graph = plan.asksForObjects ? snapshot.objectGraph() : nil
         keySets = try collectKeys(over: graph)
         let backReferences = try collectBackReferences(over: graph)
-        let pairs = try plan.oneSidedPairs(snapshot, options, directories: spillDirectories)
         for maker in plan.makers {
             transforms.append(try RecordTransform(maker, plan, over: graph, keySets, backReferences, pairs))
         }
@@ -132,10 +138,10 @@ private struct MappedReading {
             counts[maker.mapping] = (transform.readCount, transform.madeCount)
             losses += MigrationReport.losses(maker.source.name, transform.lostIDs)
         }
+        // Of content that becomes nothing, too: what is lost with it may be what a damaged value says.
+        if recorded != nil, !store.takesChanges { try found.countRest(of: snapshot, options, noting: &skipped) }
         copied.skipped = skipped.ids
         if skipped.isEmpty {
-            // Of content that becomes nothing, too: what is lost with it may be what a damaged value says.
-            if recorded != nil, !store.takesChanges { try found.countRest(of: snapshot, options.cancellation) }
             try found.requireRecorded(recorded, store)
         } else {
             copied.warnings = found.warnings(against: recorded, skipped: skipped.ids)
@@ -196,16 +202,10 @@ private struct MappedReading {
     ) throws(StoreError) -> Bool {
         let cursor = try snapshot.records(of: entity.name, after: nil)
         var batch = RecordBatch(model: snapshot.model)
-        while true {
-            try options.cancellation?.check()
-            do throws(StoreError) {
-                guard try cursor.next(into: &batch) else { return true }
-            } catch  where options.skipsDamaged && error.code == .corrupted {
-                try skipped.note(error)
-                continue
-            }
+        while try cursor.next(into: &batch, options, noting: &skipped) {
             guard try body(&self, batch) else { return false }
         }
+        return true
     }
 
     // MARK: Keys
@@ -316,8 +316,7 @@ private struct MappedReading {
         _ relationship: ManagedObjectModel.Relationship, _ mapper: LinkMapper, _ link: LinkPlan,
         into channel: BatchChannel
     ) throws(StoreError) -> Bool {
-        let found = try OneSidedPairs.found(relationship, snapshot, options, directories: spillDirectories)
-        guard let found else { return true }
+        guard let found = pairs[relationship.number] else { return true }
         var batch = channel.spareLinks(link.relationship.number)
         var goesOn = true
         try found.forEach { (pair) in
@@ -339,17 +338,12 @@ private struct MappedReading {
         let cursor = try snapshot.records(with: Set(keys).sorted().map { ObjectID(entity, $0) })
         var batch = RecordBatch(model: snapshot.model)
         var pairs: [Int64: Link] = [:]
-        while true {
-            do throws(StoreError) {
-                guard try cursor.next(into: &batch) else { return pairs }
-            } catch  where options.skipsDamaged && error.code == .corrupted {
-                try skipped.note(error)
-                continue
-            }
+        while try cursor.next(into: &batch, options, noting: &skipped) {
             batch.forEachRecord { record in
                 if let pair = stored(record) { pairs[record.key] = pair }
             }
         }
+        return pairs
     }
 
     private mutating func send(_ batch: consuming LinkBatch, into channel: BatchChannel) -> Bool {

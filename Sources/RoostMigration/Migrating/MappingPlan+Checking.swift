@@ -5,43 +5,53 @@ extension MappingPlan {
     ///
     /// - Parameters:
     ///   - snapshot: The source.
+    ///   - options: How the source is read.
+    ///   - pairs: What ``oneSidedPairs(_:_:directories:)`` found in it.
     ///   - countsNulls: Whether nulls are counted in what becomes mandatory, which may read every object.
     /// - Returns: The errors that it would fail with.
     /// - Throws: What reading the snapshot throws.
-    func refusals(_ snapshot: any StoreSnapshot, countsNulls: Bool) throws(StoreError) -> [StoreError] {
+    func refusals(
+        _ snapshot: any StoreSnapshot, _ options: ConversionOptions, _ pairs: [Int: OneSidedPairs], countsNulls: Bool
+    ) throws(StoreError) -> [StoreError] {
         var refusals: [StoreError] = []
         for maker in makers {
-            if maker.destination.isAbstract, let first = try first(maker, where: maker.filter, snapshot) {
+            if maker.destination.isAbstract, let first = try first(maker, where: maker.filter, snapshot, options) {
                 refusals.append(.abstract(maker.destination.name, object: first))
             }
-            if !maker.missing.isEmpty, let first = try first(maker, where: maker.filter, snapshot) {
+            if !maker.missing.isEmpty, let first = try first(maker, where: maker.filter, snapshot, options) {
                 refusals += maker.missing.map { .missingValue(maker.destination.name, $0, object: first) }
             }
             guard countsNulls else { continue }
             for field in maker.fields where field.isRequired {
-                guard let isNull = maker.isNull(field), let first = try first(maker, isNull, snapshot) else { continue }
+                guard let isNull = maker.isNull(field), let first = try first(maker, isNull, snapshot, options) else {
+                    continue
+                }
                 refusals.append(.missingValue(maker.destination.name, field.to.name, object: first))
             }
             for field in maker.fields {
-                if let first = try firstInexact(field, of: maker, snapshot) {
+                if let first = try firstInexact(field, of: maker, snapshot, options) {
                     refusals.append(.inexactNumber(maker.destination.name, field.to, object: first))
                 }
             }
             for reference in maker.references {
-                if reference.isNewlyRequired, let first = try first(maker, .isNull(reference.from.name), snapshot) {
+                if reference.isNewlyRequired,
+                    let first = try firstEmpty(
+                        reference, of: maker, reference.oneToOne.flatMap { pairs[$0] }, snapshot, options)
+                {
                     refusals.append(.missingValue(maker.destination.name, reference.to.name, object: first))
-                } else if reference.isRequired, let first = try firstLost(reference, of: maker, snapshot) {
+                } else if reference.isRequired, let first = try firstLost(reference, of: maker, snapshot, options) {
                     refusals.append(.lostDestination(maker.destination.name, reference.to.name, object: first))
                 }
             }
         }
-        return countsNulls ? refusals + (try refusalsOfBackReferences(snapshot)) : refusals
+        return countsNulls ? refusals + (try refusalsOfBackReferences(snapshot, options)) : refusals
     }
 
     /// The first object whose whole number a field of a floating-point type cannot hold; nil for
     /// none.
     private func firstInexact(
-        _ field: FieldPlan, of maker: Maker, _ snapshot: any StoreSnapshot
+        _ field: FieldPlan, of maker: Maker, _ snapshot: any StoreSnapshot,
+        _ options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
         guard case .convert(let from) = field.source, from.kind == .integer64 || from.kind == .integer32,
             field.to.kind == .float || field.to.kind == .double && from.kind == .integer64,
@@ -56,7 +66,7 @@ extension MappingPlan {
                 maker.source.name, where: maker.filter.map { $0 && isLarge } ?? isLarge, includesSubentities: false))
         var batch = RecordBatch(model: snapshot.model)
         var found: ObjectID?
-        while found == nil, try cursor.next(into: &batch) {
+        while found == nil, try cursor.next(into: &batch, options) {
             batch.forEachRecord { record in
                 guard found == nil, !record.isNull(from) else { return }
                 let number = record.integer(from)
@@ -69,14 +79,37 @@ extension MappingPlan {
 
     /// The first object that a maker takes and that meets another predicate too; nil for none.
     private func first(
-        _ maker: Maker, _ predicate: FetchRequest.Predicate, _ snapshot: any StoreSnapshot
+        _ maker: Maker, _ predicate: FetchRequest.Predicate, _ snapshot: any StoreSnapshot,
+        _ options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
-        try first(maker, where: maker.filter.map { $0 && predicate } ?? predicate, snapshot)
+        try first(maker, where: maker.filter.map { $0 && predicate } ?? predicate, snapshot, options)
+    }
+
+    /// The first object of a maker whose reference is null, and that no pair of the other end is
+    /// of; nil for none.
+    private func firstEmpty(
+        _ reference: ReferencePlan, of maker: Maker, _ pairs: OneSidedPairs?, _ snapshot: any StoreSnapshot,
+        _ options: ConversionOptions
+    ) throws(StoreError) -> ObjectID? {
+        let isEmpty = FetchRequest.Predicate.isNull(reference.from.name)
+        guard let pairs else { return try first(maker, isEmpty, snapshot, options) }
+        let cursor = try snapshot.fetch(
+            FetchRequest(
+                maker.source.name, where: maker.filter.map { $0 && isEmpty } ?? isEmpty, includesSubentities: false))
+        var batch = RecordBatch(model: snapshot.model)
+        while try cursor.next(into: &batch, options) {
+            for index in 0..<batch.count
+            where try pairs.partner(batch.entityNumber(at: index), batch.key(at: index)) == nil {
+                return batch.id(at: index)
+            }
+        }
+        return nil
     }
 
     /// The first object of a maker whose reference leads to one of an entity whose objects become none that fits; nil for none.
     private func firstLost(
-        _ reference: ReferencePlan, of maker: Maker, _ snapshot: any StoreSnapshot
+        _ reference: ReferencePlan, of maker: Maker, _ snapshot: any StoreSnapshot,
+        _ options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
         guard let target = reference.from.destination else { return nil }
         var hasStrays = false
@@ -90,7 +123,7 @@ extension MappingPlan {
             FetchRequest(maker.source.name, where: maker.filter, includesSubentities: false))
         var batch = RecordBatch(model: snapshot.model)
         var found: ObjectID?
-        while found == nil, try cursor.next(into: &batch) {
+        while found == nil, try cursor.next(into: &batch, options) {
             batch.forEachRecord { record in
                 guard found == nil, let (entity, _) = record.reference(reference.from),
                     !reference.targets.indices.contains(entity) || reference.targets[entity] < 0
@@ -103,12 +136,13 @@ extension MappingPlan {
 
     /// The first object that a maker takes and that meets a predicate; nil for none.
     private func first(
-        _ maker: Maker, where predicate: FetchRequest.Predicate?, _ snapshot: any StoreSnapshot
+        _ maker: Maker, where predicate: FetchRequest.Predicate?, _ snapshot: any StoreSnapshot,
+        _ options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
         let request = FetchRequest(maker.source.name, where: predicate, limit: 1, includesSubentities: false)
         let cursor = try snapshot.fetch(request)
         var batch = RecordBatch(model: snapshot.model)
-        return try cursor.next(into: &batch) ? batch.id(at: 0) : nil
+        return try cursor.next(into: &batch, options) ? batch.id(at: 0) : nil
     }
 
     /// What happens to the properties of an entity mapping's objects, one sentence each, for people.

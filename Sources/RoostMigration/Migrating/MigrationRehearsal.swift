@@ -5,55 +5,39 @@ internal import RoostText
 ///
 /// It reads objects only where something can fail that counting does not show: values that are
 /// converted or computed, constants, new mandatory elements of composites, new uniqueness
-/// constraints, numbers of destinations, and a document that may become too large. It ends with the
-/// first failure of each kind, as the migration would.
+/// constraints, and numbers of destinations. It ends with the first failure of each kind, as the
+/// migration would.
 struct MigrationRehearsal {
-    /// The most objects whose unique values are in memory at a time; more of them are read several
-    /// times.
-    private static let rememberedCount = 1 << 20
-
     private let plan: MappingPlan
+    private let pairs: [Int: OneSidedPairs]
     private let snapshot: any StoreSnapshot
     private let options: ConversionOptions
     private let constraints: [ManagedObjectModel.UniquenessConstraint]
-    /// The size of a document that may not become larger; nil where the size does not matter.
+    /// The size of a document that the objects alone may not exceed; nil where the size does not
+    /// matter, or is forecast from everything.
     private let documentLimit: DocumentLimit?
+    private let directories: [String]
     private let graph: any ObjectGraph
     private var keySets: [KeySet] = []
     private var documentByteCount = 0
 
-    /// The largest document that a type of store writes, and its name.
-    struct DocumentLimit {
-        let byteCount: Int
-        let url: StoreURL
-
-        /// The limit of a destination; nil for none, and where a source of so many bytes cannot
-        /// reach it.
-        ///
-        /// - Throws: What the type finds wrong with its options.
-        init?(
-            _ type: any PersistentStoreType, _ url: StoreURL, _ options: [String: String], sourceByteCount: Int
-        ) throws(StoreError) {
-            guard let type = type as? any DocumentStoreType else { return nil }
-            byteCount = try type.maximumDocumentByteCount(options)
-            // Text takes more than records do, though not sixteen times as much.
-            guard sourceByteCount > byteCount / 16 else { return nil }
-            self.url = url
-        }
-    }
-
     /// - Parameters:
     ///   - plan: The mapping, resolved.
+    ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:_:directories:)``.
     ///   - snapshot: The source.
     ///   - options: How the source is read.
-    ///   - documentLimit: The size that a document may have.
+    ///   - documentLimit: The size that the objects may take in a document.
+    ///   - directories: Where a file may be made, the best first.
     init(
-        _ plan: MappingPlan, _ snapshot: any StoreSnapshot, _ options: ConversionOptions, documentLimit: DocumentLimit?
+        _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], _ snapshot: any StoreSnapshot,
+        _ options: ConversionOptions, documentLimit: DocumentLimit?, directories: [String]
     ) {
         self.plan = plan
+        self.pairs = pairs
         self.snapshot = snapshot
         self.options = options
         self.documentLimit = documentLimit
+        self.directories = directories
         graph = snapshot.objectGraph()
         let numbers = Set(plan.mapping.remarks(from: plan.source, to: plan.destination).compactMap(\.constraint))
         constraints = plan.destination.uniquenessConstraints.filter { constraint in
@@ -87,7 +71,7 @@ struct MigrationRehearsal {
     // MARK: Objects
 
     private func transform(_ maker: MappingPlan.Maker) throws(StoreError) -> RecordTransform {
-        try RecordTransform(maker, plan, over: graph, keySets, nil, [:])
+        try RecordTransform(maker, plan, over: graph, keySets, nil, pairs)
     }
 
     /// Makes all objects of a maker, where that can fail.
@@ -105,12 +89,7 @@ struct MigrationRehearsal {
             text.removeAll()
             try made.forEachRecord { (record) throws(StoreError) in try writer.append(record, to: &text) }
             byteCount += text.count
-            guard byteCount <= documentLimit.byteCount else {
-                throw StoreError(
-                    .limitExceeded,
-                    "The document of '\(documentLimit.url)' would have more than \(documentLimit.byteCount) bytes; raise the option 'maximumDocumentBytes', or choose another type of store."
-                )
-            }
+            try documentLimit.require(byteCount)
         }
         documentByteCount = byteCount
     }
@@ -120,15 +99,7 @@ struct MigrationRehearsal {
     ) throws(StoreError) {
         let cursor = try snapshot.fetch(FetchRequest(entity.name, includesSubentities: false))
         var batch = RecordBatch(model: snapshot.model)
-        while true {
-            try options.cancellation?.check()
-            do throws(StoreError) {
-                guard try cursor.next(into: &batch) else { return }
-            } catch  where options.skipsDamaged && error.code == .corrupted {
-                continue
-            }
-            try body(batch)
-        }
+        while try cursor.next(into: &batch, options) { try body(batch) }
     }
 
     /// The keys of the objects that some makers of one hierarchy take.
@@ -144,12 +115,7 @@ struct MigrationRehearsal {
         }
         let cursor = try snapshot.records(of: plan.source.entities[root].name, after: nil)
         var batch = RecordBatch(model: snapshot.model)
-        while true {
-            do throws(StoreError) {
-                guard try cursor.next(into: &batch) else { return keys }
-            } catch  where options.skipsDamaged && error.code == .corrupted {
-                continue
-            }
+        while try cursor.next(into: &batch, options) {
             try batch.forEachRecord { (record) throws(StoreError) in
                 guard isTaken[record.entityNumber], try matchers[record.entityNumber]?.matches(record) ?? true else {
                     return
@@ -157,47 +123,48 @@ struct MigrationRehearsal {
                 keys.append(record.key)
             }
         }
+        return keys
     }
 
     // MARK: Unique values
 
-    /// An object of the source, and the maker that takes it.
-    private struct Claim {
-        let maker: Int
-        let key: Int64
-    }
-
     /// Throws code `constraintViolation` where two objects would share values.
+    ///
+    /// Only objects whose values have one hash are compared.
     private func requireUnique(_ constraint: ManagedObjectModel.UniquenessConstraint) throws(StoreError) {
         let entity = plan.destination.entities[constraint.entity]
-        let makers = plan.makers.filter { entity.includes($0.destination.number) }
-        var count = 0
-        for maker in makers { count += try snapshot.count(FetchRequest(maker.source.name, includesSubentities: false)) }
-        let passes = count / Self.rememberedCount + 1
-        for pass in 0..<passes {
-            var claims: [Int: Claim] = [:]
-            for maker in makers {
-                let transform = try transform(maker)
-                try forEachBatch(of: maker.source) { (records) throws(StoreError) in
-                    var made = RecordBatch(model: plan.destination)
-                    // One by one: a predicate leaves some out.
-                    try records.forEachRecord { (record) throws(StoreError) in
-                        made.removeAll()
-                        try transform.append(record, to: &made)
-                        guard let values = Self.values(of: constraint, made) else { return }
-                        let hash = values.hashValue
-                        guard Int(hash.magnitude % UInt(passes)) == pass else { return }
-                        let claim = Claim(maker: maker.number, key: record.key)
-                        guard let other = claims.updateValue(claim, forKey: hash) else { return }
-                        guard try self.values(of: other, constraint) == values else { return }
-                        throw StoreError(
-                            .constraintViolation,
-                            "\(ObjectID(plan.makers[other.maker].source.name, other.key)) and \(record.id) would share the values of the uniqueness constraint on \(constraint.attributes.joined(separator: ", ")) of '\(entity.name)'; change one of them, or merge them in a policy."
-                        )
-                    }
+        let claims = ClaimSorter(directories: directories)
+        for maker in plan.makers where entity.includes(maker.destination.number) {
+            let transform = try transform(maker)
+            var made = RecordBatch(model: plan.destination)
+            try forEachBatch(of: maker.source) { (records) throws(StoreError) in
+                // One by one: a predicate leaves some out.
+                try records.forEachRecord { (record) throws(StoreError) in
+                    made.removeAll()
+                    try transform.append(record, to: &made)
+                    guard let values = Self.values(of: constraint, made) else { return }
+                    try claims.append(.init(maker: maker.number, key: record.key), hash: values.hashValue)
                 }
             }
         }
+        var (current, known): (Int?, [ClaimSorter.Claim]) = (nil, [])
+        try claims.drain { (hash, claim) throws(StoreError) in
+            try options.cancellation?.check()
+            if hash != current { (current, known) = (hash, []) }
+            if !known.isEmpty, let values = try values(of: claim, constraint) {
+                for other in known where try self.values(of: other, constraint) == values {
+                    throw StoreError(
+                        .constraintViolation,
+                        "\(id(of: other)) and \(id(of: claim)) would share the values of the uniqueness constraint on \(constraint.attributes.joined(separator: ", ")) of '\(entity.name)'; change one of them, or merge them in a policy."
+                    )
+                }
+            }
+            known.append(claim)
+        }
+    }
+
+    private func id(of claim: ClaimSorter.Claim) -> ObjectID {
+        ObjectID(plan.makers[claim.maker].source.name, claim.key)
     }
 
     /// The values of a constraint; nil where one is null, so that nothing is compared.
@@ -219,13 +186,13 @@ struct MigrationRehearsal {
     }
 
     private func values(
-        of claim: Claim, _ constraint: ManagedObjectModel.UniquenessConstraint
+        of claim: ClaimSorter.Claim, _ constraint: ManagedObjectModel.UniquenessConstraint
     ) throws(StoreError) -> [Value]? {
         let maker = plan.makers[claim.maker]
-        let cursor = try snapshot.records(with: [ObjectID(maker.source.name, claim.key)])
+        let cursor = try snapshot.records(with: [id(of: claim)])
         var (batch, made) = (RecordBatch(model: snapshot.model), RecordBatch(model: plan.destination))
         let transform = try transform(maker)
-        while try cursor.next(into: &batch) {
+        while try cursor.next(into: &batch, options) {
             try batch.forEachRecord { (record) throws(StoreError) in try transform.append(record, to: &made) }
         }
         return Self.values(of: constraint, made)

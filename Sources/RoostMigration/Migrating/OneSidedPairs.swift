@@ -6,15 +6,15 @@ internal import RoostCore
 /// keeps one end, a pair that only the other one has would be lost. So the keys at both ends are
 /// compared by their sums, and read one by one only where the sums differ. What is found goes to a
 /// file where it does not fit into memory.
-final class OneSidedPairs {
+final class OneSidedPairs: Sendable {
     /// The end whose pairs are looked for, a relationship of the source.
     let relationship: ManagedObjectModel.Relationship
     /// By object at this end, those that refer to it: where it refers to none (0), and where it
     /// refers to another one (1).
-    private let table: AssociationTable
+    private let table: Mutex<AssociationTable>
 
     /// How many pairs are lost where an object at this end can have one partner only.
-    private(set) var rivalCount = 0
+    let rivalCount: Int
 
     /// Whether a relationship is an end of a pair of to-one relationships which are each other's
     /// inverses.
@@ -51,8 +51,10 @@ final class OneSidedPairs {
     ) throws(StoreError) {
         let model = reading.snapshot.model
         self.relationship = relationship
-        table = AssociationTable(
-            mappingCount: 2, from: model, to: model, memoryByteCount: 2 << 20, directories: directories)
+        let table = Mutex(
+            AssociationTable(
+                mappingCount: 2, from: model, to: model, memoryByteCount: 2 << 20, directories: directories))
+        var rivalCount = 0
         try reading.forEachBatch(of: inverse) { (pairs) throws(StoreError) in
             let partners = try reading.partners(of: pairs.map(\.target), by: relationship)
             for pair in pairs {
@@ -64,33 +66,43 @@ final class OneSidedPairs {
                 case pair.source?: continue
                 case .some:
                     rivalCount += 1
-                    try table.associate(place, with: other, in: 1)
+                    try table.withLock { (table) throws(StoreError) in
+                        try table.associate(place, with: other, in: 1)
+                    }
                 case nil:
-                    var known: [AssociationTable.Object] = []
-                    try table.appendDestinations(of: place, in: 0, to: &known)
-                    if !known.isEmpty { rivalCount += 1 }
-                    try table.associate(place, with: other, in: 0)
+                    try table.withLock { (table) throws(StoreError) in
+                        var known: [AssociationTable.Object] = []
+                        try table.appendDestinations(of: place, in: 0, to: &known)
+                        if !known.isEmpty { rivalCount += 1 }
+                        try table.associate(place, with: other, in: 0)
+                    }
                 }
             }
         }
+        self.table = table
+        self.rivalCount = rivalCount
     }
 
     /// The object that refers to one at this end which refers to none; of several the one with the
     /// least key.
     func partner(_ entity: Int, _ key: Int64) throws(StoreError) -> (entity: Int, key: Int64)? {
         var found: [AssociationTable.Object] = []
-        try table.appendDestinations(of: .init(entity: entity, key: key), in: 0, to: &found)
+        try table.withLock { (table) throws(StoreError) in
+            try table.appendDestinations(of: .init(entity: entity, key: key), in: 0, to: &found)
+        }
         return found.min { $0.key < $1.key }.map { ($0.entity, $0.key) }
     }
 
     /// Calls `body` with each pair that this end does not have, as this end would have it.
     func forEach(_ body: (Link) throws(StoreError) -> Void) throws(StoreError) {
-        for number in 0...1 {
-            let places = try table.sources(in: number)
-            while let place = try places.next() {
-                var others: [AssociationTable.Object] = []
-                try table.appendDestinations(of: place, in: number, to: &others)
-                for other in others { try body(Link(place.key, other.key)) }
+        try table.withLock { (table) throws(StoreError) in
+            for number in 0...1 {
+                let places = try table.sources(in: number)
+                while let place = try places.next() {
+                    var others: [AssociationTable.Object] = []
+                    try table.appendDestinations(of: place, in: number, to: &others)
+                    for other in others { try body(Link(place.key, other.key)) }
+                }
             }
         }
     }
@@ -133,13 +145,7 @@ private struct EndReading {
         let fields = model.entities.map { $0.layout.field(relationship.name.name) }
         let cursor = try snapshot.records(of: model.entities[relationship.source].name, after: nil)
         var batch = RecordBatch(model: model)
-        while true {
-            try options.cancellation?.check()
-            do throws(StoreError) {
-                guard try cursor.next(into: &batch) else { return }
-            } catch  where options.skipsDamaged && error.code == .corrupted {
-                continue
-            }
+        while try cursor.next(into: &batch, options) {
             var pairs: [Pair] = []
             batch.forEachRecord { record in
                 guard let field = fields[record.entityNumber], let (_, key) = record.reference(field) else { return }
@@ -159,16 +165,12 @@ private struct EndReading {
         let cursor = try snapshot.records(with: Set(keys).sorted().map { ObjectID(entity, $0) })
         var batch = RecordBatch(model: model)
         var found: [Int64: (entity: Int, key: Int64?)] = [:]
-        while true {
-            do throws(StoreError) {
-                guard try cursor.next(into: &batch) else { return found }
-            } catch  where options.skipsDamaged && error.code == .corrupted {
-                continue
-            }
+        while try cursor.next(into: &batch, options) {
             batch.forEachRecord { record in
                 guard let field = fields[record.entityNumber] else { return }
                 found[record.key] = (record.entityNumber, record.reference(field)?.key)
             }
         }
+        return found
     }
 }

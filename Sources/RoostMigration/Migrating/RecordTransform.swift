@@ -252,8 +252,13 @@ final class RecordTransform {
             try batch.setReference(entity: successor, key: key, field)
         case .reference(let reference): try take(reference, record, &batch)
         case .backReference(let reference):
+            // Nobody looked for the pairs where only the rest of an object is tried.
+            guard let backReferences else { return }
             let id = ObjectID(layout.entity, record.key)
-            guard let object = try backReferences?.object(leadingTo: record, becoming: id, reference) else { return }
+            guard let object = try backReferences.object(leadingTo: record, becoming: id, reference) else {
+                if reference.isRequired { throw missing(reference.to, record) }
+                return
+            }
             try batch.setReference(entity: object.entity, key: object.key, reference.to)
         }
     }

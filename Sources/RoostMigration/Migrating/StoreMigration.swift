@@ -43,9 +43,14 @@ struct StoreMigration: Sendable {
             defer { try? frozen.close() }
             let mapping = try self.mapping(from: frozen.model)
             let plan = try MappingPlan(mapping, from: frozen.model, to: model)
-            let losses = try losses(plan, frozen)
+            let snapshot = try frozen.snapshot()
+            defer { snapshot.close() }
+            let pairs = try pairs(plan, frozen, snapshot)
+            let losses = try losses(plan, pairs, snapshot)
             try requireAllowed(losses)
-            var report = try plan.obstacles.isEmpty ? onePass(frozen, plan) : threePasses(frozen, plan)
+            var report =
+                try plan.obstacles.isEmpty
+                ? onePass(frozen, plan, pairs, snapshot) : threePasses(frozen, plan, snapshot)
             report.add(losses)
             report.way = way
             return report
@@ -67,17 +72,17 @@ struct StoreMigration: Sendable {
 
     // MARK: Losses
 
-    private func losses(_ plan: MappingPlan, _ store: any PersistentStore) throws(StoreError) -> [MigrationLoss] {
-        let snapshot = try store.snapshot()
-        defer { snapshot.close() }
-        return try losses(plan, store, snapshot)
-    }
-
     private func losses(
-        _ plan: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
+        _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], _ snapshot: any StoreSnapshot
     ) throws(StoreError) -> [MigrationLoss] {
         try LossCounter.losses(of: plan.mapping, snapshot, to: plan.destination, options.conversion)
-            + plan.lossesOfPairs(snapshot, options.conversion, directories: store.spillDirectories)
+            + plan.losses(of: pairs)
+    }
+
+    private func pairs(
+        _ plan: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> [Int: OneSidedPairs] {
+        try plan.oneSidedPairs(snapshot, options.conversion, directories: store.spillDirectories)
     }
 
     /// Throws code `lossRefused` where data would be lost that may not be.
@@ -89,11 +94,14 @@ struct StoreMigration: Sendable {
 
     // MARK: Running
 
-    private func onePass(_ store: any PersistentStore, _ plan: MappingPlan) throws(StoreError) -> MigrationReport {
-        let snapshot = try store.snapshot()
-        defer { snapshot.close() }
-        if let refusal = try plan.refusals(snapshot, countsNulls: false).first { throw refusal }
-        let content = MappedContent(store, plan, options: options.conversion)
+    private func onePass(
+        _ store: any PersistentStore, _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs],
+        _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> MigrationReport {
+        if let refusal = try plan.refusals(snapshot, options.conversion, pairs, countsNulls: false).first {
+            throw refusal
+        }
+        let content = MappedContent(store, plan, pairs, options: options.conversion)
         let copied = try conversion.filler.fill(from: content)
         let outcome = content.outcome
         let mappings = zip(plan.mapping.entityMappings, outcome.counts).map { mapping, counts in
@@ -108,9 +116,9 @@ struct StoreMigration: Sendable {
             remarks: plan.mapping.remarks(from: plan.source, to: plan.destination), losses: outcome.losses)
     }
 
-    private func threePasses(_ store: any PersistentStore, _ plan: MappingPlan) throws(StoreError) -> MigrationReport {
-        let snapshot = try store.snapshot()
-        defer { snapshot.close() }
+    private func threePasses(
+        _ store: any PersistentStore, _ plan: MappingPlan, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> MigrationReport {
         let content = PolicyContent(source: store, model: model, mapping: plan.mapping, options: options)
         let copied = try conversion.filler.fill(from: content)
         let outcome = content.outcome.withLock { $0 }
@@ -182,16 +190,17 @@ struct StoreMigration: Sendable {
                     destination: mapping.destinationEntity?.text, objects: count, steps: mapped.steps(of: index)))
         }
         for obstacle in mapped.obstacles { plan.warnings.append("It takes three passes: \(obstacle).") }
+        let pairs = try pairs(mapped, store, snapshot)
         if mapped.obstacles.isEmpty {
             plan.objects = plan.objectsRead
-            let counted = try mapped.refusals(snapshot, countsNulls: true)
-            refusals += counted.isEmpty ? try rehearse(mapped, store, snapshot) : counted
+            let counted = try mapped.refusals(snapshot, options.conversion, pairs, countsNulls: true)
+            refusals += counted.isEmpty ? try rehearse(mapped, pairs, store, snapshot) : counted
         }
         plan.way = way
         plan.secondsNeeded = MigrationEstimate.seconds(
             for: plan.countRead, from: source.url.type, to: destination.url.type, path: plan.path,
             verifies: options.conversion.verifies)
-        let losses = try losses(mapped, store, snapshot)
+        let losses = try losses(mapped, pairs, snapshot)
         plan.add(losses)
         do throws(StoreError) { try requireAllowed(losses) } catch { refusals.append(error) }
         for remark in mapped.mapping.remarks(from: mapped.source, to: mapped.destination) where remark.kind != .loss {
@@ -218,17 +227,22 @@ struct StoreMigration: Sendable {
         guard mapped.mapping.entityMappings.allSatisfy({ $0.policyName == nil }) else { return [] }
         let attributes = try MappingPlan(
             mapped.mapping, from: mapped.source, to: mapped.destination, onlyAttributes: true)
-        let counted = try attributes.refusals(snapshot, countsNulls: true)
-        return counted.isEmpty ? try rehearse(attributes, store, snapshot) : counted
+        let counted = try attributes.refusals(snapshot, options.conversion, [:], countsNulls: true)
+        return counted.isEmpty ? try rehearse(attributes, [:], store, snapshot) : counted
     }
 
     /// Why the objects that are there would end the migration, as far as counting does not show it.
     private func rehearse(
-        _ plan: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
+        _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], _ store: any PersistentStore, _ snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
+        let limit = try conversion.filler.documentLimit(store)
+        // In three passes it is not known before what links there will be.
         var rehearsal = MigrationRehearsal(
-            plan, snapshot, options.conversion, documentLimit: try conversion.filler.documentLimit(store))
-        return try rehearsal.refusals()
+            plan, pairs, snapshot, options.conversion, documentLimit: plan.isForThreePasses ? limit : nil,
+            directories: store.spillDirectories)
+        let refusals = try rehearsal.refusals()
+        guard refusals.isEmpty, let limit, !plan.isForThreePasses else { return refusals }
+        return try limit.refusals(of: MappedContent(store, plan, pairs, options: options.conversion))
     }
 }
 

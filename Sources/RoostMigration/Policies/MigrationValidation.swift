@@ -99,7 +99,9 @@ struct MigrationValidation {
         }
         return try isDemanded(of: place) { (mapping, source) throws(StoreError) in
             guard let number = field.relationship else { return mapping.demands(field) }
-            guard let rule = mapping.rule(of: number) else { return false }
+            guard let rule = mapping.rule(of: number) else {
+                return session.plan.isGivenByReferences(number, of: mapping)
+            }
             guard case .related(let related, _) = rule.origin, !related.declaration.isOptional else { return true }
             return try destinationCount(of: related, from: source) > 0
         }

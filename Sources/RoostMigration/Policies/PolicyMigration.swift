@@ -111,7 +111,7 @@ final class PolicyMigration {
             try makeObjects()
             try translateIDs()
             try makeRelationships()
-            if skipped.isEmpty { try requireRecordedContent() }
+            try requireRecordedContent()
             try validate()
         } catch {
             content.abandon()
@@ -142,10 +142,11 @@ final class PolicyMigration {
     /// Throws code `corrupted` where the source does not hold what its last commit recorded.
     ///
     /// Entities of which a predicate chose objects, links that no rule follows, and what becomes
-    /// nothing are read for it.
+    /// nothing are read for it. Where damaged objects are left out, the rest cannot be compared.
     private func requireRecordedContent() throws(StoreError) {
         guard !contents.source.takesChanges, let recorded = try source.snapshot.recordedTally() else { return }
-        try source.found.countRest(of: source.snapshot, contents.options.conversion.cancellation)
+        try source.found.countRest(of: source.snapshot, contents.options.conversion, noting: &skipped)
+        guard skipped.isEmpty else { return }
         try source.found.requireRecorded(recorded, contents.source)
     }
 
@@ -214,15 +215,9 @@ final class PolicyMigration {
         let isCounted = mapping.declaration.sourcePredicate == nil && source.found.begins([entity.number])
         var spare: RecordBatch?
         while true {
-            try session.checkCancellation()
             var records = spare ?? RecordBatch(model: source.model)
             spare = nil
-            do throws(StoreError) {
-                guard try cursor.next(into: &records) else { break }
-            } catch  where contents.options.conversion.skipsDamaged && error.code == .corrupted {
-                try skipped.note(error)
-                continue
-            }
+            guard try cursor.next(into: &records, contents.options.conversion, noting: &skipped) else { break }
             let count = records.count
             if isCounted { source.found.add(records) }
             var batch = SourceBatch(source, records)

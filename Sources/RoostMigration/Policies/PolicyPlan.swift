@@ -104,6 +104,21 @@ final class PolicyPlan {
         }
     }
 
+    /// Whether a to-one relationship of a mapping's objects gets what to-one references of the
+    /// source say, by a mapping of its to-one inverse.
+    func isGivenByReferences(_ number: Int, of mapping: PolicyMapping) -> Bool {
+        guard let inverse = destination.relationships[number].inverse, inverse != number,
+            destination.relationships[number].storage == .field, destination.relationships[inverse].storage == .field,
+            let entity = mapping.source
+        else { return false }
+        return mappings.contains { other in
+            guard case .related(let related, _)? = other.rule(of: inverse)?.origin, related.storage == .field,
+                source.entities[related.destination].includes(entity.number)
+            else { return false }
+            return related.inverse.map { source.relationships[$0].storage != .field } ?? true
+        }
+    }
+
     // MARK: Keys
 
     /// Objects keep their keys in a hierarchy of the destination that takes objects of one hierarchy of the source only.

@@ -124,6 +124,29 @@ struct LossTests {
         #expect(try losses(Self.changing("Unused") { $0.attributes = [] }) == [:])
     }
 
+    @Test("values that give way to those of another attribute by a renaming identifier are refused")
+    func values() throws {
+        func model(_ identifier: String?) throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "A",
+                    attributes: [
+                        .string("a"), AttributeDescription("b", .string, renamingIdentifier: identifier),
+                    ], versionHashModifier: identifier)
+            ])
+        }
+        let source = try Scenario.store("memory", "", model(nil), [.init("A", 1, ["a": "va", "b": "vb"])])
+        let manager = MigrationManager(registry: .builtIn)
+        let new = try model("a")
+        let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
+        let plan = try manager.planMigration(from: .store(source), to: memory, model: new)
+        #expect(plan.lossCounts.map { "\($0.entity).\($0.property ?? ""): \($0.count)" } == ["A.b: 1"])
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: new)
+        _ = try manager.migrate(
+            from: .store(source), to: .store(store), model: new, options: MigrationOptions(allowsLoss: true))
+        #expect(try Scenario.objects("A", in: store).map(\.values) == [["a": "va", "b": "va"]])
+    }
+
     @Test("references of a relationship that is removed; none where the other end keeps them")
     func relationships() throws {
         let withoutFolders = try Self.model { entities in

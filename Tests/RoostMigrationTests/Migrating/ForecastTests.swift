@@ -138,4 +138,74 @@ struct ForecastTests {
         #expect(try manager.plan(from: .store(source), to: .url(url), options: options).refusals == [])
         #expect(try directory.names() == [])
     }
+
+    @Test("links, metadata and the model count for the size of a document", arguments: ["links", "fields", "metadata"])
+    func documentsBesideObjects(what: String) throws {
+        let directory = try TemporaryDirectory()
+        func model(_ notes: RelationshipDescription, _ tags: RelationshipDescription) throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription("Note", attributes: [.string("text")], relationships: [notes]),
+                EntityDescription("Tag", relationships: [tags]),
+            ])
+        }
+        let many = try model(.toMany("tags", "Tag", inverse: "notes"), .toMany("notes", "Note", inverse: "tags"))
+        let one = try model(.toOne("tags", "Tag", inverse: "notes"), .toMany("notes", "Note", inverse: "tags"))
+        let source: any PersistentStore
+        if what == "fields" {
+            let tags: [Scenario.Object] = (1...50).map { .init("Tag", $0, [:]) }
+            let notes: [Scenario.Object] = (1...3000).map { (key: Int64) -> Scenario.Object in
+                .init("Note", key, ["tags": .objectID(ObjectID("Tag", (key - 1) % 50 + 1))])
+            }
+            source = try Scenario.store("memory", "", one, tags + notes)
+        } else {
+            let links = what == "links" ? 3600 : 10
+            let objects: [Scenario.Object] = (1...60).flatMap { (key: Int64) -> [Scenario.Object] in
+                [.init("Note", key, [:]), .init("Tag", key, [:])]
+            }
+            let name = RelationshipName("Note", "tags")
+            let pairs = (0..<links).map { (number: Int) -> (RelationshipName, Link) in
+                (name, Link(Int64(number / 60) + 1, Int64(number % 60) + 1))
+            }
+            source = try Scenario.store("memory", "", many, objects, links: pairs)
+        }
+        if what == "metadata" {
+            var changes = ChangeSet(model: source.model)
+            changes.userMetadata["about"] = .string(String(repeating: "x", count: 20_000))
+            _ = try source.commit(changes)
+        }
+        let url = StoreURL(type: "json", path: directory.file("new"))
+        func convert(_ limit: Int) -> ConversionOptions {
+            ConversionOptions(overwrites: true, destinationTypeOptions: ["maximumDocumentBytes": "\(limit)"])
+        }
+        let model = what == "fields" ? many : try note([.string("text")])
+        func migrate(_ limit: Int) throws -> MigrationOptions {
+            MigrationOptions(conversion: convert(limit), allowsLoss: true)
+        }
+        // What was written is what may not be refused, and little less is.
+        for kind in what == "links" ? ["conversion"] : ["conversion", "migration"] {
+            let isConversion = kind == "conversion"
+            func run(_ limit: Int) throws {
+                if isConversion {
+                    _ = try manager.convert(from: .store(source), to: .url(url), options: convert(limit))
+                } else {
+                    _ = try manager.migrate(from: .store(source), to: .url(url), model: model, options: migrate(limit))
+                }
+            }
+            func refusals(_ limit: Int) throws -> [String] {
+                if isConversion {
+                    return try manager.plan(from: .store(source), to: .url(url), options: convert(limit)).refusals
+                }
+                return try manager.planMigration(
+                    from: .store(source), to: .url(url), model: model, options: migrate(limit)
+                ).refusals
+            }
+            try run(10_000_000)
+            let size = try #require(
+                try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int)
+            #expect(try refusals(size) == [], "\(kind)")
+            let refused = try refusals(size - 800)
+            #expect(refused.count == 1 && refused[0].contains("maximumDocumentBytes"), "\(kind): \(refused)")
+            #expect(throws: StoreError.self) { try run(size - 800) }
+        }
+    }
 }

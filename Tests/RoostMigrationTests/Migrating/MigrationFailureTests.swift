@@ -57,6 +57,38 @@ struct MigrationFailureTests {
         #expect(report.verified)
     }
 
+    @Test(
+        "damage in what becomes nothing is left out too, whatever else is damaged",
+        arguments: [MigrationPath.onePass, .threePasses], [[], [ObjectID("A", 2)]])
+    func skipsDamagedInWhatIsDropped(path: MigrationPath, others: [ObjectID]) throws {
+        func model(_ names: [EntityName], _ more: [AttributeDescription]) throws -> ManagedObjectModel {
+            try ManagedObjectModel(
+                entities: names.map { EntityDescription($0.text, attributes: [.string("x")] + more) })
+        }
+        let old = try model(["A", "B"], [])
+        let base = try Scenario.store(
+            "memory", "", old,
+            [.init("A", 1, ["x": "a"]), .init("A", 2, ["x": "b"]), .init("B", 1, ["x": "c"]), .init("B", 2, [:])])
+        let source = FaultyStore(base, Faults(damaged: Set([ObjectID("B", 1)] + others)))
+        let new = try model(["A"], [.string("y")])
+        var mapping = try MappingModel.inferred(from: old, to: new)
+        if path == .threePasses { mapping.entityMappings[0].policyName = "P" }
+        func migrate(skipsDamaged: Bool) throws -> MigrationReport {
+            try Self.manager.migrate(
+                from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new,
+                options: MigrationOptions(
+                    conversion: ConversionOptions(skipsDamaged: skipsDamaged), mapping: mapping,
+                    policies: ["P": { EntityMigrationPolicy() }], allowsLoss: true))
+        }
+        let report = try migrate(skipsDamaged: true)
+        #expect(report.path == path)
+        #expect(report.skipped.sorted() == others.map(\.description) + ["B/p1"])
+        #expect(report.objects == 2 - others.count)
+        #expect(report.warnings == [], "\(report.warnings)")
+        let error = #expect(throws: StoreError.self) { _ = try migrate(skipsDamaged: false) }
+        #expect(error?.code == .corrupted)
+    }
+
     @Test("a destination that fails, or lies, ends it", arguments: ["append", "finish", "records", "links"])
     func destinationFails(how: String) throws {
         let directory = try TemporaryDirectory()

@@ -133,6 +133,28 @@ struct OneSidedPairTests {
         #expect(try Self.pairs(other.store) == ["1-1", "2-2", "3-3", "2-4"])
     }
 
+    @Test("count where the end that is kept becomes mandatory", arguments: [[1], [1, 2]] as [[Int64]])
+    func mandatory(people: [Int64]) throws {
+        let source = try Scenario.store(
+            "memory", "",
+            Self.model(
+                .toOne("passport", "Passport", inverse: "owner"), .toOne("owner", "Person", inverse: "passport")),
+            people.map { .init("Person", $0, [:]) } + [
+                .init("Passport", 1, ["owner": .objectID(ObjectID("Person", 1))])
+            ])
+        let new = try Self.model(.toOne("passport", "Passport", isOptional: false), nil, "new")
+        let plan = try MigrationManager(registry: .builtIn).planMigration(
+            from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new)
+        guard people.count > 1 else {
+            #expect(plan.refusals == [])
+            #expect(try Self.pairs(migrate(source, new, 1).store) == ["1-1"])
+            return
+        }
+        let error = #expect(throws: StoreError.self) { _ = try migrate(source, new, 1) }
+        #expect(error?.message.contains("Person/p2 has no value") == true)
+        #expect(plan.refusals == [error?.message])
+    }
+
     @Test("stay as they are where both ends are kept")
     func bothEnds() throws {
         let both = try Self.model(

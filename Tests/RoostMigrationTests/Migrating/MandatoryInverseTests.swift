@@ -1,0 +1,100 @@
+import Roost
+import RoostMigration
+import Testing
+
+/// A to-many relationship becomes a mandatory to-one, and its inverse has the pairs.
+@Suite("Mandatory relationships that only the inverse fills")
+struct MandatoryInverseTests {
+    private typealias R = RelationshipDescription
+
+    private static func model(_ a: R, _ b: R) throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription("A", attributes: [.string("x")], relationships: [a]),
+            EntityDescription("B", attributes: [.string("x")], relationships: [b]), EntityDescription("Tag"),
+        ])
+    }
+
+    /// Two objects of `A`; each object of `B` refers to one of them.
+    private static func source(_ owners: [Int64]) throws -> any PersistentStore {
+        try Scenario.store(
+            "memory", "", model(.toMany("bs", "B", inverse: "a"), .toOne("a", "A", inverse: "bs")),
+            [.init("A", 1, [:]), .init("A", 2, [:])]
+                + owners.enumerated().map {
+                    .init("B", Int64($0.offset + 1), ["a": .objectID(ObjectID("A", $0.element))])
+                })
+    }
+
+    private static func new() throws -> ManagedObjectModel {
+        var b = R.toOne("b", "B", inverse: "a", isOptional: false)
+        b.renamingIdentifier = "bs"
+        return try model(b, .toOne("a", "A", inverse: "b"))
+    }
+
+    /// An inferred mapping; a policy of another entity makes three passes of it.
+    private static func options(
+        _ source: any PersistentStore, _ path: MigrationPath, _ conversion: ConversionOptions = ConversionOptions()
+    ) throws -> MigrationOptions {
+        var mapping = try MappingModel.inferred(from: source.model, to: new())
+        let index = try #require(mapping.entityMappings.firstIndex { $0.sourceEntity == "Tag" })
+        if path == .threePasses {
+            mapping.entityMappings[index] = EntityMapping("T", .custom, from: "Tag", to: "Tag", policy: "P")
+        }
+        return MigrationOptions(
+            conversion: conversion, mapping: mapping, policies: ["P": { EntityMigrationPolicy() }])
+    }
+
+    private static let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
+    private let manager = MigrationManager(registry: .builtIn)
+
+    @Test("an object that nothing refers to ends the migration", arguments: [MigrationPath.onePass, .threePasses])
+    func missing(path: MigrationPath) throws {
+        let source = try Self.source([1])
+        let options = try Self.options(source, path)
+        let error = #expect(throws: StoreError.self) {
+            _ = try manager.migrate(from: .store(source), to: Self.memory, model: Self.new(), options: options)
+        }
+        #expect(error?.code == .migrationFailed)
+        #expect(error?.message.contains("'A.b' is mandatory in the new model, and A/p2 has no value") == true)
+        let plan = try manager.planMigration(
+            from: .store(source), to: Self.memory, model: Self.new(), options: options)
+        #expect(plan.path == path)
+        if path == .onePass { #expect(plan.refusals == [error?.message]) }
+        #expect(plan.warnings.contains { $0.hasPrefix("A.b: ") && $0.contains("mandatory") }, "\(plan.warnings)")
+    }
+
+    @Test("where each object is referred to, nothing is missing", arguments: [MigrationPath.onePass, .threePasses])
+    func complete(path: MigrationPath) throws {
+        let source = try Self.source([2, 1])
+        let options = try Self.options(source, path)
+        let plan = try manager.planMigration(
+            from: .store(source), to: Self.memory, model: Self.new(), options: options)
+        #expect(plan.refusals == [])
+        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: Self.new())
+        let report = try manager.migrate(from: .store(source), to: .store(store), model: Self.new(), options: options)
+        #expect(report.path == path && report.warnings == [])
+        let found = try Scenario.objects("A", in: store).map { $0.values["b"] }
+        #expect(found == [.objectID(ObjectID("B", 2)), .objectID(ObjectID("B", 1))])
+    }
+
+    @Test("a dry run can be cancelled while it looks for pairs, and leaves out what is damaged")
+    func dryRun() throws {
+        let source = try Self.source([2, 1])
+        let cancellation = ConversionCancellation()
+        cancellation.cancel()
+        let cancelled = try Self.options(source, .onePass, ConversionOptions(cancellation: cancellation))
+        let error = #expect(throws: StoreError.self) {
+            _ = try manager.planMigration(
+                from: .store(source), to: Self.memory, model: Self.new(), options: cancelled)
+        }
+        #expect(error?.code == .cancelled)
+        let base = try Self.source([2, 1, 1])
+        let damaged = FaultyStore(base, Faults(damaged: [ObjectID("B", 3)]))
+        let skipping = try Self.options(base, .onePass, ConversionOptions(skipsDamaged: true))
+        let plan = try manager.planMigration(
+            from: .store(damaged), to: Self.memory, model: Self.new(), options: skipping)
+        #expect(plan.refusals == [])
+        #expect(
+            try manager.migrate(from: .store(damaged), to: Self.memory, model: Self.new(), options: skipping).skipped
+                == ["B/p3"])
+    }
+}
