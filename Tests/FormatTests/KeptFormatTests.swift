@@ -152,7 +152,9 @@ struct KeptFormatTests {
             let source = expected.entityMappings[index].sourceEntity
             let destination = expected.entityMappings[index].destinationEntity
             expected.entityMappings[index].sourceVersionHash = source.flatMap { model.versionHashes(by: .v1)[$0] }
-            expected.entityMappings[index].destinationVersionHash = destination.flatMap { next.versionHashes(by: .v1)[$0] }
+            expected.entityMappings[index].destinationVersionHash = destination.flatMap {
+                next.versionHashes(by: .v1)[$0]
+            }
         }
         #expect(mapping == expected)
         #expect(mapping.problems(from: model, to: next).isEmpty)
