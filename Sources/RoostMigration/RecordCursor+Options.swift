@@ -23,7 +23,7 @@ extension RecordCursor {
         }
     }
 
-    /// The same, where nobody asks which objects are left out.
+    /// Reads the next batch in the same way, without a list of the damaged objects.
     func next(into batch: inout RecordBatch, _ options: ConversionOptions) throws(StoreError) -> Bool {
         var skipped = SkippedObjects()
         return try next(into: &batch, options, noting: &skipped)

@@ -161,7 +161,7 @@ struct VersionOrderTests {
         #expect(history.orderReasons[1] == "it is named like the current version")
     }
 
-    @Test("a name that only continues another one without a number is no evidence against the current version")
+    @Test("a name that continues another one without a number does not count against the current version")
     func continuedNames() throws {
         let path = try writeBundle(["Notes", "Notes old"], current: "Notes")
         let history = try history(path)

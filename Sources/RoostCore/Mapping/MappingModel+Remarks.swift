@@ -213,7 +213,7 @@ private struct MappingRemarks {
         return !heirs.isEmpty
             && !heirs.contains { heir in
                 guard let inverse = heir.new.inverse.map({ destination.relationships[$0] }) else { return false }
-                // Of a single destination there is no order.
+                // A single destination has no order.
                 return inverse.isOrdered || !inverse.isToMany
             }
     }

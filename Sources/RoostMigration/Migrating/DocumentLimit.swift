@@ -4,7 +4,7 @@ internal import RoostText
 /// The largest document that a destination may become, so that a plan can say that one would be
 /// larger.
 struct DocumentLimit {
-    /// How many batches are under way between the two threads.
+    /// The number of batches under way between the two threads.
     private static let channelCapacity = 4
 
     private let byteCount: Int

@@ -252,7 +252,7 @@ final class RecordTransform {
             try batch.setReference(entity: successor, key: key, field)
         case .reference(let reference): try take(reference, record, &batch)
         case .backReference(let reference):
-            // Nobody looked for the pairs where only the rest of an object is tried.
+            // A rehearsal tries the rest of an object without the pairs.
             guard let backReferences else { return }
             let id = ObjectID(layout.entity, record.key)
             guard let object = try backReferences.object(leadingTo: record, becoming: id, reference) else {

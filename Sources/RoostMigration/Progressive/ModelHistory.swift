@@ -2,10 +2,9 @@ public import RoostCore
 
 /// The versions that a model has had, oldest first, and the mapping models between them.
 ///
-/// A store is at the newest of these versions that it is compatible with. The way from there to a later version has as few steps as
-/// possible. A step is one of the mapping models, which may skip versions, or, between neighbours, an inferred mapping: renaming identifiers
-/// speak about the version right before, and an inferred leap over a version that has a mapping model would lose what that one keeps.
-/// Between neighbours with a mapping model nothing is inferred.
+/// A store is at the newest of these versions that it is compatible with. A mapping model is used where both of its versions lie on the
+/// way to a later version. It may skip versions. The rest of the way is inferred in one step, as Core Data does it. The versions between
+/// are gone through one by one only where one step cannot be inferred, or would drop something that they keep.
 public struct ModelHistory: Sendable {
     /// One version of a model.
     public struct Version: Sendable {
