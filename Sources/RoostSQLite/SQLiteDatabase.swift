@@ -37,7 +37,8 @@ final class SQLiteDatabase: SQLDatabase {
     let pageSizeBytes: Int
     /// Nil for a reader where no lock file can be made.
     let lock: StoreLock?
-    /// The lock by which other openers know that the store was examined; nil where it cannot be set.
+    /// The lock by which other openers know that the store was examined; nil where it cannot be
+    /// set.
     private let soundness: SoundnessLock?
     private let check: FileHandleCheck
     /// The check after each reading of a file that has other names; nil for any other file.

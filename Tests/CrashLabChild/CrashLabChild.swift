@@ -89,8 +89,8 @@ private struct Operation {
         case convert, replace, migrate, migrateKeepingBackup, migrateThroughVersions, migrateInto, commit
     }
 
-    /// The content of the stores: `store` before (also one of several, with commas between) and after,
-    /// and `source`, if any.
+    /// The content of the stores: `store` before (also one of several, with commas between) and
+    /// after, and `source`, if any.
     struct Digests {
         let old: String
         let new: String

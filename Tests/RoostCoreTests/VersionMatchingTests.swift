@@ -1,8 +1,8 @@
 import RoostCore
 import Testing
 
-/// The elements of two versions that inference takes for the same, also where renaming identifiers are
-/// wrong.
+/// The elements of two versions that inference takes for the same, also where renaming identifiers
+/// are wrong.
 @Suite("Elements of two versions that belong together")
 struct VersionMatchingTests {
     private typealias A = AttributeDescription

@@ -2,9 +2,10 @@ public import RoostCore
 
 /// The versions that a model has had, oldest first, and the mapping models between them.
 ///
-/// A store is at the newest of these versions that it is compatible with. A mapping model is used where both of its versions lie on the
-/// way to a later version. It may skip versions. The rest of the way is inferred in one step, as Core Data does it. The versions between
-/// are gone through one by one only where one step cannot be inferred, or would drop something that they keep.
+/// A store is at the newest of these versions that it is compatible with. A mapping model is used
+/// where both of its versions lie on the way to a later version. It may skip versions. The rest of
+/// the way is inferred in one step, as Core Data does it. The versions between are gone through one
+/// by one only where one step cannot be inferred, or would drop something that they keep.
 public struct ModelHistory: Sendable {
     /// One version of a model.
     public struct Version: Sendable {
