@@ -7,11 +7,13 @@
     /// The type cannot write: everything that would create, change, replace or remove a store throws code `unsupported`. Neither
     /// the file nor anything beside it is changed, also when its latest data are still in the write-ahead log.
     ///
-    /// The model is that of type option `model` if given (the path of a `.xcdatamodeld` or `.momd`
-    /// bundle, a `.xcdatamodel`, a `.mom`, or a model document `*.json`; option `modelVersion`
-    /// names the version in a bundle, else the version that fits the file is taken), else
-    /// `StoreOptions/model`, which must be compatible with the one that newer versions of Core Data
-    /// keep in the file, else that one.
+    /// The model is the first of these:
+    /// - Type option `model`: the path of a `.xcdatamodeld` or `.momd` bundle, a `.xcdatamodel`, a
+    ///   `.mom`, or a model document `*.json`. Option `modelVersion` names the version in a bundle
+    ///   (default: the version that fits the file).
+    /// - `StoreOptions/model`, which must be compatible with the model that newer versions of Core
+    ///   Data keep in the file.
+    /// - The model in the file.
     public struct CoreDataStoreType: ReadOnlyPersistentStoreType {
         /// Makes the type.
         public init() {}

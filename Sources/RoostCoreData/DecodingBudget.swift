@@ -1,11 +1,11 @@
 internal import RoostCore
 
-/// How much may be taken out of a file's property lists and archives: a small one can refer to one
-/// text or one list any number of times.
+/// A limit on what is taken out of a file's property lists and archives.
 ///
-/// A class, so that all lists and archives of one file count together.
+/// A small archive can refer to one text or one list any number of times. This is a class, so that
+/// all lists and archives of one file count together.
 final class DecodingBudget {
-    /// What the models and stores of real programs need is far below.
+    /// The limits, far above what the models and stores of real programs need.
     enum Limit {
         /// The most bytes of texts and data, each time they are taken out.
         static let bytes = 16 << 20

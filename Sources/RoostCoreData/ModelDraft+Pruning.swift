@@ -1,8 +1,8 @@
 internal import RoostCore
 
 extension ModelDraft {
-    /// How many parts are tried at most, and of how many properties all tries together may be: each
-    /// try validates the whole model.
+    /// The maximum number of tries, and of properties in all tries together: each try validates the
+    /// whole model.
     private static let (attemptLimit, validationLimit) = (2000, 4_000_000)
 
     /// Leaves out, with a warning each, the parts without which the model is valid and that decide nothing about stored data:

@@ -21,7 +21,7 @@ public final class DestinationClaim: Sendable {
     ///   - isCancelled: Asked while waiting; true ends the wait. So does the cancellation of the
     ///     task.
     /// - Returns: The claim, held.
-    /// - Throws: `busy` when somebody else has the claim; `cancelled`; what ``StoreLock`` throws.
+    /// - Throws: `busy` when another caller has the claim; `cancelled`; what ``StoreLock`` throws.
     public static func acquire(
         forStoreAt path: String, timeoutSeconds: Double = 0, isCancelled: (() -> Bool)? = nil
     ) throws(StoreError) -> DestinationClaim {

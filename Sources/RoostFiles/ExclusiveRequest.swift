@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// A request to have a store alone, which all who open the store afterwards let go first.
+/// A request to have a store alone, to which later openers of the store yield.
 ///
 /// ``StoreLock`` makes one while it waits. This one is for a caller that tries again and again, and
 /// holds no lock in between. It goes away with the process.

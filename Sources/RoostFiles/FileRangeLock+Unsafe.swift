@@ -51,8 +51,8 @@ public final class FileRangeLock: Sendable {
         return nil
     }
 
-    /// The length of an exclusive lock that somebody holds on some of the bytes; nil where nobody
-    /// does, or that cannot be said.
+    /// The length of an exclusive lock on some of the bytes; nil if no such lock is held, or if
+    /// that cannot be determined.
     public static func exclusiveByteCount(_ range: Range<Int>, at path: String) -> Int? {
         guard let file = try? open(path, O_RDONLY) else { return nil }
         var found: Int64 = 0

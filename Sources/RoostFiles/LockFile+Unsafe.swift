@@ -80,7 +80,8 @@ final class LockFile: Sendable {
 
     /// Whether some other opening of the file waits to have the store alone.
     ///
-    /// False where bytes cannot be locked apart from each other: there nobody can say that.
+    /// Always false where bytes cannot be locked separately: an opening cannot show there that it
+    /// waits.
     var isWaitedFor: Bool { isLocked(.waiting, against: croost_lock_shared) }
 
     /// Whether another opening of the file has a lock on a region that is in the way of such a one.
@@ -95,15 +96,16 @@ final class LockFile: Sendable {
     /// Says to others that the store's file is read alone; that ends with the opening.
     func readFileAlone() {
         guard croost_locks_have_regions() != 0 else { return }
-        // Whoever cannot say so finds out when the file changes.
+        // If this fails, the reader finds out when the file changes.
         _ = try? set(.shared, .fileReader)
     }
 
-    /// Tells all who open the store from now on that somebody waits to have it alone; does nothing
-    /// where another one has told them.
+    /// Shows later openers of the store that this opening waits to have it alone.
+    ///
+    /// Does nothing if another opening has shown that it waits.
     func startWaiting() {
         guard croost_locks_have_regions() != 0 else { return }
-        // Whoever cannot tell them waits all the same.
+        // If this fails, the caller waits all the same.
         _ = try? set(.exclusive, .waiting)
     }
 
@@ -143,7 +145,7 @@ final class LockFile: Sendable {
     /// If not, the lock on it excludes nobody.
     var isCurrent: Bool { get throws(StoreError) { try currentIdentity != nil } }
 
-    /// Which file is open; nil when it is no longer the one under its name.
+    /// The identity of the open file; nil if it is no longer the file with its name.
     var currentIdentity: FileIdentity? {
         get throws(StoreError) {
             do throws(SystemError) {

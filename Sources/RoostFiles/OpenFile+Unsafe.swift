@@ -100,8 +100,8 @@ func retrying(_ call: () -> Int32) -> Int32 {
 /// A file descriptor that is closed when it goes away.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
-    /// Whether somebody in this process may have locked the file, so that closing it may have to be
-    /// put off; see ``HeldFiles``.
+    /// Whether other code in this process may have locked the file, so that closing it may have to
+    /// be put off; see ``HeldFiles``.
     private let isClosedLater: Bool
 
     /// Opens a file.

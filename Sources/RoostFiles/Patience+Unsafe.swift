@@ -8,7 +8,7 @@ public import RoostCore
     internal import Darwin
 #endif
 
-/// Waits in growing steps for something that only asking again can tell.
+/// Waits in growing steps for a condition that can only be polled.
 ///
 /// The cancellation of the task in which it waits ends the wait.
 public struct Patience {

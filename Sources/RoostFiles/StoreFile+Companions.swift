@@ -157,7 +157,7 @@ extension StoreFile {
     /// The unit in which the index of an SQLite log grows, see
     /// <https://www.sqlite.org/walformat.html>.
     private static let indexUnitByteCount = 32 << 10
-    /// How long SQLite makes the index of a log before it knows more, and the steps in which it
+    /// The length of an index that SQLite has just made for a log, and the step in which an index
     /// grows.
     private static let (newIndexByteCount, indexStepByteCount) = (3, 4 << 10)
 

@@ -50,7 +50,7 @@ extension StoreFile {
             guard code == 0 else { throw SystemError(code: code) }
             try file.close()
         } catch {
-            // The first error is the one to tell.
+            // Report the first error.
             if isNew { try? remove(path) }
             throw self.error(errno: error.code, "cannot be given its space", path: path)
         }

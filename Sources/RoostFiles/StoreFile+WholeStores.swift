@@ -93,7 +93,7 @@ extension StoreFile {
     ///     Where no store has the destination's name, anything else in their place is refused.
     ///   - isStore: Whether the file at a path is a store of the caller's type.
     /// - Throws: `notFound`; `invalidRequest` when both are one file; `busy` when somebody holds the ``StoreLock`` of either; `alreadyExists`, also when something
-    ///   else stands where a companion belongs; `notAStore` when `isStore` returns false for either
+    ///   else has the name of a companion; `notAStore` when `isStore` returns false for either
     ///   file, or a companion of either is another program's file; `hasOtherNames`;
     ///   `permissionDenied`, `ioFailure`.
     public static func moveStore(

@@ -32,12 +32,11 @@ public final class StoreLock: Sendable {
     /// The lock file, by which the locks of this process are counted.
     private let identity: FileIdentity
 
-    /// How many locks this process holds on each lock file.
+    /// The number of locks that this process holds on each lock file.
     private static let heldCounts = Mutex<[FileIdentity: Int]>([:])
-    /// How long an opener lets others go first who wait to have the store alone.
+    /// The time for which an opener yields to others that wait to have the store alone.
     private static let yieldSeconds = 5.0
-    /// How long it does so where this process has the store open already, and may be waited for
-    /// itself.
+    /// The same time if this process has the store open already, and may be waited for itself.
     private static let nestedYieldSeconds = 0.2
 
     private init(_ file: LockFile, _ identity: FileIdentity, _ mode: Mode, storePath: String) {
@@ -51,9 +50,9 @@ public final class StoreLock: Sendable {
 
     /// Locks the store at `path`, which need not exist yet, creating the lock file if there is none.
     ///
-    /// Whoever waits to have the store alone gets its turn: those who want to share the lock
-    /// afterwards wait for up to five seconds. (A process that shares it already may be what is
-    /// waited for; it waits for a fifth of a second.)
+    /// An opener that waits to have the store alone gets its turn: later requests for a shared lock
+    /// wait for up to five seconds. (A process that shares the lock already may be what the opener
+    /// waits for, so it waits for a fifth of a second only.)
     ///
     /// - Parameters:
     ///   - path: The store's path.
@@ -63,8 +62,8 @@ public final class StoreLock: Sendable {
     ///     task.
     /// - Returns: The lock, held.
     /// - Throws: `busy`, naming the file, when the time is over; `cancelled`; `missingDirectory`;
-    ///   `permissionDenied`, also for a directory in which everybody may replace files; `readOnly`;
-    ///   `notAStore` when a link or something else stands where the lock file belongs.
+    ///   `permissionDenied`, also for a directory in which every user may replace files;
+    ///   `readOnly`; `notAStore` when a link or something else has the name of the lock file.
     public static func acquire(
         forStoreAt path: String, _ mode: Mode, timeoutSeconds: Double, isCancelled: (() -> Bool)? = nil
     ) throws(StoreError) -> StoreLock {
@@ -86,7 +85,7 @@ public final class StoreLock: Sendable {
         }
     }
 
-    /// Waits, within limits, as long as somebody else waits to have the store alone.
+    /// Waits, within limits, while another opener waits to have the store alone.
     private static func letOthersGoFirst(_ file: LockFile, _ patience: Patience) throws(StoreError) {
         guard patience.secondsLeft > 0, file.isWaitedFor else { return }
         let isHeld = try file.currentIdentity.map { identity in heldCounts.withLock { $0[identity] != nil } } ?? false
@@ -98,8 +97,8 @@ public final class StoreLock: Sendable {
     /// Locks the store at `path` for reading; returns nil where this user can write nothing, or the
     /// disk has no room for a lock file.
     ///
-    /// For stores on read-only media: there nobody can change them either. Where somebody can, a
-    /// reader without a lock must look whether the file changed.
+    /// For stores on read-only media, which no process can change. Where a store can change, a
+    /// reader without a lock must check whether the file did.
     public static func acquireForReading(storeAt path: String, timeoutSeconds: Double) throws(StoreError) -> StoreLock?
     {
         do throws(StoreError) {
@@ -192,6 +191,6 @@ enum Region: Int32 {
     case claim = 3
     /// Held by one who waits to have the store alone.
     case waiting = 4
-    /// Shared by those who read the store's file without what is beside it.
+    /// Shared by readers of the store's file that ignore what is beside it.
     case fileReader = 5
 }

@@ -92,10 +92,10 @@ struct JSONOpening {
         }
     }
 
-    /// Takes the place that a writer has as long as the store is open, after the one that has it.
+    /// Becomes the store's writer until the store is closed, after waiting for the current writer.
     ///
-    /// The store's lock is not held meanwhile: whoever wants the store alone need not wait for one
-    /// that only waits.
+    /// The store's lock is not held meanwhile, so an opener that wants the store alone need not
+    /// wait for one that only waits.
     private func takeWritersPlace(under held: StoreLock?) throws(StoreError) -> (StoreLock?, WriterLock) {
         var patience = Patience(seconds: settings.timeoutSeconds)
         while true {

@@ -8,10 +8,10 @@ internal import RoostCore
     internal import Darwin
 #endif
 
-/// What is left of the address space of a process, which may be limited (`ulimit -v`, `RLIMIT_AS`).
+/// The free address space of a process, which may be limited (`ulimit -v`, `RLIMIT_AS`).
 enum AddressSpace {
-    /// What a map leaves to the rest of the program, because Swift ends a program that gets no
-    /// memory.
+    /// The bytes that a map leaves to the rest of the program, because Swift ends a program that
+    /// gets no memory.
     ///
     /// Batches, sorters, the pages of a transaction, the stacks of threads and libraries need it.
     static let reservedByteCount = 96 << 20

@@ -288,8 +288,8 @@ final class LMDBEnvironment: Sendable {
         storeLock.release()
     }
 
-    /// Removes LMDB's lock file after a file could not be opened, unless somebody else has the
-    /// store open.
+    /// Removes LMDB's lock file after a file could not be opened, unless the store is open
+    /// elsewhere.
     private static func removeLibraryLockFile(_ path: String, _ storeLock: StoreLock?, _ soundness: SoundnessLock?) {
         soundness?.release()
         guard let storeLock else { return }

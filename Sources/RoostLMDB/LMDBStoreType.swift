@@ -90,7 +90,7 @@ public struct LMDBStoreType: PersistentStoreType {
     ) throws(StoreError) -> any PersistentStore {
         let storage: LMDBStorage
         do throws(StoreError) { storage = try LMDBStorage.create(path: url.path, options: options) } catch {
-            // The file is gone; where it never was, it is another one's, with its lock.
+            // A failed creation has removed its file. A file that exists belongs to another creator, and so does its lock.
             LMDBStorage.removeLockFiles(url.path)
             throw error
         }

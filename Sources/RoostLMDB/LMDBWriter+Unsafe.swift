@@ -34,7 +34,7 @@ final class LMDBWriter: KeyValueWriter {
     }
 
     let transaction: LMDBTransaction
-    // Behind an address, because for properties of a class Swift notes each access while the program runs, 270 instructions an update.
+    // Accessed by address, because Swift checks each access to a property of a class at run time: 270 instructions an update.
     // SAFETY: made in `init`, freed in `deinit`, and used by the one thread that the transaction belongs to; no access lasts while
     // another one begins, since each is an expression that calls nothing of this class.
     private let state: UnsafeMutablePointer<State>

@@ -20,10 +20,9 @@ extension ConversionOptions {
             forStoreAt: url.path, timeoutSeconds: timeoutSeconds, isCancelled: isCancelled)
     }
 
-    /// Puts a finished store in the place of another one, after waiting for those who have that
-    /// open.
+    /// Replaces a store by a finished one, after waiting until all others have closed it.
     ///
-    /// Who opens it meanwhile lets this one go first; see ``ExclusiveRequest``.
+    /// Later openers of the store yield to the replacement; see ``ExclusiveRequest``.
     ///
     /// - Throws: What ``PersistentStoreType/replace(_:with:overwriting:)`` throws; `cancelled`.
     func replace(
@@ -38,7 +37,7 @@ extension ConversionOptions {
             } catch {
                 guard error.code == .busy else { throw error }
                 if type.capabilities.contains(.file), patience.secondsLeft > 0 {
-                    // A store that others have open has a lock file already; where there is none, nobody can be asked.
+                    // A store that others have open already has a lock file; without one, no other process can be asked.
                     if let request { request.renew() } else { request = try? ExclusiveRequest(forStoreAt: url.path) }
                 }
                 guard patience.wait() else { throw patience.failure(error) }

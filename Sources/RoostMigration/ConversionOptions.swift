@@ -27,7 +27,7 @@ public struct ConversionOptions: Sendable {
     public var sourceTypeOptions: [String: String]
     /// Options for creating the destination, by name; see ``StoreOptions/typeOptions``.
     public var destinationTypeOptions: [String: String]
-    /// How long to wait for a store that is in use, in seconds, before throwing `busy`.
+    /// The time to wait for a store that is in use before throwing `busy`, in seconds.
     ///
     /// Each wait may take as long: for the source, for another conversion into the destination, and
     /// for programs that have the store open that is to be replaced or compacted. ``cancellation``

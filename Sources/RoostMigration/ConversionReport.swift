@@ -5,7 +5,7 @@ internal import RoostCore
 ///
 /// As JSON: `source` and `destination` (URLs), `objects`, `links`, `digest` (text, see
 /// ``StoreDigest``), `verified`, `seconds`, `bytes` (of the destination), `peakPrivateBytes` (null
-/// where the system does not tell), `entities` (`[{"name","count"}]`), `relationships`
+/// where the system does not report it), `entities` (`[{"name","count"}]`), `relationships`
 /// (`[{"relationship","count"}]`), `skipped` (IDs of damaged objects that were left out),
 /// `dangling` (`[{"relationship","count"}]`, references and links to those), `warnings` and
 /// `remarks` (messages). Later versions may add fields.

@@ -47,8 +47,9 @@ struct StoreCompaction: Sendable {
         return report
     }
 
-    /// Locks the store when those who have it open have closed it; throws `refusal` where they do
-    /// not in time.
+    /// Waits until all others have closed the store, and locks it.
+    ///
+    /// Throws `refusal` if they do not close it in time.
     private func wait(
         _ path: String, _ report: inout CompactionReport, _ patience: Patience, refusal: StoreError
     ) throws(StoreError) -> StoreLock {
@@ -61,7 +62,7 @@ struct StoreCompaction: Sendable {
         }
     }
 
-    /// Brings the store into one file, and locks it unless somebody else has it open.
+    /// Brings the store into one file, and locks it unless it is open elsewhere.
     private func settleAndLock(
         _ path: String, _ patience: Patience
     ) throws(StoreError) -> (CompactionReport, StoreLock?) {

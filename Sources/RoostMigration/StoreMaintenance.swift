@@ -24,7 +24,7 @@ public struct StoreMaintenance: Sendable {
     ///   - destination: Where the backup goes.
     ///   - options: As for a conversion; the backup is verified and nothing is left out whatever they say.
     /// - Returns: What was copied.
-    /// - Throws: `unsupported` for a type whose stores are no files or cannot be written;
+    /// - Throws: `unsupported` for a type whose stores are not files, or cannot be written;
     ///   `invalidRequest` for a destination of another type and for the source itself;
     ///   `alreadyExists` without ``ConversionOptions/overwrites``; `corrupted` also for a source
     ///   that another program changed, without ``ConversionOptions/acceptsChanges``; `noSpace`,
@@ -89,10 +89,11 @@ public struct StoreMaintenance: Sendable {
     ///   - url: The store.
     ///   - options: Timeout, model, options of the type, cancellation and progress are used.
     /// - Returns: What was done.
-    /// - Throws: `busy` when somebody has the store open for longer than the timeout and its type
-    ///   cannot be compacted then, or when a conversion into it is
-    ///   under way; `permissionDenied`, also for the file of another user, who would lose it; `unsupported` for a type whose stores are no files or cannot be written, and for a file system without hard
-    ///   links; `noSpace`; `corrupted`; `cancelled`. The store is as it was.
+    /// - Throws: `busy` when the store is open elsewhere for longer than the timeout and its type
+    ///   cannot be compacted then, or when a conversion into it is under way; `permissionDenied`,
+    ///   also for the file of another user, who would lose it; `unsupported` for a type whose
+    ///   stores are not files, or cannot be written, and for a file system without hard links;
+    ///   `noSpace`; `corrupted`; `cancelled`. The store is as it was.
     public func compact(
         _ url: StoreURL, options: ConversionOptions = ConversionOptions()
     ) throws(StoreError) -> CompactionReport {
@@ -111,7 +112,7 @@ public struct StoreMaintenance: Sendable {
     /// - Parameters:
     ///   - url: The store.
     ///   - options: How to open it.
-    ///   - isWanted: Receives the changes, unless there are none, and says whether to accept them.
+    ///   - isWanted: Receives the changes, if any, and returns whether to accept them.
     /// - Returns: The changes that were accepted, which are empty if there were none; nil if they
     ///   were not wanted.
     /// - Throws: `unsupported` for a type of store that other programs cannot change; `corrupted`

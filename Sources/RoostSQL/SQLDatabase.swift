@@ -64,7 +64,7 @@ public protocol SQLDatabase: AnyObject, Sendable {
     /// Reads the whole file.
     func requireSoundStructure(_ connection: any SQLConnection) throws(StoreError)
 
-    /// What a person should know about the database's files, one sentence each; nothing by default.
+    /// Messages for people about the database's files, one sentence each; empty by default.
     var notices: [String] { get }
 
     /// What the database finds wrong with its own file: pages, indexes against tables.
@@ -80,7 +80,7 @@ public protocol SQLDatabase: AnyObject, Sendable {
 }
 
 extension SQLDatabase {
-    /// Nothing.
+    /// An empty list.
     public var notices: [String] { [] }
 }
 

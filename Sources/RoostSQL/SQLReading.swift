@@ -1,13 +1,13 @@
 internal import RoostCore
 
-/// How the objects of each entity are read, worked out when somebody asks for it.
+/// The plans for reading the objects of each entity, each made when it is first used.
 ///
 /// A plan has every column of every subentity, so that the plans of all entities of a deep
 /// hierarchy would take a time and a memory that grow with the cube of its depth.
 final class SQLReading: Sendable {
-    /// How the objects of one entity and of its subentities are read.
+    /// A plan for reading the objects of one entity and of its subentities.
     struct Plan {
-        /// How rows become records.
+        /// The plan for making records from rows.
         let rows: SQLReadPlan
         /// SELECT of the one row with a key, if it is of the entity or a subentity.
         let lookupSQL: String
@@ -16,7 +16,7 @@ final class SQLReading: Sendable {
         let scanSQL: (all: String, rest: String, nextKey: String)
     }
 
-    /// How many entities there are.
+    /// The number of entities.
     let count: Int
     private let make: @Sendable (Int) -> Plan
     /// By entity number.
@@ -28,10 +28,10 @@ final class SQLReading: Sendable {
         plans = Mutex(Array(repeating: nil, count: model.entities.count))
     }
 
-    /// Of how many entities the plan was made.
+    /// The number of entities whose plan was made.
     var madeCount: Int { plans.withLock { $0.count { $0 != nil } } }
 
-    /// How rows become records of the entity with a number and of its subentities.
+    /// The plan for making records of the entity with a number, and of its subentities, from rows.
     subscript(number: Int) -> SQLReadPlan { plan(number).rows }
 
     /// SELECT of the one row with a key, if it is of the entity with a number or of a subentity.

@@ -73,7 +73,7 @@ public final class SQLSchema: Sendable {
     /// By relationship number.
     let linkTables: [LinkTable?]
     let constraints: [Constraint]
-    /// How the objects of each entity and of its subentities are read.
+    /// The plans for reading the objects of each entity and of its subentities.
     let reading: SQLReading
     /// How a row of the tallies is read and written.
     let tallySQL: (select: String, update: String)

@@ -6,7 +6,8 @@ internal import RoostSQL
 ///
 /// SQLite applies whatever log lies beside a file. If one of the two was exchanged meanwhile (a backup copied over the file, a
 /// log that stayed when the file was replaced), their pages mix. SQLite cannot see that; the generation and the store's mark can.
-/// Nor does it tell a damaged log from one that a power cut has torn; ``WriteAheadLog`` does.
+/// Nor can SQLite distinguish a damaged log from a log that a power cut has torn; ``WriteAheadLog``
+/// can.
 struct LeftoverLog {
     private let path: String
     private let content: WriteAheadLog.Content
@@ -15,7 +16,7 @@ struct LeftoverLog {
     /// The generation and the mark in the file alone; nil where they cannot be read, as in the midst of a checkpoint.
     private let inFile: (generation: Int64, mark: Int64)?
 
-    /// Reads the log of the store at `path`; nil when there is none, or an empty one.
+    /// Reads the log of the store at `path`; nil if the log is missing or empty.
     ///
     /// Call it only while no other connection can write to the store: no lock is taken.
     ///
@@ -69,7 +70,7 @@ struct LeftoverLog {
         }
     }
 
-    /// What a person should know about the log, one sentence each.
+    /// Messages for people about the log, one sentence each.
     ///
     /// - Parameter staysBesideFile: Whether the store is only read, so that the log is not moved
     ///   into the file.

@@ -3,8 +3,8 @@ struct LogChecksum: Equatable {
     private var first: UInt32 = 0
     private var second: UInt32 = 0
 
-    /// The checksum that stands at `offset`, where it is big-endian in every log; zero where
-    /// `bytes` end before it does.
+    /// The checksum at `offset`, which is big-endian there in every log; zero if `bytes` end before
+    /// it does.
     init(_ bytes: [UInt8], at offset: Int) {
         guard offset >= 0, offset <= bytes.count - 8 else { return }
         first = bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }

@@ -45,8 +45,8 @@ extension SQLiteConnection {
     ///     prevent it (FULL), and the log stays.
     ///   - keepsFile: Whether the file of a log of up to 8 MiB stays as long as it is; the frames in it are not the log's any more.
     /// - Returns: Whether it did that. If not, nothing was lost: all of the log was moved and only
-    ///   emptying it was prevented, or none of it was moved. A part of it would leave a file that
-    ///   is no state of the store without its log.
+    ///   emptying it was prevented, or none of it was moved. After moving only a part, the file
+    ///   without its log would not be a state of the store.
     /// - Throws: What the file system does.
     func checkpoint(
         patience: Duration, isCancelled: @escaping () -> Bool = { false }, empties: Bool = true, keepsFile: Bool = false

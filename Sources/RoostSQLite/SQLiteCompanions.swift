@@ -22,7 +22,7 @@ enum SQLiteCompanions {
     /// The caller keeps all writers out: it holds the store's lock exclusively, or examines under a
     /// ``SoundnessLock``. Makes and changes no file beside the store.
     ///
-    /// - Returns: The log; nil where there is none, or an empty one.
+    /// - Returns: The log; nil if it is missing or empty.
     /// - Throws: `corrupted`; what is wrong with the store that both together are.
     static func requireOwnLog(
         besideStoreAt path: String, _ settings: SQLiteSettings

@@ -43,8 +43,8 @@ final class SQLiteDatabase: SQLDatabase {
     private let check: FileHandleCheck
     /// The check after each reading of a file that has other names; nil for any other file.
     private let unchanged: FileHandleCheck?
-    /// What keeps writers out of a file that is read without a log; nil where SQLite sets its own
-    /// locks, or none can be set.
+    /// A lock that keeps writers out of a file that is read without a log; nil where SQLite sets
+    /// its own locks, or none can be set.
     private let fileLock: Mutex<SQLiteFileLock?>
     let notices: [String]
     private let gate = WriterGate()

@@ -5,8 +5,8 @@ internal import RoostFiles
 /// <https://www.sqlite.org/lockingv3.html>.
 ///
 /// Each connection to a database with a log shares a lock on 510 bytes as long as it is open.
-/// Whoever holds one of these bytes alone keeps all connections out, in every program, and several
-/// can, each with another byte.
+/// An exclusive lock on one of these bytes keeps all connections of every program out. Several
+/// users can hold such a lock, each on another byte.
 final class SQLiteFileLock: Sendable {
     /// The bytes that connections share, `SHARED_FIRST` and `SHARED_SIZE` in SQLite's `os.h`.
     private static let sharedBytes = 0x4000_0002..<0x4000_0002 + 510
@@ -46,7 +46,7 @@ final class SQLiteFileLock: Sendable {
         }
     }
 
-    /// Whether somebody keeps connections out of the file at `path` in this way.
+    /// Whether such a lock keeps connections out of the file at `path`.
     static func isHeld(at path: String) -> Bool {
         // SQLite locks all of the bytes or none.
         FileRangeLock.exclusiveByteCount(sharedBytes, at: path) == 1

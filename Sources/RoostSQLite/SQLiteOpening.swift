@@ -69,7 +69,7 @@ struct SQLiteOpening {
         guard settings.isReadOnly else {
             return try open(type: type, url: url, lock: lock, check: check, isLinked: isLinked)
         }
-        // Other readers that do so keep everybody from making a log; this one then joins them. Where there is no lock file although the
+        // Other readers that do so keep all processes from making a log; this one then joins them. If the lock file is missing although the
         // directory may be written, the disk is full too.
         let isFull = lock == nil && StoreFile.canMakeFiles(beside: path)
         if isFull || SQLiteFileLock.isHeld(at: path), let fileLock = try lockFile() {
@@ -94,8 +94,8 @@ struct SQLiteOpening {
         }
     }
 
-    /// A lock under which the file can be read without a log; nil where there is a log, or somebody
-    /// uses the file with one.
+    /// A lock under which the file can be read without a log; nil if it has a log, or is in use
+    /// with one.
     private func lockFile() throws(StoreError) -> SQLiteFileLock? {
         guard let fileLock = try SQLiteFileLock.forReading(path), !SQLiteSettling.needsRecovery(path) else {
             return nil

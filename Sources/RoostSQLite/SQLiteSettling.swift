@@ -49,7 +49,7 @@ enum SQLiteSettling {
         do throws(StoreError) {
             try lock.change(to: .exclusive, timeoutSeconds: 0)
         } catch {
-            // While the store's lock is shared: nobody can put another file under the name.
+            // The store's lock is still shared, so no process can put another file under the name.
             if !settings.isReadOnly, hasLog(path), !lock.isFileReadAlone {
                 try requireOwn(check, path)
                 try moveBesideOthers(path, settings)
@@ -81,7 +81,7 @@ enum SQLiteSettling {
     /// Moves the log into the database if all others who use the store look at its newest state;
     /// the caller shares the store's lock.
     ///
-    /// Does nothing while somebody writes, who is going to do it.
+    /// Does nothing while another connection writes: its process is going to move the log.
     private static func moveBesideOthers(_ path: String, _ settings: SQLiteSettings) throws(StoreError) {
         let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
         defer { try? connection.close() }
@@ -92,14 +92,14 @@ enum SQLiteSettling {
 
     /// Removes an empty log and its index without SQLite.
     ///
-    /// What cannot be removed harms nobody: an empty log says nothing.
+    /// A file that cannot be removed does no harm: an empty log says nothing.
     static func removeEmptyLog(_ path: String, under fileLock: SQLiteFileLock) {
         guard fileLock.keepsOthersOut, !needsRecovery(path) else { return }
         removeCompanions(path, ["-wal", "-shm"])
         withExtendedLifetime(fileLock) {}
     }
 
-    /// Removes the index of a log, which the next user makes anew, if nobody uses it.
+    /// Removes the index of a log if it is not in use; the next user makes it anew.
     static func removeIndex(_ path: String) {
         guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path) else { return }
         removeCompanions(path, ["-shm"])

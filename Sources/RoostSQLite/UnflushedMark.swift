@@ -10,7 +10,7 @@ internal import RoostSQL
 /// log.
 enum UnflushedMark {
     static let table = "_roost_unflushed"
-    /// The declaration as it stands in the catalog.
+    /// The declaration as the catalog contains it.
     static let declaration = "CREATE TABLE _roost_unflushed (reason TEXT) STRICT"
 
     /// Makes the table, unless it is there, with a commit that is flushed whatever the connection's
@@ -38,7 +38,7 @@ enum UnflushedMark {
             if isSet == isExpected { try connection.execute(change) }
             try connection.run("COMMIT")
         } catch {
-            // The first error is the one to tell; closing the connection undoes the rest.
+            // Report the first error; closing the connection undoes the rest.
             try? connection.rollBack()
             throw error
         }

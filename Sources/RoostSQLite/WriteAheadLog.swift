@@ -13,7 +13,7 @@ internal import RoostFiles
 /// before it were on the disk, and that one which does not match was damaged afterwards. The same
 /// holds for the log's header, which is flushed before the first frame is written.
 struct WriteAheadLog: ~Copyable {
-    /// What follows the last commit that SQLite applies.
+    /// The content of the log after the last commit that SQLite applies.
     enum Ending: Equatable {
         /// Nothing that belongs to the log.
         case clean
@@ -25,9 +25,9 @@ struct WriteAheadLog: ~Copyable {
         case damaged(Int)
     }
 
-    /// What a pass over the frames found.
+    /// The result of a pass over the frames.
     struct Content: Equatable {
-        /// How many commits SQLite applies.
+        /// The number of commits that SQLite applies.
         var commitCount = 0
         /// The end of the last of them.
         var committedByteCount = 0
@@ -56,7 +56,7 @@ struct WriteAheadLog: ~Copyable {
         storePath = path
     }
 
-    /// Opens the log of the store at `path`; nil where there is none, or an empty one.
+    /// Opens the log of the store at `path`; nil if it is missing or empty.
     static func open(ofStoreAt path: String) throws(StoreError) -> WriteAheadLog? {
         do throws(StoreError) {
             let file = try RegularFile(at: path + "-wal")

@@ -11,7 +11,7 @@ public import RoostCore
 /// Reads a JSON text token by token: strict (RFC 8259), streaming, with line and column of everything that is wrong.
 ///
 /// The text comes in chunks from a closure and is never held as a whole: memory is that of one
-/// chunk, or of the longest single token. Nesting costs one bit a level, so no input leads to
+/// chunk, or of the longest single token. Nesting costs one bit a level, so no input causes
 /// recursion. Refused, besides broken syntax: invalid UTF-8, a byte order mark, UTF-16, unpaired
 /// surrogates, a key that occurs twice in an object, nesting deeper than ``maximumDepth``, a token
 /// longer than ``maximumTokenByteCount``, and a key longer than ``maximumKeyByteCount``.

@@ -49,7 +49,7 @@ extension MappingInference {
         return mappings
     }
 
-    /// Whether an attribute can take the values of another one, as far as their types say.
+    /// Whether the types allow an attribute to take the values of another one.
     private static func canTake(
         _ origin: AttributeDescription, as attribute: AttributeDescription, _ options: MappingModel.InferenceOptions
     ) -> Bool {

@@ -10,8 +10,8 @@ struct MappingInference {
     /// What was reported already: a property that is inherited is looked at once for each heir.
     private var reported: Set<MappingProblem> = []
 
-    /// The relationships of a source entity that those of a destination entity come from, by their
-    /// names there, as far as they were asked for.
+    /// A cache of the relationships of a source entity that those of a destination entity come
+    /// from, by their names in the destination.
     var relationshipOrigins: [EntityPair: [String: ManagedObjectModel.Relationship]] = [:]
     /// Whether objects that one entity's relationships lead to become objects of another, as far as it was asked for.
     var isFollowed: [EntityPair: Bool] = [:]

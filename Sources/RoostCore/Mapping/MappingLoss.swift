@@ -1,4 +1,4 @@
-/// Data of the source that a mapping model leaves behind, in a form that can be counted in a store.
+/// Data of the source that a mapping model drops, in a form that can be counted in a store.
 package struct MappingLoss: Hashable, Sendable {
     /// Objects of one entity of the source, those of subentities not included.
     package struct Objects: Hashable, Sendable {
@@ -27,7 +27,7 @@ package struct MappingLoss: Hashable, Sendable {
         case furtherReferences(String)
         /// The order of a relationship's destinations.
         case order(String)
-        /// Which of the two objects of a pair refers to the other.
+        /// The direction of a pair: the object that refers to the other one.
         case direction(String)
         /// The IDs of some objects in an attribute.
         case ids(String, of: [Objects])
@@ -37,7 +37,7 @@ package struct MappingLoss: Hashable, Sendable {
     package let objects: Objects
     /// The data.
     package let kind: Kind
-    /// The names of the entity mappings that leave it behind; empty where none takes the objects.
+    /// The names of the entity mappings that drop it; empty if no mapping takes the objects.
     package let mappings: [String]
 
     package init(_ kind: Kind, of objects: Objects, by mappings: [String] = []) {

@@ -20,8 +20,8 @@ extension MappingModel {
     ///
     /// Beyond Core Data, types may change where no value can be lost
     /// (``AttributeType/widens(to:)``), and to strings on request. Whole numbers become doubles and
-    /// floats; the migration fails at one that is not exactly representable. What an inferred
-    /// mapping leaves behind, and what it asks of the data, ``remarks(from:to:)`` says.
+    /// floats; the migration fails at one that is not exactly representable. ``remarks(from:to:)``
+    /// lists what an inferred mapping drops and what it requires of the data.
     ///
     /// - Parameters:
     ///   - source: The model of the objects as they are.

@@ -447,7 +447,7 @@ private struct MappingRemarks {
     }
 
     /// Says which destinations are dropped because they become no objects that a relationship can
-    /// lead to.
+    /// refer to.
     private mutating func judgeStrays(_ mapping: Mapping, _ origin: Entity) {
         // Others that take the same objects may keep what this one drops.
         let peers = (bySource[origin.name] ?? []).filter {
@@ -474,8 +474,8 @@ private struct MappingRemarks {
         }
     }
 
-    /// The objects of an entity that become none that one of some relationships can lead to; nil
-    /// for none.
+    /// The objects of an entity that do not become possible destinations of the given
+    /// relationships; nil if all do.
     private func strays(_ entity: Entity, _ keeping: [Successor]) -> MappingLoss.Objects? {
         let makers = (bySource[entity.name] ?? []).filter { maker in
             guard let made = maker.mapping.destinationEntity.flatMap(destination.entity) else { return false }

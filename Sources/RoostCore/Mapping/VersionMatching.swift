@@ -6,7 +6,7 @@
 /// 2. A renaming identifier that an element of the source has, or is called by.
 /// 3. A name that no renaming identifier claims, on either side.
 struct VersionMatching<Element> {
-    /// What the matching asks about elements.
+    /// The rules for comparing elements.
     struct Traits {
         let name: (Element) -> String
         let renamingIdentifier: (Element) -> String?
@@ -15,8 +15,8 @@ struct VersionMatching<Element> {
         /// Whether elements of one name that store the same belong together whatever the new one's
         /// renaming identifier says.
         var isSameBeforeRenaming = false
-        /// Whether a new element may take what another one takes already, or what only its name
-        /// leads to.
+        /// Whether a new element may take an old element that is already taken, or that only its
+        /// name matches.
         let canTake: (_ old: Element, _ new: Element) -> Bool
         /// Whether two new elements may take the same old one when only one of them says so by a
         /// renaming identifier.
@@ -78,8 +78,10 @@ struct VersionMatching<Element> {
     /// Whether an element has a renaming identifier that is not its own name.
     private func isRenamed(_ element: Element) -> Bool { identifier(element) != traits.name(element) }
 
-    /// The old element that a new one's identifier means: of several, the one of the same name,
-    /// then the one that is called so.
+    /// The old element that a new one's identifier means.
+    ///
+    /// Of several, prefers the element with the same name, then the element whose name is the
+    /// identifier.
     private mutating func origin(of index: Int, _ byIdentifier: [String: [Int]]) -> Int? {
         let identifier = identifier(new[index])
         let candidates = byIdentifier[identifier] ?? []
@@ -104,8 +106,8 @@ extension VersionMatching.Traits where Element == ManagedObjectModel.Entity {
 }
 
 extension VersionMatching.Traits where Element == ManagedObjectModel.Relationship {
-    /// A relationship of one name is the same where it leads to the same entity, and back by the
-    /// same one.
+    /// A relationship of one name is the same if it has the same destination entity and the same
+    /// inverse.
     static var relationships: Self {
         Self(
             name: \.declaration.name, renamingIdentifier: \.declaration.renamingIdentifier,

@@ -4,7 +4,8 @@
 /// lists all of them:
 ///
 /// ```swift
-/// for remark in model.remarks { print(remark) }  // Place.byDistance: spatial index: stores keep it in the model, …
+/// for remark in model.remarks { print(remark) }
+/// // Place.byDistance: spatial index: stores keep it in the model, …
 /// ```
 public struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
     /// The declarations that no store acts on.

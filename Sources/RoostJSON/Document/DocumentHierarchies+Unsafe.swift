@@ -1,8 +1,9 @@
 internal import RoostCore
 
-/// The records of hierarchies with subentities in the order of their keys, which in a document
-/// stand in a list for each entity: sorted in bounded memory, by root entities, in one pass over
-/// the whole document.
+/// The records of hierarchies with subentities in the order of their keys.
+///
+/// In a document, each entity has a list of its own. The records are sorted in bounded memory, by
+/// root entities, in one pass over the whole document.
 final class DocumentHierarchies {
     private struct Held {
         var root: Int
@@ -13,7 +14,7 @@ final class DocumentHierarchies {
     private let model: ManagedObjectModel
     private let file: DocumentFile
     private let entries: SortedEntryReader
-    /// The record that comes next; nil behind the last one.
+    /// The next record; nil after the last one.
     private var held: Held?
     private var heldBytes: [UInt8] = []
     /// The last root entity whose hierarchy was asked for; hierarchies up to it are passed.
@@ -59,8 +60,9 @@ final class DocumentHierarchies {
     /// The next record does not say that: after the last one of a hierarchy it is of another.
     func isBefore(root: Int) -> Bool { lastRoot.map { root > $0 } ?? true }
 
-    /// Replaces the contents of a batch by the next records of a hierarchy; false, with an empty
-    /// batch, when there are none.
+    /// Replaces the contents of a batch by the next records of a hierarchy.
+    ///
+    /// Returns false, with an empty batch, after the last one.
     func read(root: Int, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         lastRoot = root

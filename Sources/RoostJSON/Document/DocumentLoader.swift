@@ -4,10 +4,11 @@ internal import RoostKeyValue
 
 /// A bulk load that writes the document straight away, without a tree in memory, as long as everything comes in the document's order.
 ///
-/// For the empty store of a name that nobody knows. Records of models with subentities, whose order
-/// is another one in a document, are sorted as text first, and unique values are compared by their
-/// hashes; both in bounded memory. At the first batch that comes in another order, and for whatever
-/// a load refuses, the key-value engine's loader takes over: what was written is read into it.
+/// For an empty store whose name no other process knows. Records of models with subentities have
+/// another order in a document, so they are sorted as text first. Unique values are compared by
+/// their hashes. Both use bounded memory. At the first batch that comes in another order, and for
+/// whatever a load refuses, the key-value engine's loader takes over: what was written is read into
+/// it.
 final class DocumentLoader: BulkLoader {
     /// Where the load is.
     private enum State {

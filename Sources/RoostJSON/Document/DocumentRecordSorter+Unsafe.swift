@@ -20,8 +20,8 @@ final class DocumentRecordSorter {
         sorter = ExternalSorter(directories: directories)
     }
 
-    /// Whether records come by roots and by ascending keys, behind everything that was given: then
-    /// each key comes once.
+    /// Whether records continue the order by roots and ascending keys after all that were given
+    /// before. Then each key occurs once.
     func follow(_ records: RecordBatch) -> Bool {
         var (root, key) = last
         for index in 0..<records.count {

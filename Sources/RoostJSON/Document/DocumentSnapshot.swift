@@ -8,9 +8,9 @@ final class DocumentSnapshot: SequentialSnapshot {
     private let file: DocumentFile
     private let head: DocumentHead
     private let tail: DocumentTail
-    /// A stream that nobody reads from just now, to go on with.
+    /// An idle stream for the next reader.
     private var stream: DocumentStream?
-    /// Sorted hierarchies that nobody reads from just now, to go on with.
+    /// Idle sorted hierarchies for the next reader.
     private var hierarchies: DocumentHierarchies?
     private let spillDirectories: [String]
     private let requireOpenStore: () throws(StoreError) -> Void
@@ -73,7 +73,7 @@ final class DocumentSnapshot: SequentialSnapshot {
         return anew
     }
 
-    /// Sorted hierarchies that stand before the one of a root entity.
+    /// Returns sorted hierarchies that are not yet past the one of a root entity.
     func takeHierarchies(before root: Int) throws(StoreError) -> DocumentHierarchies {
         if let taken = hierarchies, taken.isBefore(root: root) {
             hierarchies = nil
@@ -82,7 +82,7 @@ final class DocumentSnapshot: SequentialSnapshot {
         return try DocumentHierarchies(file, try makeStream(), directories: spillDirectories)
     }
 
-    /// Gives hierarchies back of which one was read to its end.
+    /// Takes back hierarchies after one of them was read to its end.
     func giveBack(_ hierarchies: DocumentHierarchies) { self.hierarchies = hierarchies }
 
     /// Gives a stream back whose list was read to its end.

@@ -67,7 +67,7 @@ struct DocumentText {
         try output.flushIfFull()
     }
 
-    /// Writes a record of an entity that was made into text before, and which comes behind all
+    /// Writes a record of an entity that was made into text before, and which comes after all
     /// others.
     mutating func append(_ text: UnsafeRawBufferPointer, of entity: Int) throws(StoreError) {
         beginRecord(of: entity)

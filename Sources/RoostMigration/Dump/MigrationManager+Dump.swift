@@ -7,8 +7,8 @@ extension MigrationManager {
     /// of links, and a last line with counts, digest and checksum; DUMP-FORMAT.md describes it.
     /// Every value is in it exactly; the same content gives the same text. What was written is
     /// compared with the tally of the last commit before the last line. Memory is bounded whatever
-    /// the size of the store. After an error the text has no last line, so that nobody takes it for
-    /// a whole one.
+    /// the size of the store. After an error the text has no last line, so it cannot be taken for a
+    /// whole one.
     /// - Parameters:
     ///   - store: The store; others may write meanwhile.
     ///   - entities: The entities whose objects are written, those of subentities included; nil for everything. Links are written

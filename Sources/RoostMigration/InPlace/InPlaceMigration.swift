@@ -67,7 +67,7 @@ struct InPlaceMigration: Sendable {
         return finished(migrated, backup: backup, path, since: start)
     }
 
-    /// Opens and closes a store that has the model already where files stand beside it that a
+    /// Opens and closes a store that has the model already, if there are files beside it that a
     /// closed store does not have.
     ///
     /// A migration that was killed after its commit leaves them; so does every other writer that
@@ -79,7 +79,7 @@ struct InPlaceMigration: Sendable {
         do throws(StoreError) {
             try type.open(url, options: opening).close()
         } catch  where error.code == .busy {
-            // Whoever has the store open brings it in order when it is closed.
+            // The process that has the store open settles it when it closes the store.
         }
     }
 

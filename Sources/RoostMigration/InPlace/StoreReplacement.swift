@@ -25,7 +25,7 @@ struct StoreReplacement: Sendable {
     /// - Parameters:
     ///   - path: The store's file; no link.
     ///   - type: Its type.
-    ///   - patience: How long to wait for those who have it open.
+    ///   - patience: How long to wait for others to close it.
     ///   - settle: Opens the store and closes it again.
     /// - Returns: The lock, held; what keeps the store from being one file is then a program that is not Roost's.
     /// - Throws: `busy`, `cancelled`, and what `settle` throws.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// Counts the data that a mapping model leaves behind in one state of a store.
+/// Counts the data that a mapping model drops in one state of a store.
 ///
 /// The models say what could be lost, and the objects whether it is: an attribute that is null
 /// everywhere loses nothing. Nothing is read where the models show no loss. Otherwise each entity
@@ -28,7 +28,7 @@ struct LossCounter {
         case direction(ManagedObjectModel.Relationship, RecordLayout.Field?)
     }
 
-    /// One count that goes on while an entity is read.
+    /// One count, which grows while an entity is read.
     private struct Count {
         let loss: MappingLoss
         let matcher: RecordMatcher?
@@ -140,7 +140,7 @@ struct LossCounter {
         }
     }
 
-    /// The references that count; nil where there are no objects that one could lead to.
+    /// The references that count; nil if no objects exist that one could refer to.
     private mutating func targets(
         _ objects: [MappingLoss.Objects]?, byKey: Bool
     ) throws(StoreError) -> Targets? {

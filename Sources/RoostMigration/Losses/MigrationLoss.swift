@@ -23,7 +23,7 @@ public struct MigrationLoss: Sendable, Hashable, Codable {
     public var property: String?
     /// The kind of data.
     public var kind: Kind
-    /// How many there are.
+    /// The number of objects, values or references, as ``MigrationLoss/kind`` says.
     public var count: Int
     /// The names of the entity mappings that drop them; empty where no mapping takes the objects.
     public var mappings: [String]
@@ -74,7 +74,7 @@ public struct MigrationLossRefusal: Error, Sendable, Hashable {
 }
 
 extension MigrationLossRefusal: CustomStringConvertible {
-    /// How many losses there are.
+    /// The number of losses, as a phrase.
     public var description: String { losses.count == 1 ? "1 loss" : "\(losses.count) losses" }
 }
 

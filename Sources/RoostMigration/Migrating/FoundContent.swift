@@ -58,7 +58,7 @@ struct FoundContent {
         }
     }
 
-    /// The names of the entities and relationships, of those that were read, that are not what was
+    /// The names of the entities and relationships that were read and differ from what was
     /// recorded.
     private func differences(from recorded: StoreTally) -> [String] {
         model.entities.filter {

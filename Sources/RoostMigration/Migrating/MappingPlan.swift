@@ -31,8 +31,8 @@ struct MappingPlan: Sendable {
         let origin: Int
         /// The number of the maker.
         let maker: Int
-        /// The makers of objects that the relationship can lead to, and whether they take all that
-        /// the origin leads to.
+        /// The makers of possible destinations of the relationship, and whether they take all of
+        /// the origin's destinations.
         let takers: [Maker]
         let takesAll: Bool
     }
@@ -59,8 +59,8 @@ struct MappingPlan: Sendable {
     var countedRelationships: [Int] = []
     /// The pairs of to-one relationships to collect before anything is sent.
     private(set) var backPairs: [BackPairs] = []
-    /// What the numbers of destinations of these relationships come from, where a relationship of
-    /// the source says it.
+    /// The origins of the destinations that these relationships count, where a relationship of the
+    /// source determines them.
     var countedOrigins: [CountedOrigin] = []
     /// Sets of makers: the keys of the objects that they take are to be known before anything is sent.
     private(set) var keySets: [[Int]] = []

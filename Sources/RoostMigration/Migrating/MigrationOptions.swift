@@ -28,11 +28,11 @@ public struct MigrationOptions: Sendable {
     ///
     /// Otherwise a migration that would drop some is refused with code `lossRefused`, which lists
     /// them (``MigrationLossRefusal``), before anything is changed. What counts is what the objects
-    /// have: an entity without objects and an attribute that is null in all of them are no loss.
-    /// What a policy makes nothing of is the program's own decision: it is reported and not
+    /// have: an entity without objects is not a loss, nor is an attribute that is null in all of
+    /// them. What a policy makes nothing of is the program's own decision: it is reported and not
     /// refused.
     public var allowsLoss: Bool
-    /// Losses that somebody was asked about and accepts; nothing else may be dropped then.
+    /// Losses that the user has accepted when asked; nothing else may be dropped then.
     package var acceptedLosses: [[MigrationLoss]] = []
     /// Whether a migration in place keeps the old file, as `<name>.backup-<UUID>` beside the new one.
     ///

@@ -77,8 +77,8 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     /// Why the migration would be refused, or fail; each is certain.
     ///
     /// Values that are converted or computed, new uniqueness constraints and numbers of
-    /// destinations are tried on all objects. None is no promise: policies and the code of stages
-    /// are not run, and steps after the first one are not tried.
+    /// destinations are tried on all objects. An empty list does not promise success: policies and
+    /// the code of stages are not run, and steps after the first one are not tried.
     public var refusals: [String]
     /// What should be known before.
     public var warnings: [String]

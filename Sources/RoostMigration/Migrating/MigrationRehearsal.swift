@@ -236,7 +236,7 @@ struct MigrationRehearsal {
 }
 
 extension MappingPlan.Maker {
-    /// Whether making an object can fail, as far as its own values decide.
+    /// Whether making an object can fail because of the object's own values.
     fileprivate var canFail: Bool {
         references.contains(where: \.isRequired)
             || fields.contains { field in

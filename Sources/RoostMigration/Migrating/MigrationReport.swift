@@ -7,10 +7,10 @@ internal import RoostCore
 /// (`[{"name","type","source","destination","read","made"}]`), `objects`, `links`, `relationships`
 /// (`[{"relationship","count"}]`), `sourceDigest` (null where the source records none),
 /// `mappedDigest`, `destinationDigest` (texts, see ``StoreDigest``), `verified`, `seconds`, `bytes`
-/// (of the destination), `peakPrivateBytes` (null where the system does not tell), `skipped` (IDs
-/// of damaged objects that were left out), `losses`, `warnings` and `remarks` (messages), `steps`
-/// (reports of this form, whose `source` and `destination` are names of versions; empty for a
-/// single step), `backup` (a path, null without one), `lossCounts` (see ``MigrationLoss``), `way`
+/// (of the destination), `peakPrivateBytes` (null where the system does not report it), `skipped`
+/// (IDs of damaged objects that were left out), `losses`, `warnings` and `remarks` (messages),
+/// `steps` (reports of this form, whose `source` and `destination` are names of versions; empty for
+/// a single step), `backup` (a path, null without one), `lossCounts` (see ``MigrationLoss``), `way`
 /// (a text, null where nothing was done). Later versions may add fields.
 public struct MigrationReport: Sendable, Hashable, Codable {
     /// What became of the objects of one entity mapping.
@@ -59,7 +59,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     public var peakPrivateBytes: Int?
     /// The damaged objects that were left out, as `Entity/p<key>`.
     public var skipped: [String]
-    /// What of the source is not in the destination, with counts.
+    /// Data of the source that is not in the destination, with counts.
     public var losses: [String]
     /// The losses that were counted before anything was written; of several steps those of all.
     public var lossCounts: [MigrationLoss] = []

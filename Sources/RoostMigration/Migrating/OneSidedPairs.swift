@@ -9,11 +9,11 @@ internal import RoostCore
 final class OneSidedPairs: Sendable {
     /// The end whose pairs are looked for, a relationship of the source.
     let relationship: ManagedObjectModel.Relationship
-    /// By object at this end, those that refer to it: where it refers to none (0), and where it
-    /// refers to another one (1).
+    /// For each object at this end, the objects that refer to it: in mapping 0 if it refers to no
+    /// object, in mapping 1 if it refers to another one.
     private let table: Mutex<AssociationTable>
 
-    /// How many pairs are lost where an object at this end can have one partner only.
+    /// The number of pairs that are lost if an object at this end can have only one partner.
     let rivalCount: Int
 
     /// Whether a relationship is an end of a pair of to-one relationships which are each other's
@@ -23,15 +23,15 @@ final class OneSidedPairs: Sendable {
         return inverse != relationship.number && model.relationships[inverse].storage == .field
     }
 
-    /// Looks for the pairs of a relationship; nil where there is none, and for relationships of
-    /// other kinds.
+    /// Looks for the pairs of a relationship; nil without any, and for relationships of other
+    /// kinds.
     ///
     /// - Parameters:
     ///   - relationship: The end.
     ///   - snapshot: The source.
     ///   - options: How the source is read.
     ///   - directories: Where a file may be made, the best first.
-    /// - Returns: The pairs; nil where there is none.
+    /// - Returns: The pairs; nil without any.
     /// - Throws: What reading the source and writing the file throws; `cancelled`.
     static func found(
         _ relationship: ManagedObjectModel.Relationship, _ snapshot: any StoreSnapshot, _ options: ConversionOptions,

@@ -231,7 +231,8 @@ struct StoreMigration: Sendable {
         return counted.isEmpty ? try rehearse(attributes, [:], store, snapshot) : counted
     }
 
-    /// Why the objects that are there would end the migration, as far as counting does not show it.
+    /// The errors at which the existing objects would end the migration, except the errors that
+    /// counting shows.
     private func rehearse(
         _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], _ store: any PersistentStore, _ snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {

@@ -141,8 +141,9 @@ final class PolicyMigration {
 
     /// Throws code `corrupted` where the source does not hold what its last commit recorded.
     ///
-    /// Entities of which a predicate chose objects, links that no rule follows, and what becomes
-    /// nothing are read for it. Where damaged objects are left out, the rest cannot be compared.
+    /// For this it reads everything that was not read in full: entities filtered by a predicate,
+    /// links that no rule follows, and what becomes nothing. If damaged objects are left out, the
+    /// rest cannot be compared.
     private func requireRecordedContent() throws(StoreError) {
         guard !contents.source.takesChanges, let recorded = try source.snapshot.recordedTally() else { return }
         try source.found.countRest(of: source.snapshot, contents.options.conversion, noting: &skipped)
@@ -150,7 +151,7 @@ final class PolicyMigration {
         try source.found.requireRecorded(recorded, contents.source)
     }
 
-    /// The objects of which policies made nothing: that is the program's own decision, so it is
+    /// The objects that policies made nothing of. That is the program's own decision, so they are
     /// counted and reported.
     private func leftOutByPolicies() throws(StoreError) -> [String] {
         var losses: [String] = []

@@ -22,7 +22,7 @@ struct MigrationChain: Sendable {
 
     /// The steps, in order; empty for a store that has the model already.
     var steps: [Step]
-    /// The way that was taken and why, for people; nil where there was no choice.
+    /// The way that was taken and why, for people; nil without a choice.
     var way: String?
 
     /// The step that leads directly to a model, by a given mapping model or an inferred one.

@@ -4,8 +4,8 @@ public import RoostCore
 ///
 /// A store is at the newest of these versions that it is compatible with. A mapping model is used
 /// where both of its versions lie on the way to a later version. It may skip versions. The rest of
-/// the way is inferred in one step, as Core Data does it. The versions between are gone through one
-/// by one only where one step cannot be inferred, or would drop something that they keep.
+/// the way is inferred in one step, as Core Data does it. Intermediate versions are used one by one
+/// only if one step cannot be inferred, or would drop something that they keep.
 public struct ModelHistory: Sendable {
     /// One version of a model.
     public struct Version: Sendable {

@@ -16,9 +16,10 @@ struct VersionStep: Hashable, Sendable {
     var to: Int
     /// How it is made.
     var kind: Kind
-    /// How many migrations it takes, where it is inferred.
+    /// The number of migrations it takes, if it is inferred.
     var count = 1
-    /// How many gaps between neighbours it infers over that a mapping model leads over.
+    /// The number of gaps between neighbors that it infers over although a mapping model spans
+    /// them.
     var evadedCount = 0
 }
 
@@ -52,9 +53,9 @@ enum VersionPath {
 
     /// The way with the fewest migrations from one version to a later one; nil where there is none.
     ///
-    /// A way that leaves out no mapping model comes before all others. Of several ways with as few
-    /// migrations the one with the fewest inferred ones is taken, then the one that goes further
-    /// first, then the one whose mapping model comes first.
+    /// A way that leaves out no mapping model comes before all others. Of ways with equally few
+    /// migrations, the way with the fewest inferred ones is taken. Then the way that goes further
+    /// first comes before others, then the way whose mapping model comes first.
     /// - Parameters:
     ///   - start: The position of the version to begin at.
     ///   - end: The position of the version to reach; not before `start`.

@@ -4,13 +4,13 @@ internal import RoostCore
 ///
 /// A mapping model lies on the way where both of its versions do. Up to the first one, between two
 /// of them and after the last one, a mapping model is inferred in one step, as Core Data infers
-/// from a store's model to the program's. The versions in between are gone through one by one only
-/// where one step cannot be inferred, or would drop something that they keep.
+/// from a store's model to the program's. Intermediate versions are used one by one only if one
+/// step cannot be inferred, or would drop something that they keep.
 struct VersionSearch {
     /// An inferred way between two versions.
     private struct Inferred {
         var steps: [MigrationChain.Step]
-        /// Why it does not go there in one step; nil where it does.
+        /// The reason for more than one step; nil for one step.
         var reason: String?
     }
 
@@ -27,7 +27,7 @@ struct VersionSearch {
     private let options: MigrationOptions
     private let mappings: [Mapping]
     private var inferred: [[Int]: Inferred] = [:]
-    /// What stands against steps that are missing.
+    /// The reasons why steps are missing.
     private(set) var failures: [String] = []
 
     /// Prepares a search.
@@ -49,7 +49,7 @@ struct VersionSearch {
         }
     }
 
-    /// The steps of the way; nil where there is none, for the reasons in ``failures``.
+    /// The steps of the way; nil if no way exists, for the reasons in ``failures``.
     ///
     /// - Throws: What inferring throws other than `mappingNotInferable`.
     mutating func chain() throws(StoreError) -> MigrationChain? {
@@ -66,7 +66,7 @@ struct VersionSearch {
         return MigrationChain(steps: joined(path), way: way(path))
     }
 
-    /// The step between two versions that takes no mapping model; nil where there is none.
+    /// The step between two versions that takes no mapping model; nil if no such step exists.
     private mutating func step(_ from: Int, _ to: Int) throws(StoreError) -> VersionStep? {
         if history.isSame(from, to) { return VersionStep(from: from, to: to, kind: .same) }
         // What a mapping model says is not inferred.
@@ -99,7 +99,7 @@ struct VersionSearch {
         let source = history.versions[from].model
         if let direct {
             let steps = [direct]
-            // Most ways end here: they lose nothing, or there is no other one.
+            // Most ways end here: they lose nothing, or no other way exists.
             guard to > from + 1,
                 direct.mapping.remarks(from: source, to: direct.model).contains(where: { $0.kind == .loss })
             else { return Inferred(steps: steps) }
