@@ -23,7 +23,7 @@ struct SQLiteCompaction {
         try check.verifyForWriting()
         let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
         do throws(StoreError) {
-            // Opening has compared the catalogue; what VACUUM runs comes from that alone.
+            // Opening has compared the catalog; what VACUUM runs comes from that alone.
             try connection.allow(.everything)
             let cancelled = cancelled
             try connection.withoutTimeLimit { () throws(StoreError) in

@@ -16,7 +16,7 @@ struct SQLiteSchemaCheck {
     private let entries: [String: Entry]
     private let path: String
 
-    /// Reads the catalogue and refuses what no store may have.
+    /// Reads the catalog and refuses what no store may have.
     init(_ connection: SQLiteConnection) throws(StoreError) {
         path = connection.path
         entries = try connection.withStatement("SELECT type, name, tbl_name, sql FROM sqlite_schema") {
@@ -26,7 +26,7 @@ struct SQLiteSchemaCheck {
                 guard case .text(let type) = try statement.value(at: 0),
                     case .text(let name) = try statement.value(at: 1),
                     case .text(let table) = try statement.value(at: 2)
-                else { throw StoreError(.corrupted, "The catalogue of '\(connection.path)' is damaged.") }
+                else { throw StoreError(.corrupted, "The catalog of '\(connection.path)' is damaged.") }
                 // Indexes that SQLite makes for itself have no text.
                 guard case .text(let sql) = try statement.value(at: 3) else { continue }
                 let isPlain = type == "table" && sql.prefix(14).uppercased().hasPrefix("CREATE TABLE")
