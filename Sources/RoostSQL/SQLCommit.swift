@@ -4,7 +4,9 @@ internal import RoostCore
 struct SQLRowHead {
     let version: UInt32
     let entity: Int
-    /// The content hash that the row's checksum stands for. The tallies count this hash.
+    /// The content hash that the row's checksum stands for.
+    ///
+    /// The tallies count this hash.
     let contentHash: UInt64
     /// Whether the columns that indexes have hold what the record that is to replace the row has.
     var keepsIndexedColumns = false

@@ -21,7 +21,9 @@ final class DocumentRecordSorter {
     }
 
     /// Whether records continue the order by roots and ascending keys after all that were given
-    /// before. Then each key occurs once.
+    /// before.
+    ///
+    /// Then each key occurs once.
     func follow(_ records: RecordBatch) -> Bool {
         var (root, key) = last
         for index in 0..<records.count {

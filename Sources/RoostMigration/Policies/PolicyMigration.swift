@@ -151,8 +151,9 @@ final class PolicyMigration {
         try source.found.requireRecorded(recorded, contents.source)
     }
 
-    /// The objects that policies made nothing of. That is the program's own decision, so they are
-    /// counted and reported.
+    /// The objects that policies made nothing of.
+    ///
+    /// That is the program's own decision, so they are counted and reported.
     private func leftOutByPolicies() throws(StoreError) -> [String] {
         var losses: [String] = []
         for mapping in plan.mappings where mapping.policy != nil && mapping.takesObjects {
