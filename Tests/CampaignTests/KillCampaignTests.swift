@@ -106,7 +106,8 @@ struct KillCampaignTests {
         guard FileManager.default.fileExists(atPath: run.file(name)) else { return nil }
         let store = try StoreRegistry.builtIn.open(
             StoreURL(type: type, path: run.file(name)), options: StoreOptions(isReadOnly: true))
-        let findings = try checkStore(store)
+        // A warning says that a log is there, or how it ends.
+        let findings = try checkStore(store).filter { $0.severity != .warning }
         let digest = try store.snapshot().computeTally().digest.description
         try store.close()
         guard findings.isEmpty else { throw StoreError(.corrupted, "'\(name)' has findings: \(findings.prefix(3))") }
