@@ -46,7 +46,7 @@ struct LeftoverLog {
         guard !isUnflushed else { return }
         throw StoreError(
             .corrupted,
-            "'\(path)-wal' is damaged: the frame at byte \(offset) does not match its checksum, and a later commit follows it. Restore both files from one backup, or cut '\(path)-wal' to \(content.committedByteCount) bytes to keep only the commits before the damage."
+            "'\(path)-wal' is damaged: the frame at byte \(offset) was changed after it was written. Restore both files from one backup, or cut '\(path)-wal' to \(content.committedByteCount) bytes to keep only the commits before the damage."
         )
     }
 
