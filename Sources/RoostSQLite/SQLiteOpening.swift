@@ -132,6 +132,7 @@ struct SQLiteOpening {
             do throws(StoreError) {
                 (uuid, schema, isUnflushed) = try inspect(connection)
                 if isRecovering { try SQLiteSettling.requireSound(connection) }
+                if soundness == nil, !isImmutable { try requireSoundLog(connection, uuid, isUnflushed) }
                 if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
                     throw StoreError(
                         .busy, "'\(path)' has no write-ahead log, and somebody else reads it; try again later.")
@@ -178,6 +179,25 @@ struct SQLiteOpening {
             && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
         {
             return nil
+        }
+    }
+
+    /// Throws code `corrupted` when the log is damaged, or is another store's; for a reader that
+    /// cannot set locks.
+    ///
+    /// A writer may be at work meanwhile, so a log that seems damaged is read again.
+    private func requireSoundLog(
+        _ connection: SQLiteConnection, _ uuid: StoreUUID, _ isUnflushed: Bool
+    ) throws(StoreError) {
+        var patience = Patience(seconds: 0.5)
+        while true {
+            do throws(StoreError) {
+                guard let log = try LeftoverLog(ofStoreAt: path, settings) else { return }
+                try log.requireSound(isUnflushed: isUnflushed)
+                return try log.requireBelonging(to: connection, uuid)
+            } catch {
+                guard error.code == .corrupted, patience.wait() else { throw error }
+            }
         }
     }
 
