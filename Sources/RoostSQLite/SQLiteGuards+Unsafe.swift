@@ -4,8 +4,8 @@ internal import RoostSQL
 
 /// What keeps a hostile or damaged file, and a mistake of ours, from doing more than a statement should.
 ///
-/// The catalog is compared with the expected one when a store is opened; this bounds what is left: sizes, depths, the kinds
-/// of statements, and the time until the next row.
+/// The catalog is compared with the expected one when a store is opened; this bounds what is left:
+/// sizes, depths, the kinds of statements, and the time until the next row.
 enum SQLiteGuards {
     /// The limits of a connection, by SQLite's number of the limit.
     ///
