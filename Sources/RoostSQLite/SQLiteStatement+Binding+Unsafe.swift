@@ -79,17 +79,16 @@ extension SQLiteStatement {
                     truncatingIfNeeded: UInt32(
                         littleEndian: bytes.loadUnaligned(fromByteOffset: Int(step.byteOffset), as: UInt32.self)))
             }
-            if step.column < 0 {
-                tail = end
-                continue
-            }
+            // An index may have one of the two columns of a reference only.
             if bytes[Int(step.nullByte)] & step.nullMask != 0 {
-                code = sqlite3_bind_null(handle, column)
+                code = step.column < 0 ? SQLITE_OK : sqlite3_bind_null(handle, column)
                 if code == SQLITE_OK, step.entityColumn >= 0 {
                     code = sqlite3_bind_null(handle, columns + step.entityColumn)
                 }
             } else {
-                code = bindValue(handle, record, step, column, Int(fixed + tail), Int(end - tail), nil)
+                code =
+                    step.column < 0
+                    ? SQLITE_OK : bindValue(handle, record, step, column, Int(fixed + tail), Int(end - tail), nil)
                 if code == SQLITE_OK, step.entityColumn >= 0 {
                     let entity = UInt32(
                         littleEndian: bytes.loadUnaligned(fromByteOffset: Int(step.byteOffset) + 8, as: UInt32.self))

@@ -48,6 +48,37 @@ struct CommitTests {
         #expect(try conflict.conflicts.map { try $0.current?.value("title") } == ["A", nil, "b"])
     }
 
+    @Test("an update that keeps a reference to an entity with subentities keeps its entity")
+    func keptPolymorphicReference() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Album", attributes: [AttributeDescription("price", .double)],
+                relationships: [.toOne("artist", "Artist", inverse: "albums")]),
+            EntityDescription("Artist", relationships: [.toMany("albums", "Album", inverse: "artist")]),
+            EntityDescription("Band", superentity: "Artist"),
+        ])
+        let store = try SQLiteStoreType().create(directory.url("b"), model: model, options: StoreOptions())
+        let artists: [Int64: ObjectID] = [1: ObjectID("Artist", 1), 2: ObjectID("Band", 2)]
+        try store.change { changes in
+            for artist in artists.values { try changes.insert(artist, values: [:]) }
+            for key: Int64 in 1...3 {
+                try changes.insert(
+                    ObjectID("Album", key), values: artists[key].map { ["artist": .objectID($0)] } ?? [:])
+            }
+        }
+        try store.change { changes in
+            for key: Int64 in 1...3 {
+                var values = artists[key].map { ["artist": Value.objectID($0)] } ?? [:]
+                values["price"] = .double(Double(key))
+                try changes.update(ObjectID("Album", key), version: 1, values: values)
+            }
+        }
+        #expect(try checkStore(store) == [])
+        let expected: [Value] = [.objectID(ObjectID("Artist", 1)), .objectID(ObjectID("Band", 2)), .null]
+        #expect(try store.records("Album").map { try $0.value("artist") } == expected)
+        try store.close()
+    }
+
     @Test("more is removed than a store knew of, after another one inserted it")
     func staleTallies() throws {
         try store.change { try $0.insert(ObjectID("Album", 1), values: [:]) }
